@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { errAsync, okAsync, ResultAsync } from 'neverthrow';
+import { describe, expect, it } from 'vitest';
+import { createPlant } from './create-plant.ts';
+import { createMemoryRepository } from './memory-repository.ts';
+import type { NewPlant } from './plant.ts';
+import type { PlantRepository } from './plant-repository.ts';
+
+const recording = () => {
+  const created: NewPlant[] = [];
+  const create: PlantRepository['create'] = (plant) => {
+    created.push(plant);
+    return okAsync();
+  };
+  return { created, create };
+};
+
+describe('createPlant', () => {
+  it('keeps the plant and answers it without its id', async () => {
+    const repository = recording();
+    const result = await createPlant(repository, {
+      id: 7,
+      name: 'Monstera',
+      tag: 'climber',
+    });
+    expect(result._unsafeUnwrap()).toStrictEqual({
+      name: 'Monstera',
+      tag: 'climber',
+    });
+    expect(repository.created).toStrictEqual([{ id: 7n, name: 'Monstera', tag: 'climber' }]);
+  });
+
+  it('answers a tag only where one was given', async () => {
+    const result = await createPlant(createMemoryRepository(), {
+      id: 7,
+      name: 'Monstera',
+    });
+    expect(result._unsafeUnwrap()).toStrictEqual({ name: 'Monstera' });
+  });
+
+  it('does not trouble the repository with what is no plant', async () => {
+    const repository = recording();
+    const result = await createPlant(repository, { id: '7', tag: 7 });
+    expect(result._unsafeUnwrapErr()).toEqual({
+      kind: 'plant-invalid',
+      faults: ['id-not-integer', 'name-required', 'tag-not-text'],
+    });
+    expect(repository.created).toEqual([]);
+  });
+
+  it('passes on what the repository says', async () => {
+    for (const error of [
+      { kind: 'id-taken', id: 7n },
+      { kind: 'store-unavailable', reason: 'the disk is full' },
+    ] as const) {
+      const result = await createPlant({ create: () => errAsync(error) }, { id: 7, name: 'x' });
+      expect(result._unsafeUnwrapErr()).toEqual(error);
+    }
+  });
+
+  it('lets exactly one of 1,000 racing plants have an id', async () => {
+    const repository = createMemoryRepository();
+    const results = await Promise.all(
+      Array.from({ length: 1000 }, (_, index) =>
+        createPlant(repository, { id: 7, name: `${index}` }),
+      ),
+    );
+    expect(results.filter((result) => result.isOk())).toHaveLength(1);
+  });
+
+  it('rejects, as the bug that it is, when a repository breaks its promise', async () => {
+    const broken: PlantRepository = {
+      create: () => ResultAsync.fromSafePromise(Promise.reject(new Error('a bug'))),
+    };
+    await expect(createPlant(broken, { id: 7, name: 'x' })).rejects.toThrow('a bug');
+  });
+
+  it('never throws or rejects, whatever it is given, and never answers an id', async () => {
+    const like = fc.record(
+      {
+        id: fc.oneof(fc.bigInt(), fc.double(), fc.anything()),
+        name: fc.oneof(fc.string(), fc.anything()),
+        tag: fc.oneof(fc.string(), fc.anything()),
+      },
+      { requiredKeys: [] },
+    );
+    const repository = createMemoryRepository();
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(like, fc.anything()), async (input) => {
+        const result = await createPlant(repository, input);
+        if (result.isOk()) expect(Object.keys(result.value)).not.toContain('id');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

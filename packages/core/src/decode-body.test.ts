@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeBody, maxNesting } from './decode-body.ts';
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const decode = (text: string) => decodeBody(bytesOf(text)).unwrapOr('undecodable');
+const fault = (bytes: Uint8Array) =>
+  decodeBody(bytes).match(
+    () => 'none',
+    (error) => error.kind,
+  );
+const nested = (depth: number) => `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+
+describe('decodeBody', () => {
+  it.each([
+    ['9007199254740993', 9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9007199254740992.0', 9007199254740992n],
+    ['0.9223372036854775807e19', 9223372036854775807n],
+    ['92233720368547758070e-1', 9223372036854775807n],
+    ['7e3', 7000n],
+    ['0e999999999', 0n],
+    ['7', 7],
+    ['7.0', 7],
+    ['-0', -0],
+    ['1.5', 1.5],
+  ])('reads the id %s exactly', (source, id) => {
+    expect(decode(`{"id":${source}}`)).toEqual({ id });
+  });
+
+  it.each(['1.0000000000000000001', '9007199254740992.5', '1e-7', '10000000000000000001e-1'])(
+    'does not take %s for an integer',
+    (source) => {
+      expect(decode(`{"id":${source}}`)).toEqual({ id: Number.NaN });
+    },
+  );
+
+  it.each(['9223372036854775808', '-9223372036854775809', '1e400', '-1e999999999', '1e19'])(
+    'keeps %s beyond int64 without expanding it',
+    (source) => {
+      const { id } = decode(`{"id":${source}}`) as { id: bigint };
+      expect(BigInt.asIntN(64, id)).not.toBe(id);
+      expect(id < 0n).toBe(source.startsWith('-'));
+      expect(id.toString().length).toBeLessThan(25);
+    },
+  );
+
+  it('reads a repeated member as its last one, also where exactness matters', () => {
+    expect(decode('{"id":1,"id":9007199254740993}')).toEqual({
+      id: 9007199254740993n,
+    });
+    expect(decode('{"id":9007199254740993,"id":"x"}')).toEqual({ id: 'x' });
+    expect(decode('{"id":1e3,"\\u0069d":9007199254740993}')).toEqual({
+      id: 9007199254740993n,
+    });
+  });
+
+  it('leaves other numbers as JSON.parse reads them', () => {
+    expect(decode('{"id":1,"price":1.25,"mass":12345678901234567890}')).toEqual({
+      id: 1n,
+      price: 1.25,
+      mass: 12345678901234567890,
+    });
+  });
+
+  it('takes __proto__ and constructor as mere members', () => {
+    const value = decode('{"__proto__":{"id":9007199254740993},"constructor":1,"name":"x"}');
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(value).not.toHaveProperty('id');
+  });
+
+  it('drops one leading BOM', () => {
+    expect(decode('\ufeff{"id":7}')).toEqual({ id: 7 });
+    expect(fault(bytesOf('\ufeff\ufeff{}'))).toBe('json-malformed');
+  });
+
+  it('misses a body of no bytes', () => {
+    expect(fault(new Uint8Array())).toBe('body-missing');
+  });
+
+  it.each([
+    ['a lone continuation byte', [0x22, 0x80, 0x22]],
+    ['an overlong form', [0x22, 0xc0, 0xaf, 0x22]],
+    ['a surrogate in bytes', [0x22, 0xed, 0xa0, 0x80, 0x22]],
+    ['a cut sequence', [0x22, 0xf0, 0x9f]],
+    ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
+  ])('refuses %s as not UTF-8', (_, bytes) => {
+    expect(fault(Uint8Array.from(bytes))).toBe('encoding-invalid');
+  });
+
+  it.each(['{', '{"id":}', "{'id':7}", '{"id":07}', '{"id":7,}', 'NaN', ' ', '\ufeff', '{}{}'])(
+    'refuses %j as malformed',
+    (text) => {
+      expect(fault(bytesOf(text))).toBe('json-malformed');
+    },
+  );
+
+  it('reads what nests to the limit and refuses what nests deeper', () => {
+    expect(fault(bytesOf(nested(maxNesting)))).toBe('none');
+    expect(fault(bytesOf(nested(maxNesting + 1)))).toBe('json-malformed');
+    expect(fault(bytesOf(`{"id":1e1,"x":${nested(500_000)}}`))).toBe('json-malformed');
+    expect(fault(bytesOf('['.repeat(1_000_000)))).toBe('json-malformed');
+  });
+
+  it('does not count brackets in strings', () => {
+    const text = '["{\\"\\\\'.repeat(2000);
+    expect(decode(JSON.stringify({ name: text }))).toEqual({ name: text });
+  });
+
+  it('reads every JSON value as JSON.parse does, whatever is in it but an id', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const text = JSON.stringify({ value });
+        fc.pre(!text.includes('"id"'));
+        expect(decode(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('reads every way to write an integer as that integer', () => {
+    const written = fc.record({
+      id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((id) => id !== 0n),
+      zeros: fc.nat({ max: 30 }),
+      fraction: fc.nat({ max: 30 }),
+      shift: fc.nat({ max: 40 }),
+    });
+    fc.assert(
+      fc.property(written, ({ id, zeros, fraction, shift }) => {
+        const shifted = `${id}${'0'.repeat(shift)}${fraction > 0 ? `.${'0'.repeat(fraction)}` : ''}e-${shift}`;
+        const grown = `${id}${'0'.repeat(zeros)}E-${zeros}`;
+        for (const source of [`${id}`, shifted, grown]) {
+          const value = (decode(`{"id":${source}}`) as { id: bigint | number }).id;
+          expect(BigInt(value)).toBe(id);
+        }
+      }),
+    );
+  });
+
+  it('never throws, whatever the bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void decodeBody(bytes)));
+  });
+});

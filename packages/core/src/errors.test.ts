@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { errorMessages, errorNameOf, errorTable, type ErrorName } from './errors.ts';
+
+const names = Object.keys(errorTable) as ErrorName[];
+
+describe('the error table', () => {
+  it('keeps every number that was ever given out', () => {
+    expect(names.map((name) => [name, errorTable[name].error, errorTable[name].status])).toEqual([
+      ['bad-request', 1000, 400],
+      ['body-missing', 1001, 400],
+      ['json-malformed', 1002, 400],
+      ['encoding-invalid', 1003, 400],
+      ['body-not-object', 1004, 400],
+      ['id-required', 1101, 400],
+      ['id-not-integer', 1102, 400],
+      ['id-out-of-range', 1103, 400],
+      ['name-required', 1201, 400],
+      ['name-not-text', 1202, 400],
+      ['tag-not-text', 1301, 400],
+      ['id-taken', 1401, 400],
+      ['unauthenticated', 2401, 401],
+      ['token-rejected', 2402, 401],
+      ['path-unknown', 2404, 404],
+      ['method-not-allowed', 2405, 405],
+      ['request-timeout', 2408, 408],
+      ['body-too-large', 2413, 413],
+      ['media-type-unsupported', 2415, 415],
+      ['expectation-failed', 2417, 417],
+      ['headers-too-large', 2431, 431],
+      ['not-implemented', 2501, 501],
+      ['internal', 3500, 500],
+      ['unavailable', 3503, 503],
+    ]);
+  });
+
+  it('gives the name of each number and of no other', () => {
+    for (const name of names) expect(errorNameOf(errorTable[name].error)).toBe(name);
+    expect(errorNameOf(9999)).toBeUndefined();
+    expect(errorNameOf(Number.NaN)).toBeUndefined();
+  });
+
+  it('has a sentence of its own for each error', () => {
+    const sentences = names.map((name) => errorMessages[name]);
+    expect(new Set(sentences).size).toBe(names.length);
+    for (const sentence of sentences) expect(sentence).toMatch(/^[a-zA-Z].*[^.]$/);
+  });
+});

@@ -1,0 +1,94 @@
+/** The class of an error in HTTP's terms, and its number on the wire. */
+type ErrorRow = { readonly error: number; readonly status: number };
+
+/**
+ * Every error that a plant store can answer: its number (`error` on the wire, an int32 that never
+ * changes meaning) and its HTTP status. The keys are the names that code switches on.
+ *
+ * @example
+ * ```ts
+ * import { errorTable } from '@plantstore/core/errors';
+ *
+ * const { error, status } = errorTable['id-taken']; // 1401, 400
+ * ```
+ */
+export const errorTable = {
+  'bad-request': { error: 1000, status: 400 },
+  'body-missing': { error: 1001, status: 400 },
+  'json-malformed': { error: 1002, status: 400 },
+  'encoding-invalid': { error: 1003, status: 400 },
+  'body-not-object': { error: 1004, status: 400 },
+  'id-required': { error: 1101, status: 400 },
+  'id-not-integer': { error: 1102, status: 400 },
+  'id-out-of-range': { error: 1103, status: 400 },
+  'name-required': { error: 1201, status: 400 },
+  'name-not-text': { error: 1202, status: 400 },
+  'tag-not-text': { error: 1301, status: 400 },
+  'id-taken': { error: 1401, status: 400 },
+  unauthenticated: { error: 2401, status: 401 },
+  'token-rejected': { error: 2402, status: 401 },
+  'path-unknown': { error: 2404, status: 404 },
+  'method-not-allowed': { error: 2405, status: 405 },
+  'request-timeout': { error: 2408, status: 408 },
+  'body-too-large': { error: 2413, status: 413 },
+  'media-type-unsupported': { error: 2415, status: 415 },
+  'expectation-failed': { error: 2417, status: 417 },
+  'headers-too-large': { error: 2431, status: 431 },
+  'not-implemented': { error: 2501, status: 501 },
+  internal: { error: 3500, status: 500 },
+  unavailable: { error: 3503, status: 503 },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The name of an error in the {@link errorTable}. */
+export type ErrorName = keyof typeof errorTable;
+
+/**
+ * The name of an error number, or `undefined` for one that this version does not know.
+ *
+ * @example
+ * ```ts
+ * import { errorNameOf } from '@plantstore/core/errors';
+ *
+ * errorNameOf(1401); // 'id-taken'
+ * errorNameOf(9999); // undefined
+ * ```
+ */
+export const errorNameOf = (error: number): ErrorName | undefined =>
+  (Object.keys(errorTable) as ErrorName[]).find((name) => errorTable[name].error === error);
+
+/**
+ * What each error says to a person, in a sentence without a full stop.
+ *
+ * @example
+ * ```ts
+ * import { errorMessages } from '@plantstore/core/errors';
+ *
+ * errorMessages['id-required']; // 'id is required'
+ * ```
+ */
+export const errorMessages: Readonly<Record<ErrorName, string>> = {
+  'bad-request': 'the request is not valid HTTP',
+  'body-missing': 'a JSON body is required',
+  'json-malformed': 'the body is not valid JSON, or is nested too deeply',
+  'encoding-invalid': 'the body is not valid UTF-8',
+  'body-not-object': 'the body must be a JSON object',
+  'id-required': 'id is required',
+  'id-not-integer': 'id must be an exact integer',
+  'id-out-of-range': 'id must be from -9223372036854775808 to 9223372036854775807',
+  'name-required': 'name is required',
+  'name-not-text': 'name must be a string of Unicode text without U+0000',
+  'tag-not-text': 'tag must be a string of Unicode text without U+0000, or absent',
+  'id-taken': 'another plant has this id',
+  unauthenticated: 'a bearer token is required',
+  'token-rejected': 'the bearer token is not accepted',
+  'path-unknown': 'there is nothing at this path',
+  'method-not-allowed': 'only POST is allowed here',
+  'request-timeout': 'the request took too long to arrive',
+  'body-too-large': 'the body is too large',
+  'media-type-unsupported': 'the body must be application/json without a content encoding',
+  'expectation-failed': 'the only expectation that can be met is 100-continue',
+  'headers-too-large': 'the request headers are too large',
+  'not-implemented': 'the method or transfer encoding is not implemented',
+  internal: 'something went wrong in the service',
+  unavailable: 'the service cannot take the plant now, try again later',
+};

@@ -1,0 +1,86 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from './openapi.ts';
+
+const file = new URL('../openapi.json', import.meta.url);
+const written = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+if (process.env['UPDATE_OPENAPI'] === '1') await writeFile(file, written);
+
+describe('openapi.json', () => {
+  it('is what the schemas give (UPDATE_OPENAPI=1 writes it anew)', async () => {
+    expect(await readFile(file, 'utf8')).toBe(written);
+  });
+
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(JSON.parse(written) as Record<string, unknown>);
+    expect(result).toMatchObject({ valid: true });
+    expect(openApiDocument().openapi).toMatch(/^3\.1\./);
+  });
+
+  it('has version 1.0.0 and the MIT license', () => {
+    expect(openApiDocument().info).toMatchObject({
+      version: '1.0.0',
+      license: { name: 'MIT' },
+    });
+  });
+
+  it('asks for a bearer token for the whole service', () => {
+    const { security, components } = openApiDocument();
+    expect(security).toEqual([{ bearer: [] }]);
+    expect(components.securitySchemes.bearer).toEqual({
+      type: 'http',
+      scheme: 'bearer',
+    });
+  });
+
+  // field, type, format, required, meaning: the specification's tables
+  it.each([
+    [
+      'Plant',
+      [
+        ['name', 'string', undefined, true, 'The name of the plant'],
+        ['tag', 'string', undefined, false, 'Tag to specify the type of the plant'],
+      ],
+    ],
+    [
+      'NewPlant',
+      [
+        ['id', 'integer', 'int64', true, 'Identification number of the plant'],
+        ['name', 'string', undefined, true, 'The name of the plant'],
+        ['tag', 'string', undefined, false, 'Tag to specify the type of the plant'],
+      ],
+    ],
+    [
+      'Error',
+      [
+        ['error', 'integer', 'int32', true, 'Numeric error indicator'],
+        ['message', 'string', undefined, true, 'Error message text'],
+      ],
+    ],
+  ] as const)('describes %s as the specification does', (name, rows) => {
+    const { properties = {}, required = [], type } = openApiDocument().components.schemas[name];
+    expect(type).toBe('object');
+    expect(
+      Object.entries(properties).map(([field, schema]) => {
+        const { type: fieldType, format, description } = schema as Record<string, unknown>;
+        return [field, fieldType, format, required.includes(field), description];
+      }),
+    ).toEqual(rows);
+  });
+
+  it('has the one operation of the specification, with its responses', () => {
+    const { paths } = openApiDocument();
+    expect(Object.keys(paths)).toEqual(['/plants']);
+    expect(Object.keys(paths['/plants'])).toEqual(['post']);
+    const { requestBody, responses } = paths['/plants'].post;
+    const shape = (name: string) => ({
+      'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
+    });
+    expect(requestBody).toEqual({ required: true, content: shape('NewPlant') });
+    expect(responses).toEqual({
+      '200': { description: 'The plant response', content: shape('Plant') },
+      '400': { description: 'Error response', content: shape('Error') },
+    });
+  });
+});

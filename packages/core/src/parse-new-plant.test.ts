@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseNewPlant } from './parse-new-plant.ts';
+
+const faults = (input: unknown) =>
+  parseNewPlant(input).match(
+    () => [],
+    (error) => error.faults,
+  );
+
+describe('parseNewPlant', () => {
+  it('takes an id as a bigint or a safe integer and gives a bigint', () => {
+    for (const id of [7, 7n]) {
+      expect(parseNewPlant({ id, name: 'x' })._unsafeUnwrap()).toEqual({
+        id: 7n,
+        name: 'x',
+      });
+    }
+  });
+
+  it('takes zero, a negative zero and negative ids', () => {
+    for (const id of [0, -0, 0n, -1, -(2n ** 63n)]) expect(faults({ id, name: 'x' })).toEqual([]);
+  });
+
+  it.each([
+    ['no id', { name: 'x' }, ['id-required']],
+    ['an undefined id', { id: undefined, name: 'x' }, ['id-required']],
+    ['an id of null', { id: null, name: 'x' }, ['id-not-integer']],
+    ['an id in a string', { id: '7', name: 'x' }, ['id-not-integer']],
+    ['an id of true', { id: true, name: 'x' }, ['id-not-integer']],
+    ['a fraction', { id: 1.5, name: 'x' }, ['id-not-integer']],
+    ['a number that may have been rounded', { id: 2 ** 53, name: 'x' }, ['id-not-integer']],
+    ['one more than int64', { id: 2n ** 63n, name: 'x' }, ['id-out-of-range']],
+    ['one less than int64', { id: -(2n ** 63n) - 1n, name: 'x' }, ['id-out-of-range']],
+    ['no name', { id: 7 }, ['name-required']],
+    ['a name of null', { id: 7, name: null }, ['name-not-text']],
+    ['a lone surrogate', { id: 7, name: '\ud800' }, ['name-not-text']],
+    ['U+0000', { id: 7, name: 'a\0b' }, ['name-not-text']],
+    ['a tag of null', { id: 7, name: 'x', tag: null }, ['tag-not-text']],
+    ['a tag with U+0000', { id: 7, name: 'x', tag: '\0' }, ['tag-not-text']],
+    [
+      'every fault at once, in order',
+      { tag: 1, name: 2, id: 3.5 },
+      ['id-not-integer', 'name-not-text', 'tag-not-text'],
+    ],
+    ['an empty object', {}, ['id-required', 'name-required']],
+    ['null', null, ['body-not-object']],
+    ['an array', [], ['body-not-object']],
+    ['a string', 'plant', ['body-not-object']],
+    ['inherited members', Object.create({ id: 7, name: 'x' }), ['id-required', 'name-required']],
+    [
+      'a getter that throws',
+      {
+        get id() {
+          throw new Error('no');
+        },
+      },
+      ['body-not-object'],
+    ],
+    [
+      'a revoked proxy',
+      (() => {
+        const { proxy, revoke } = Proxy.revocable({}, {});
+        revoke();
+        return proxy;
+      })(),
+      ['body-not-object'],
+    ],
+  ])('refuses %s', (_, input, expected) => {
+    expect(faults(input)).toEqual(expected);
+  });
+
+  it('keeps text as it is: empty, untrimmed, not normalised', () => {
+    for (const name of ['', ' x ', 'e\u0301', '\u00e9', '🪴']) {
+      expect(parseNewPlant({ id: 1n, name, tag: name })._unsafeUnwrap()).toEqual({
+        id: 1n,
+        name,
+        tag: name,
+      });
+    }
+  });
+
+  it('ignores members that it does not know, __proto__ and constructor included', () => {
+    const input: unknown = JSON.parse(
+      '{"id":7,"name":"x","__proto__":{"tag":"evil"},"constructor":1,"colour":"green"}',
+    );
+    expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({
+      id: 7n,
+      name: 'x',
+    });
+  });
+
+  it('takes a tag that is undefined as absent', () => {
+    expect(parseNewPlant({ id: 7, name: 'x', tag: undefined })._unsafeUnwrap()).toStrictEqual({
+      id: 7n,
+      name: 'x',
+    });
+  });
+
+  it('never throws, and names a fault in whatever is no plant', () => {
+    const like = fc.record(
+      { id: fc.anything(), name: fc.anything(), tag: fc.anything() },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.anything({ withBigInt: true, withNullPrototype: true }), like),
+        (input) => {
+          const parsed = parseNewPlant(input);
+          if (parsed.isErr()) expect(parsed.error.faults.length).toBeGreaterThan(0);
+          else expect(typeof parsed.value.id).toBe('bigint');
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});

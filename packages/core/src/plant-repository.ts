@@ -1,0 +1,37 @@
+import type { ResultAsync } from 'neverthrow';
+import type { NewPlant } from './plant.ts';
+
+/** Another plant, with another name or tag, already has this id. Nothing was changed. */
+export type IdTaken = { readonly kind: 'id-taken'; readonly id: bigint };
+
+/**
+ * The store cannot say that the plant is kept: it is unreachable, full, overloaded or closed.
+ * The plant may or may not be there; creating it again settles it.
+ */
+export type StoreUnavailable = {
+  readonly kind: 'store-unavailable';
+  /** Why, in plain words for the operator's log. Never shown to a caller over HTTP. */
+  readonly reason: string;
+  /** What the store's driver reported, if anything. */
+  readonly cause?: unknown;
+};
+
+/**
+ * Where plants are kept. Every implementation passes the suite of
+ * `@plantstore/core/repository-contract`.
+ */
+export interface PlantRepository {
+  /**
+   * Keeps a plant, atomically and exactly (the id as an int64, the text code point by code point):
+   *
+   * - the id is free: the plant is stored, and the result is `ok` only once it is as durable as
+   *   this store ever makes it;
+   * - the same plant (same id, name and tag; no tag differs from an empty one) is already there:
+   *   `ok`, nothing changes, so a create can be repeated;
+   * - a different plant has the id: `id-taken`, nothing changes.
+   *
+   * Of racing creates with one id, exactly one content wins. The plant has been validated before.
+   * An expected failure is an `err`; a rejection is a bug.
+   */
+  create(plant: NewPlant): ResultAsync<void, IdTaken | StoreUnavailable>;
+}

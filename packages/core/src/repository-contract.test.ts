@@ -1,0 +1,133 @@
+import { errAsync, okAsync, ResultAsync } from 'neverthrow';
+import { describe, expect, it } from 'vitest';
+import { createMemoryRepository } from './memory-repository.ts';
+import type { NewPlant } from './plant.ts';
+import type { PlantRepository } from './plant-repository.ts';
+import { describeRepository, type OpenedRepository } from './repository-contract.ts';
+
+/** Runs the suite on a repository and gives the sentences of the tests that failed. */
+const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]> => {
+  const tests: [string, () => Promise<void>][] = [];
+  const runner = {
+    describe: (_: string, body: () => void) => body(),
+    it: (name: string, body: () => Promise<void>) => tests.push([name, body]),
+    expect,
+  };
+  describeRepository(runner, 'under test', open);
+  const failed = await Promise.all(
+    tests.map(async ([name, body]) =>
+      body().then(
+        () => [],
+        () => [name],
+      ),
+    ),
+  );
+  return failed.flat();
+};
+
+const changing = (change: (plant: NewPlant) => NewPlant) => async () => {
+  const inner = createMemoryRepository();
+  return {
+    repository: { create: (plant: NewPlant) => inner.create(change(plant)) },
+  };
+};
+
+const withText = (change: (text: string) => string) =>
+  changing(({ id, name, tag }) => ({
+    id,
+    name: change(name),
+    ...(tag !== undefined && { tag: change(tag) }),
+  }));
+
+const lateWriter = (): PlantRepository => {
+  const plants = new Map<bigint, NewPlant>();
+  const create = async (plant: NewPlant) => {
+    const kept = plants.get(plant.id);
+    await Promise.resolve();
+    if (kept === undefined) plants.set(plant.id, plant);
+    const same = kept === undefined || (kept.name === plant.name && kept.tag === plant.tag);
+    return same;
+  };
+  return {
+    create: (plant) =>
+      ResultAsync.fromSafePromise(create(plant)).andThen((same) =>
+        same ? okAsync() : errAsync({ kind: 'id-taken' as const, id: plant.id }),
+      ),
+  };
+};
+
+describe('the repository contract', () => {
+  it('finds nothing wrong with a repository that keeps its promises', async () => {
+    expect(await failures(changing((plant) => plant))).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<OpenedRepository>]>([
+    ['keeps ids as doubles', changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }))],
+    [
+      'keeps 32 bits of an id',
+      changing((plant) => ({ ...plant, id: BigInt.asIntN(32, plant.id) })),
+    ],
+    ['trims', withText((text) => text.trim())],
+    ['normalises', withText((text) => text.normalize())],
+    ['ignores case', withText((text) => text.toLowerCase())],
+    ['drops a BOM', withText((text) => text.replace(/^\ufeff/, ''))],
+    ['rewrites line ends', withText((text) => text.replaceAll('\r\n', '\n'))],
+    ['cuts long text', withText((text) => text.slice(0, 65_535))],
+    [
+      'makes no tag of an empty one',
+      changing(({ id, name, tag }) => ({ id, name, ...(tag && { tag }) })),
+    ],
+    ['makes an empty tag of none', changing((plant) => ({ tag: '', ...plant }))],
+    ['checks first and writes later', async () => ({ repository: lateWriter() })],
+    ['takes everything', async () => ({ repository: { create: () => okAsync() } })],
+    [
+      'refuses repeats',
+      async () => {
+        const seen = new Set<bigint>();
+        const create: PlantRepository['create'] = ({ id }) => {
+          if (seen.has(id)) return errAsync({ kind: 'id-taken', id });
+          seen.add(id);
+          return okAsync();
+        };
+        return { repository: { create } };
+      },
+    ],
+    [
+      'overwrites',
+      async () => {
+        const plants = new Map<bigint, NewPlant>();
+        const create: PlantRepository['create'] = (plant) => {
+          const kept = plants.get(plant.id);
+          plants.set(plant.id, plant);
+          return kept === undefined || (kept.name === plant.name && kept.tag === plant.tag)
+            ? okAsync()
+            : errAsync({ kind: 'id-taken', id: plant.id });
+        };
+        return { repository: { create } };
+      },
+    ],
+    [
+      'forgets on restart',
+      async () => ({
+        repository: createMemoryRepository(),
+        reopen: async () => createMemoryRepository(),
+      }),
+    ],
+  ])('catches a repository that %s', async (_, open) => {
+    expect(await failures(open)).not.toEqual([]);
+  });
+
+  it('gives up what each test used, also when it fails', async () => {
+    let opened = 0;
+    await failures(async () => {
+      opened += 1;
+      return {
+        repository: { create: () => okAsync() },
+        dispose: async () => {
+          opened -= 1;
+        },
+      };
+    });
+    expect(opened).toBe(0);
+  });
+});

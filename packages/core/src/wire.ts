@@ -1,0 +1,2 @@
+export { decodeBody, type BodyUndecodable } from './decode-body.ts';
+export { encodeNewPlant, isExactId, type PlantId } from './encode-new-plant.ts';

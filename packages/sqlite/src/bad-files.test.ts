@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { access, chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { schemaVersion } from './database-file.ts';
+import { Database } from './node-sqlite.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  await chmod(folder, 0o777);
+});
+afterEach(async () => rm(folder, { recursive: true }));
+
+const inFolder = (name: string) => join(folder, name);
+
+const makeDatabase = (path: string, sql: string) => {
+  const database = new Database(path);
+  database.exec(sql);
+  database.close();
+};
+
+const makeStore = async (path: string) => {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  await repository.create({ id: 7n, name: 'Monstera' });
+  await repository.close();
+};
+
+const failToOpen = async (path: string) =>
+  (await openSqliteRepository({ path }))._unsafeUnwrapErr();
+
+/** What another process says that opens a file; as root, it becomes nobody first. */
+const openElsewhere = async (path: string) => {
+  const program = fileURLToPath(new URL('../test/open-as-nobody.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--conditions=@plantstore/source',
+    '--disable-warning=ExperimentalWarning',
+    program,
+    path,
+  ]);
+  return JSON.parse(stdout) as unknown;
+};
+
+describe('a file that is not a plant store', () => {
+  it('is refused when it is no database, and stays as it is', async () => {
+    await writeFile(inFolder('plants.db'), 'buy milk\n'.repeat(100));
+    expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
+      kind: 'not-a-database',
+      message: expect.stringContaining('is no SQLite database') as unknown,
+    });
+    expect(await readFile(inFolder('plants.db'), 'utf8')).toBe('buy milk\n'.repeat(100));
+  });
+
+  it('is refused when another application made it, and stays as it is', async () => {
+    makeDatabase(inFolder('plants.db'), 'CREATE TABLE notes (text TEXT)');
+    const before = await readFile(inFolder('plants.db'));
+    expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
+      kind: 'not-a-plant-store',
+      message: expect.stringContaining('another application') as unknown,
+    });
+    expect(await readFile(inFolder('plants.db'))).toEqual(before);
+  });
+
+  it('is refused when a newer version made it, and stays as it is', async () => {
+    await makeStore(inFolder('plants.db'));
+    makeDatabase(inFolder('plants.db'), `PRAGMA user_version = ${schemaVersion + 1}`);
+    const before = await readFile(inFolder('plants.db'));
+    expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
+      kind: 'schema-newer',
+      message: expect.stringMatching(
+        /schema version 2.*this one knows up to 1: upgrade it/,
+      ) as unknown,
+    });
+    expect(await readFile(inFolder('plants.db'))).toEqual(before);
+  });
+
+  it('is taken over when it is empty', async () => {
+    await writeFile(inFolder('plants.db'), '');
+    await makeStore(inFolder('plants.db'));
+  });
+
+  it('is refused when it is a folder, or in a folder that is not there', async () => {
+    await mkdir(inFolder('plants.db'));
+    expect((await failToOpen(inFolder('plants.db'))).message).toMatch(/is a folder, not a file$/);
+    expect((await failToOpen(inFolder('no/plants.db'))).message).toMatch(
+      /the folder .* does not exist; make it first$/,
+    );
+  });
+
+  it('is refused when it is damaged', async () => {
+    await makeStore(inFolder('plants.db'));
+    const bytes = await readFile(inFolder('plants.db'));
+    bytes.fill(0xff, 100, 4096);
+    await writeFile(inFolder('plants.db'), bytes);
+    expect(await failToOpen(inFolder('plants.db'))).toMatchObject({ kind: 'damaged' });
+  });
+});
+
+describe('a file that cannot be used now', () => {
+  it('is refused while this or another process has it', async () => {
+    const repository = (
+      await openSqliteRepository({ path: inFolder('plants.db') })
+    )._unsafeUnwrap();
+    const locked = {
+      kind: 'locked',
+      message: expect.stringContaining('in use by another') as unknown,
+    };
+    expect(await failToOpen(inFolder('plants.db'))).toMatchObject(locked);
+    await chmod(inFolder('plants.db'), 0o666);
+    expect(await openElsewhere(inFolder('plants.db'))).toMatchObject(locked);
+    await repository.close();
+    await makeStore(inFolder('plants.db'));
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a folder that cannot be written', () => {
+  it('is named, whether the file is there or not', async () => {
+    await makeStore(inFolder('made.db'));
+    await mkdir(inFolder('locked'));
+    await copyFile(inFolder('made.db'), inFolder('locked/plants.db'));
+    await chmod(inFolder('locked/plants.db'), 0o666);
+    await chmod(inFolder('locked'), 0o555);
+    for (const name of ['locked/plants.db', 'locked/new.db']) {
+      expect(await openElsewhere(inFolder(name))).toMatchObject({
+        kind: 'read-only',
+        message: expect.stringMatching(/the folder .*locked cannot be written to/) as unknown,
+      });
+    }
+    await expect(access(inFolder('locked/new.db'))).rejects.toThrow('ENOENT');
+    await chmod(inFolder('locked'), 0o755);
+  });
+
+  it('is named when it may not even be entered', async () => {
+    await mkdir(inFolder('private'), { mode: process.getuid?.() === 0 ? 0o700 : 0o600 });
+    expect(await openElsewhere(inFolder('private/plants.db'))).toMatchObject({
+      kind: 'cannot-open',
+      message: expect.stringMatching(/may not enter the folder .*private$/) as unknown,
+    });
+  });
+
+  it('is told from a file that cannot be written', async () => {
+    await makeStore(inFolder('plants.db'));
+    await chmod(inFolder('plants.db'), 0o444);
+    expect(await openElsewhere(inFolder('plants.db'))).toMatchObject({
+      kind: 'read-only',
+      message: expect.stringMatching(/plants\.db cannot be written to$/) as unknown,
+    });
+  });
+});

@@ -1,0 +1,61 @@
+import { Database } from './node-sqlite.ts';
+
+/** "Plnt": marks a file as ours (PRAGMA application_id). */
+const applicationId = 0x506c6e74;
+
+/** Each statement list takes a file from the schema version of its index to the next one. */
+const migrations = [
+  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
+] as const;
+
+/** The schema version that this package writes (PRAGMA user_version). */
+export const schemaVersion = migrations.length;
+
+/** A file that SQLite can read, but that is not ours to write. */
+export type ForeignFile =
+  | { readonly kind: 'schema-newer'; readonly version: number }
+  | { readonly kind: 'not-a-plant-store' };
+
+const readInteger = (database: Database, sql: string): number =>
+  Number(Object.values(database.prepare(sql).get() ?? {})[0]);
+
+const migrate = (database: Database, from: number): void => {
+  database.exec('BEGIN IMMEDIATE');
+  for (const migration of migrations.slice(from)) database.exec(migration);
+  database.exec(`PRAGMA application_id = ${applicationId}`);
+  database.exec(`PRAGMA user_version = ${schemaVersion}`);
+  database.exec('COMMIT');
+};
+
+const prepareFile = (database: Database): ForeignFile | undefined => {
+  // One owner: another process gets "database is locked" at once, also for reading.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  const application = readInteger(database, 'PRAGMA application_id');
+  const version = readInteger(database, 'PRAGMA user_version');
+  const objects = readInteger(database, 'SELECT count(*) FROM sqlite_schema');
+  const isNew = application === 0 && version === 0 && objects === 0;
+  if (application !== applicationId && !isNew) return { kind: 'not-a-plant-store' };
+  if (version > schemaVersion) return { kind: 'schema-newer', version };
+  database.exec('PRAGMA journal_mode = WAL');
+  // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses answered plants.
+  database.exec('PRAGMA synchronous = FULL');
+  if (version < schemaVersion) migrate(database, version);
+  return undefined;
+};
+
+/**
+ * Opens a plant store's file as its one owner, and makes or migrates its schema. Throws what
+ * node:sqlite throws; leaves nothing open then, and nothing changed in a file that is not ours.
+ */
+export const openDatabaseFile = (path: string): Database | ForeignFile => {
+  const database = new Database(path);
+  try {
+    const foreign = prepareFile(database);
+    if (foreign === undefined) return database;
+    database.close();
+    return foreign;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+};

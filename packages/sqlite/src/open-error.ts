@@ -1,0 +1,101 @@
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { schemaVersion, type ForeignFile } from './database-file.ts';
+import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
+
+/** Why a database file could not be opened. `message` says what to do about it. */
+export type OpenSqliteError = {
+  readonly kind: SqliteFailure | ForeignFile['kind'];
+  readonly path: string;
+  readonly message: string;
+  /** What node:sqlite threw, if it did. */
+  readonly cause?: unknown;
+};
+
+type Description = Pick<OpenSqliteError, 'kind' | 'message'>;
+
+const may = (path: string, mode: number): boolean => {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const statOf = (path: string): Stats | 'missing' | 'forbidden' => {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? 'missing';
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    return code === 'EACCES' || code === 'EPERM' ? 'forbidden' : 'missing';
+  }
+};
+
+/** SQLite says "unable to open" or "disk I/O error" of many things; the file system knows which. */
+const fileSystemFault = (path: string): Description | undefined => {
+  const folder = dirname(path);
+  const folderStat = statOf(folder);
+  const fileStat = statOf(path);
+  if (folderStat === 'forbidden' || fileStat === 'forbidden') {
+    return { kind: 'cannot-open', message: `this user may not enter the folder ${folder}` };
+  }
+  if (folderStat === 'missing' || !folderStat.isDirectory()) {
+    return { kind: 'cannot-open', message: `the folder ${folder} does not exist; make it first` };
+  }
+  if (fileStat !== 'missing' && fileStat.isDirectory()) {
+    return { kind: 'cannot-open', message: `${path} is a folder, not a file` };
+  }
+  if (fileStat !== 'missing' && !may(path, constants.R_OK | constants.W_OK)) {
+    return { kind: 'read-only', message: `${path} cannot be written to` };
+  }
+  if (!may(folder, constants.W_OK)) {
+    const message = `the folder ${folder} cannot be written to; SQLite makes files beside ${path}`;
+    return { kind: 'read-only', message };
+  }
+  return undefined;
+};
+
+const describe = (path: string, failure: SqliteFailure): string => {
+  switch (failure) {
+    case 'locked':
+      return `${path} is in use by another process; only one may have it`;
+    case 'read-only':
+      return `${path} cannot be written to`;
+    case 'cannot-open':
+      return `${path} cannot be opened`;
+    case 'input-output':
+      return `${path} cannot be read or written: the disk reports an error`;
+    case 'damaged':
+      return `${path} is damaged; restore it from a backup`;
+    case 'disk-full':
+      return `the disk that holds ${path} is full`;
+    case 'not-a-database':
+      return `${path} is no SQLite database; name another file`;
+    case 'unexpected':
+      return `${path} cannot be used as a plant store`;
+  }
+};
+
+const describedByFileSystem: readonly SqliteFailure[] = [
+  'read-only',
+  'cannot-open',
+  'input-output',
+];
+
+/** What an exception of node:sqlite means; `undefined` for one that is a fault of ours. */
+export const openErrorOf = (path: string, cause: unknown): OpenSqliteError | undefined => {
+  const failure = sqliteFailureOf(cause);
+  if (failure === undefined) return undefined;
+  const fault = describedByFileSystem.includes(failure) ? fileSystemFault(path) : undefined;
+  return { kind: failure, message: describe(path, failure), ...fault, path, cause };
+};
+
+export const foreignFileError = (path: string, foreign: ForeignFile): OpenSqliteError => ({
+  kind: foreign.kind,
+  path,
+  message:
+    foreign.kind === 'schema-newer'
+      ? `${path} has schema version ${foreign.version}, made by a newer plant store; this one knows up to ${schemaVersion}: upgrade it`
+      : `${path} is the database of another application; name another file`,
+});

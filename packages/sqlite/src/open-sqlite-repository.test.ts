@@ -1,0 +1,69 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeRepository } from '@plantstore/core/repository-contract';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+const open = async (path: string) => (await openSqliteRepository({ path }))._unsafeUnwrap();
+
+const newFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  return { folder, remove: async () => rm(folder, { recursive: true }) };
+};
+
+const plantsFile = async () => {
+  const { folder, remove } = await newFolder();
+  onTestFinished(remove);
+  return join(folder, 'plants.db');
+};
+
+describeRepository({ describe, it, expect }, 'the SQLite repository', async () => {
+  const { folder, remove } = await newFolder();
+  const path = join(folder, 'plants.db');
+  let repository = await open(path);
+  return {
+    repository,
+    reopen: async () => {
+      await repository.close();
+      repository = await open(path);
+      return repository;
+    },
+    dispose: async () => {
+      await repository.close();
+      await remove();
+    },
+  };
+});
+
+describe('openSqliteRepository', () => {
+  it('makes the file, and leaves one whole file behind when it is closed', async () => {
+    const path = await plantsFile();
+    const repository = await open(path);
+    await repository.create({ id: 7n, name: 'Monstera' });
+    await repository.close();
+    expect((await stat(path)).size).toBeGreaterThan(0);
+    await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
+  });
+
+  it('answers store-unavailable once it is closed, and may be closed again', async () => {
+    const repository = await open(await plantsFile());
+    await repository.close();
+    await repository.close();
+    const refused = await repository.create({ id: 7n, name: 'Monstera' });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({
+      kind: 'store-unavailable',
+      reason: 'the database is closed',
+    });
+  });
+
+  it('takes plants of one moment in turn, whatever becomes of each', async () => {
+    const repository = await open(await plantsFile());
+    onTestFinished(repository.close);
+    const names = ['Monstera', 'Ficus', 'Monstera'];
+    const results = await Promise.all(
+      names.map(async (name) => repository.create({ id: 7n, name })),
+    );
+    expect(results.map((result) => result.isOk())).toEqual([true, false, true]);
+  });
+});

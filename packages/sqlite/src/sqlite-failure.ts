@@ -1,0 +1,30 @@
+/** SQLite's primary result codes that have a meaning to an operator (sqlite.org/rescode.html). */
+const kinds = new Map<number, SqliteFailure>([
+  [5, 'locked'],
+  [6, 'locked'],
+  [8, 'read-only'],
+  [10, 'input-output'],
+  [11, 'damaged'],
+  [13, 'disk-full'],
+  [14, 'cannot-open'],
+  [26, 'not-a-database'],
+]);
+
+/** What went wrong in SQLite, in one word. */
+export type SqliteFailure =
+  | 'locked'
+  | 'read-only'
+  | 'input-output'
+  | 'damaged'
+  | 'disk-full'
+  | 'cannot-open'
+  | 'not-a-database'
+  | 'unexpected';
+
+/** The failure that SQLite reported in what was thrown, or `undefined` where it reported none. */
+export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined;
+  const { errcode } = thrown;
+  // The low byte of an extended result code is the primary one.
+  return typeof errcode === 'number' ? (kinds.get(errcode & 0xff) ?? 'unexpected') : undefined;
+};

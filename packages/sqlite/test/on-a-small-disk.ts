@@ -1,0 +1,45 @@
+// Runs on a disk of 2 MB (its folder is the first argument) and says how a full disk was met.
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqliteRepository } from '@plantstore/sqlite';
+
+const folder = process.argv[2] ?? '';
+const path = join(folder, 'plants.db');
+const ballast = join(folder, 'ballast');
+const name = 'x'.repeat(10_000);
+
+const fill = () => {
+  try {
+    for (let size = 65_536; size >= 1; size /= 2) {
+      for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' });
+    }
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ENOSPC') throw thrown;
+  }
+};
+
+fill();
+const opened = await openSqliteRepository({ path });
+const openedWhenFull = opened.isOk() ? 'opened' : opened.error.kind;
+rmSync(ballast);
+
+const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+let kept = 0n;
+let refused = await repository.create({ id: kept, name });
+while (refused.isOk()) {
+  kept += 1n;
+  refused = await repository.create({ id: kept, name });
+}
+const refusedKind = refused.error.kind;
+const reason = 'reason' in refused.error ? refused.error.reason : '';
+await repository.close();
+
+// What was answered is there, and what was refused left nothing half-done.
+const again = (await openSqliteRepository({ path }))._unsafeUnwrap();
+let found = 0n;
+while (found < kept && (await again.create({ id: found, name })).isOk()) found += 1n;
+await again.close();
+
+process.stdout.write(
+  JSON.stringify({ openedWhenFull, refusedKind, reason, kept: Number(kept), found: Number(found) }),
+);
