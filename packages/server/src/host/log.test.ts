@@ -1,0 +1,48 @@
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLog, type LogFormat } from './log.ts';
+
+const written = (format: LogFormat, fields: Record<string, unknown>, message = 'request') => {
+  const stream = new PassThrough({ encoding: 'utf8' });
+  createLog(format, stream).info(fields, message);
+  return String(stream.read());
+};
+
+describe('the log', () => {
+  it('is one JSON object a line', () => {
+    const line = written('json', { path: '/plants', status: 200 });
+    expect(JSON.parse(line)).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as unknown,
+      level: 'info',
+      message: 'request',
+      path: '/plants',
+      status: 200,
+    });
+  });
+
+  it('is a line for people', () => {
+    expect(written('pretty', { path: '/plants', name: 'two words' })).toMatch(
+      /^\d\d:\d\d:\d\d info {2}request path=\/plants name="two words"\n$/,
+    );
+  });
+
+  it('keeps an exception with its stack, and a bigint', () => {
+    const { cause, id } = JSON.parse(
+      written('json', { cause: new Error('a bug'), id: 7n }),
+    ) as Record<string, string>;
+    expect(cause).toMatch(/^Error: a bug\n {4}at /);
+    expect(id).toBe('7');
+  });
+
+  it.each<LogFormat>(['json', 'pretty'])('is not broken by any text (%s)', (format) => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const line = written(format, { path: text });
+        expect(line.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+        expect(line.at(-1)).toBe('\n');
+        if (format === 'json') expect((JSON.parse(line) as { path: string }).path).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isBearerToken } from '../http/bearer-token.ts';
+import { acceptTokens, loadTokens } from './tokens.ts';
+
+describe('acceptTokens', () => {
+  it('accepts each of its tokens and nothing else', async () => {
+    const authenticate = acceptTokens(['one', 'two', 'three==']);
+    for (const token of ['one', 'two', 'three==']) expect(await authenticate(token)).toBe(true);
+    for (const token of ['', 'One', 'one ', 'onetwo', 'three=', 'tw']) {
+      expect(await authenticate(token)).toBe(false);
+    }
+  });
+
+  it('accepts nothing where there is nothing to accept', async () => {
+    expect(await acceptTokens([])('')).toBe(false);
+  });
+
+  it('shows no token', () => {
+    expect(inspect(acceptTokens(['s3cr3t']), { depth: null, showHidden: true })).not.toContain(
+      's3cr3t',
+    );
+  });
+});
+
+const fileWith = async (text: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const path = join(folder, 'tokens');
+  await writeFile(path, text);
+  return path;
+};
+
+describe('loadTokens', () => {
+  it('reads a token a line, without comments, empty lines and line ends of any kind', async () => {
+    const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
+    expect(await loadTokens({ kind: 'file', path })).toEqual({
+      kind: 'loaded',
+      tokens: ['one', 'two=='],
+    });
+  });
+
+  it.each([
+    ['one\ns3cr3t token\nthree,\n', 'has no bearer token in line 2, 3'],
+    ['# nothing yet\n', 'has no token: one a line'],
+  ])('refuses a file of %j, without repeating a token', async (text, says) => {
+    const path = await fileWith(text);
+    const loaded = await loadTokens({ kind: 'file', path });
+    expect(loaded).toMatchObject({
+      kind: 'cannot-load',
+      message: expect.stringContaining(`${path} ${says}`) as unknown,
+    });
+    expect(JSON.stringify(loaded)).not.toContain('s3cr3t');
+  });
+
+  it.each([
+    ['/no/such/file', 'does not exist'],
+    [tmpdir(), 'is a folder'],
+  ])('says why %s cannot be read', async (path, why) => {
+    expect(await loadTokens({ kind: 'file', path })).toEqual({
+      kind: 'cannot-load',
+      message: `the tokens file ${path} ${why}`,
+    });
+  });
+
+  it('makes up another token each time where none is set', async () => {
+    const [one, two] = await Promise.all([
+      loadTokens({ kind: 'none' }),
+      loadTokens({ kind: 'none' }),
+    ]);
+    expect(one).not.toEqual(two);
+    expect(one.kind === 'loaded' && one.tokens.every(isBearerToken)).toBe(true);
+  });
+});

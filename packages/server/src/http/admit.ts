@@ -1,0 +1,98 @@
+import { inspect } from 'node:util';
+import { type Answer, errorAnswer } from './answer.ts';
+import { bearerTokenOf } from './bearer-token.ts';
+import {
+  type HeadFields,
+  isHostValid,
+  maxHeaderFields,
+  readFields,
+  type RequestHead,
+} from './request-head.ts';
+import { pathOf } from './request-path.ts';
+
+/**
+ * Decides whether a bearer token may create plants. Only `true` lets a request in; throwing or
+ * rejecting answers 500.
+ */
+export type Authenticate = (token: string) => boolean | Promise<boolean>;
+
+/** What a request head is held against. */
+export type Entrance = {
+  /** The one path there is, percent-decoded. */
+  readonly path: string;
+  readonly authenticate: Authenticate;
+  readonly maxBodyBytes: number;
+};
+
+/** Decided from the head alone: the body is wanted, or this is the answer. */
+export type Admission =
+  | { readonly kind: 'admitted'; readonly expectsContinue: boolean }
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
+  kind: 'refused',
+  answer: errorAnswer(...error),
+});
+
+const framingFault = ({ httpVersion }: RequestHead, fields: HeadFields): Admission | undefined => {
+  if (!isHostValid(fields.host, httpVersion)) {
+    return refuse('bad-request', { message: 'a valid Host header is required' });
+  }
+  const coding = fields['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return refuse('not-implemented');
+  return undefined;
+};
+
+const credentialsFault = async (
+  authenticate: Authenticate,
+  authorization: string | undefined,
+): Promise<Admission | undefined> => {
+  const token = bearerTokenOf(authorization);
+  if (token === undefined) return refuse('unauthenticated');
+  try {
+    const accepted: unknown = await authenticate(token);
+    return accepted === true ? undefined : refuse('token-rejected');
+  } catch (thrown) {
+    const cause = inspect(thrown).replaceAll(token, '(token)');
+    return refuse('internal', { cause: `authenticate threw: ${cause}` });
+  }
+};
+
+const isJson = (contentType: string | undefined): boolean =>
+  contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+
+const contentFault = (fields: HeadFields, maxBodyBytes: number): Admission | undefined => {
+  if (fields.expect !== undefined && fields.expect.toLowerCase() !== '100-continue') {
+    return refuse('expectation-failed');
+  }
+  if (!isJson(fields['content-type'])) {
+    return refuse('media-type-unsupported', { headers: [['Accept', 'application/json']] });
+  }
+  if ((fields['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    return refuse('media-type-unsupported', { headers: [['Accept-Encoding', 'identity']] });
+  }
+  if (Number(fields['content-length'] ?? 0) > maxBodyBytes) return refuse('body-too-large');
+  return undefined;
+};
+
+/**
+ * Holds a request head against the entrance, in the order framing, path, method, bearer,
+ * expectation, media type, encoding, declared length.
+ */
+export const admit = async (head: RequestHead, entrance: Entrance): Promise<Admission> => {
+  if (head.rawHeaders.length > 2 * maxHeaderFields) return refuse('headers-too-large');
+  const fields = readFields(head.rawHeaders);
+  if (fields === undefined) return refuse('bad-request', { message: 'a header is repeated' });
+  const fault = framingFault(head, fields);
+  if (fault !== undefined) return fault;
+  if (pathOf(head.target) !== entrance.path) return refuse('path-unknown');
+  if (head.method !== 'POST') return refuse('method-not-allowed');
+  return (
+    (await credentialsFault(entrance.authenticate, fields.authorization)) ??
+    contentFault(fields, entrance.maxBodyBytes) ?? {
+      kind: 'admitted',
+      // RFC 9110 §10.1.1: from HTTP/1.0 the expectation is ignored.
+      expectsContinue: fields.expect !== undefined && head.httpVersion !== '1.0',
+    }
+  );
+};

@@ -1,0 +1,59 @@
+import { createPlant, type PlantRepository } from '@plantstore/core';
+import { decodeBody } from '@plantstore/core/wire';
+import { admit, type Admission, type Authenticate } from './admit.ts';
+import { type Answer, errorAnswer, failureAnswer, plantAnswer } from './answer.ts';
+import type { RequestHead } from './request-head.ts';
+import { normalizeBasePath } from './request-path.ts';
+
+/** What the HTTP service is made of. */
+export type ServiceOptions = {
+  /** Where plants are kept. */
+  readonly repository: PlantRepository;
+  /** Decides whether a bearer token may create plants; there is no default. */
+  readonly authenticate: Authenticate;
+  /** What comes before `/plants`, with or without a slash at the end. Default is '' (nothing). */
+  readonly basePath?: string;
+  /** The largest body, in bytes. Default is 1048576 (1 MiB). */
+  readonly maxBodyBytes?: number;
+};
+
+/** The semantics of `POST {base_url}/plants`, plain data in and plain data out. */
+export type Service = {
+  readonly maxBodyBytes: number;
+  /** From the head alone: the body is wanted, or this is the answer. */
+  readonly admit: (head: RequestHead) => Promise<Admission>;
+  /** The answer for the whole body of a request that was admitted. */
+  readonly create: (body: Uint8Array) => Promise<Answer>;
+};
+
+const defaultMaxBodyBytes = 1_048_576;
+
+const entranceOf = (options: ServiceOptions) => {
+  const { authenticate, basePath = '', maxBodyBytes = defaultMaxBodyBytes } = options;
+  const normalized = normalizeBasePath(basePath);
+  if (normalized === undefined) throw new TypeError('basePath must begin with a slash');
+  if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
+  if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 1) {
+    throw new TypeError('maxBodyBytes must be a whole number of at least 1');
+  }
+  return { path: `${normalized}/plants`, authenticate, maxBodyBytes };
+};
+
+/** Makes the service; a wrong option is a bug and throws a TypeError. */
+export const createService = (options: ServiceOptions): Service => {
+  const { repository } = options;
+  const entrance = entranceOf(options);
+  return {
+    maxBodyBytes: entrance.maxBodyBytes,
+    admit: async (head) => admit(head, entrance),
+    create: async (body) => {
+      try {
+        return await decodeBody(body)
+          .asyncAndThen((input) => createPlant(repository, input))
+          .match(plantAnswer, failureAnswer);
+      } catch (cause) {
+        return errorAnswer('internal', { cause });
+      }
+    },
+  };
+};

@@ -1,0 +1,11 @@
+export { acceptTokens } from './host/tokens.ts';
+export {
+  type RunningServer,
+  type StartedServer,
+  startServer,
+  type StartServerOptions,
+} from './host/start-server.ts';
+export type { Authenticate } from './http/admit.ts';
+export { createHttpServer, type HttpServerOptions } from './node/http-server.ts';
+export type { Logger } from './node/logger.ts';
+export { createRequestListener, type RequestListenerOptions } from './node/request-listener.ts';

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorTable } from '@plantstore/core/errors';
+import type { Answer } from '../http/answer.ts';
+import { drain } from './drain.ts';
+import type { Logger } from './logger.ts';
+
+/** One request and the answer to it. */
+export type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Sends the answer, once; a later one is dropped. */
+  readonly answer: (answer: Answer, ending?: Ending) => void;
+};
+
+/** For how long an unwanted body is dropped, in milliseconds. */
+const maxDrainMs = 5_000;
+
+/** How the connection goes on after the answer. */
+export type Ending = 'keep' | 'close' | 'drain-and-close';
+
+type Context = {
+  readonly logger: Logger;
+  /** Whether the server has stopped accepting, so that every connection is to end. */
+  readonly isClosing: () => boolean;
+};
+
+const pathWithoutQuery = (url = ''): string => url.split('?', 1)[0] ?? '';
+
+const log = (logger: Logger, answer: Answer, fields: Readonly<Record<string, unknown>>): void => {
+  const told = {
+    ...fields,
+    status: answer.status,
+    ...(answer.error !== undefined && { error: errorTable[answer.error].error }),
+    ...(answer.cause !== undefined && { cause: answer.cause }),
+  };
+  if (answer.error === 'internal') logger.error(told, 'request failed');
+  else if (answer.status >= 500) logger.warn(told, 'request not served');
+  else logger.info(told, 'request');
+};
+
+export const openExchange = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { logger, isClosing }: Context,
+): Exchange => {
+  const requestId = randomUUID();
+  const startedAt = performance.now();
+  let answered = false;
+
+  // A client that leaves early is no fault; whatever was written for it is dropped.
+  request.on('error', () => {});
+  response.on('error', () => {});
+
+  return {
+    request,
+    response,
+    answer(answer, ending = 'keep') {
+      if (answered) return;
+      answered = true;
+      const close = ending !== 'keep' || isClosing();
+      const headers = close ? [...answer.headers, ['Connection', 'close']] : answer.headers;
+      response.writeHead(answer.status, headers.flat());
+      if (ending === 'drain-and-close') {
+        // The client can read the whole answer while its unwanted body is still being dropped.
+        response.write(answer.body);
+        void drain(request, maxDrainMs).then(() => response.end());
+      } else {
+        response.end(answer.body);
+      }
+      log(logger, answer, {
+        requestId,
+        method: request.method,
+        path: pathWithoutQuery(request.url),
+        bytes: Buffer.byteLength(answer.body),
+        durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      });
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import { createServer, type Server } from 'node:http';
+import { errorAnswer } from '../http/answer.ts';
+import { answerRaw, createClientErrorListener } from './refused-connection.ts';
+import { createServe, type RequestListenerOptions } from './request-listener.ts';
+
+/** What an HTTP server for plants is made of. Times are in milliseconds. */
+export type HttpServerOptions = RequestListenerOptions & {
+  /** For the head of a request to arrive. Default is 15000 (15 seconds). */
+  readonly headersTimeoutMs?: number;
+  /** For a whole request to arrive. Default is 60000 (1 minute). */
+  readonly requestTimeoutMs?: number;
+  /**
+   * For the next request on a connection. Default is 75000 (75 seconds), longer than the idle time
+   * of common load balancers, so that it is they who close.
+   */
+  readonly keepAliveTimeoutMs?: number;
+};
+
+/** Request line and header fields together, in bytes. */
+const maxHeaderBytes = 16_384;
+
+/** How often the timeouts are checked: a slow client is gone this much after its time at most. */
+const checkIntervalMs = 1_000;
+
+/**
+ * A `node:http` server that answers every request with its row of the error table, those included
+ * that Node would answer by itself: HTTP that cannot be parsed, timeouts, `Expect`, `CONNECT`.
+ * It does not listen yet. After `close()`, every answer says `Connection: close`.
+ *
+ * @throws TypeError for a wrong option
+ * @example
+ * ```ts
+ * import { createMemoryRepository } from '@plantstore/core';
+ * import { createHttpServer } from '@plantstore/server';
+ *
+ * const server = createHttpServer({
+ *   repository: createMemoryRepository(),
+ *   authenticate: (token) => token === process.env['PLANT_TOKEN'],
+ * });
+ * server.listen(3000, '127.0.0.1');
+ * ```
+ */
+export const createHttpServer = (options: HttpServerOptions): Server => {
+  const { serve, currentExchange } = createServe(options, () => !server.listening);
+  const server = createServer({
+    headersTimeout: options.headersTimeoutMs ?? 15_000,
+    requestTimeout: options.requestTimeoutMs ?? 60_000,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 75_000,
+    connectionsCheckingInterval: checkIntervalMs,
+    maxHeaderSize: maxHeaderBytes,
+    // Node would answer without a body; the service answers a missing Host itself.
+    requireHostHeader: false,
+  });
+  // Node drops what is beyond its count without a word; the bytes are limited above.
+  server.maxHeadersCount = 0;
+  server.on('request', (request, response) => serve(request, response, false));
+  server.on('checkContinue', (request, response) => serve(request, response, true));
+  server.on('checkExpectation', (request, response) => serve(request, response, true));
+  server.on('clientError', createClientErrorListener(currentExchange));
+  server.on('connect', (_request, socket) => answerRaw(socket, errorAnswer('path-unknown')));
+  return server;
+};

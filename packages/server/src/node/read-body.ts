@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A body that was read whole, grew past the limit, or never ended. */
+export type ReadBody =
+  | { readonly kind: 'read'; readonly bytes: Uint8Array }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'broken-off' };
+
+/** Reads a request body of at most `limit` bytes; past that it stops keeping, not listening. */
+export const readBody = async (request: IncomingMessage, limit: number): Promise<ReadBody> =>
+  new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+
+    const settle = (result: ReadBody) => {
+      request.off('data', onData);
+      request.off('end', onEnd);
+      request.off('close', onClose);
+      resolve(result);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) settle({ kind: 'too-large' });
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle({ kind: 'read', bytes: Buffer.concat(chunks, size) });
+    const onClose = () => settle({ kind: 'broken-off' });
+
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('close', onClose);
+  });

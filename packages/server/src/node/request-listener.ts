@@ -1,0 +1,99 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errorAnswer } from '../http/answer.ts';
+import { createService, type Service, type ServiceOptions } from '../http/service.ts';
+import { type Ending, type Exchange, openExchange } from './exchange.ts';
+import { type Logger, silent } from './logger.ts';
+import { readBody } from './read-body.ts';
+
+/** What a request listener is made of. */
+export type RequestListenerOptions = ServiceOptions & {
+  /** Where requests are logged, one line each. Default is nowhere. */
+  readonly logger?: Logger;
+};
+
+/** Serves one request; `answersContinue` where the `100 Continue` is left to us. */
+export type Serve = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  answersContinue: boolean,
+) => void;
+
+/** The exchange that a connection is in, or was in last. */
+export type CurrentExchange = (socket: Duplex) => Exchange | undefined;
+
+/** Whether a body is on its way that nobody wants, and that is not known to be small. */
+const endingWithoutBody = (request: IncomingMessage, maxBodyBytes: number): Ending => {
+  const { expect, 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  const isUnknown = coding !== undefined || expect !== undefined;
+  return isUnknown || Number(length ?? 0) > maxBodyBytes ? 'drain-and-close' : 'keep';
+};
+
+const serveExchange = async (
+  service: Service,
+  { request, response, answer }: Exchange,
+  answersContinue: boolean,
+): Promise<void> => {
+  const { method = '', url: target = '', httpVersion, rawHeaders } = request;
+  const admission = await service.admit({ method, target, httpVersion, rawHeaders });
+  if (admission.kind === 'refused') {
+    answer(admission.answer, endingWithoutBody(request, service.maxBodyBytes));
+    return;
+  }
+  if (admission.expectsContinue && answersContinue) response.writeContinue();
+  const body = await readBody(request, service.maxBodyBytes);
+  switch (body.kind) {
+    case 'read':
+      answer(await service.create(body.bytes));
+      return;
+    case 'too-large':
+      answer(errorAnswer('body-too-large'), 'drain-and-close');
+      return;
+    case 'broken-off':
+      return;
+  }
+};
+
+/** The listener, with what a server around it needs to know. */
+export const createServe = (
+  options: RequestListenerOptions,
+  isClosing: () => boolean,
+): { readonly serve: Serve; readonly currentExchange: CurrentExchange } => {
+  const service = createService(options);
+  const context = { logger: options.logger ?? silent, isClosing };
+  const exchanges = new WeakMap<Duplex, Exchange>();
+  return {
+    serve(request, response, answersContinue) {
+      const exchange = openExchange(request, response, context);
+      exchanges.set(request.socket, exchange);
+      serveExchange(service, exchange, answersContinue).catch((cause: unknown) =>
+        exchange.answer(errorAnswer('internal', { cause }), 'close'),
+      );
+    },
+    currentExchange: (socket) => exchanges.get(socket),
+  };
+};
+
+/**
+ * The plant store as a listener for any `node:http` or `node:https` server. Node answers some
+ * requests before a listener sees them (HTTP that it cannot parse, `Expect`); `createHttpServer`
+ * is a server in which those have their row of the error table too.
+ *
+ * @throws TypeError for a wrong option
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { createMemoryRepository } from '@plantstore/core';
+ * import { createRequestListener } from '@plantstore/server';
+ *
+ * const listener = createRequestListener({
+ *   repository: createMemoryRepository(),
+ *   authenticate: (token) => token === process.env['PLANT_TOKEN'],
+ * });
+ * createServer(listener).listen(3000, '127.0.0.1');
+ * ```
+ */
+export const createRequestListener = (options: RequestListenerOptions): RequestListener => {
+  const { serve } = createServe(options, () => false);
+  return (request, response) => serve(request, response, false);
+};

@@ -1,0 +1,103 @@
+import { connect, type Socket } from 'node:net';
+
+/** An HTTP response as it stands on the wire. */
+export type RawResponse = {
+  readonly status: number;
+  /** Field names in lower case; a repeated field has its values joined by a line break. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+const parseOne = (text: string): { response: RawResponse; rest: string } | undefined => {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [name = '', ...value] = line.split(': ');
+    const key = name.toLowerCase();
+    headers[key] = key in headers ? `${headers[key]}\n${value.join(': ')}` : value.join(': ');
+  }
+  const start = end + 4;
+  const length = Number(headers['content-length'] ?? 0);
+  const response = {
+    status: Number(statusLine.split(' ')[1]),
+    headers,
+    body: text.slice(start, start + length),
+  };
+  return { response, rest: text.slice(start + length) };
+};
+
+/** The responses that stand in a text, in order. */
+export const parseResponses = (text: string): RawResponse[] => {
+  const parsed = parseOne(text);
+  return parsed === undefined ? [] : [parsed.response, ...parseResponses(parsed.rest)];
+};
+
+/** A connection on which a test writes bytes of its own and reads what comes back. */
+export type RawConnection = {
+  readonly socket: Socket;
+  /** Everything that has come so far (bytes as Latin-1). */
+  readonly received: () => string;
+  /** Waits until what has come satisfies a test; fails when the connection ends before. */
+  readonly until: (isEnough: (received: string) => boolean) => Promise<string>;
+  /** Waits until the other side has ended the connection. */
+  readonly ended: Promise<string>;
+};
+
+/** Connects to a port of this machine. */
+export const connectRaw = async (port: number): Promise<RawConnection> => {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  let received = '';
+  const waiting = new Set<() => void>();
+  const ended = Promise.withResolvers<string>();
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    received += chunk;
+    for (const check of waiting) check();
+  });
+  socket.on('end', () => ended.resolve(received));
+  socket.on('close', () => ended.resolve(received));
+  socket.on('error', () => ended.resolve(received));
+  await new Promise<void>((resolve) => {
+    socket.once('connect', resolve);
+  });
+  return {
+    socket,
+    received: () => received,
+    ended: ended.promise,
+    until: async (isEnough) =>
+      new Promise((resolve, reject) => {
+        const check = () => {
+          if (!isEnough(received)) return;
+          waiting.delete(check);
+          resolve(received);
+        };
+        waiting.add(check);
+        void ended.promise.then(() => {
+          check();
+          reject(new Error(`the connection ended after ${JSON.stringify(received)}`));
+        });
+        check();
+      }),
+  };
+};
+
+/** Sends bytes on a connection of their own and gives the first final response. */
+export const sendRaw = async (port: number, bytes: string | Uint8Array): Promise<RawResponse> => {
+  const connection = await connectRaw(port);
+  connection.socket.write(bytes);
+  const final = (text: string) => parseResponses(text).find(({ status }) => status >= 200);
+  const isWhole = (text: string) => {
+    const response = final(text);
+    return (
+      response !== undefined &&
+      response.body.length >= Number(response.headers['content-length'] ?? 0)
+    );
+  };
+  const text = await connection.until(isWhole);
+  connection.socket.destroy();
+  const response = final(text);
+  if (response === undefined) throw new Error(`no response in ${JSON.stringify(text)}`);
+  return response;
+};
