@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import type { PlantRepository } from '@plantstore/core';
+import { type ErrorName, errorTable } from '@plantstore/core/errors';
+import { startServer } from '@plantstore/server';
+import { openSqliteRepository } from '@plantstore/sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RawResponse, sendRaw } from '../../packages/server/test/raw-http.ts';
+import { type Cleanup, newFolder, type RunningHost, startHost, token } from './host.ts';
+
+const raw = (line: string, fields: Readonly<Record<string, string>>, body: string | Uint8Array) => {
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`${line}\r\n${lines.join('')}\r\n`), Buffer.from(body)]);
+};
+
+const post = (body: string | Uint8Array, change: Readonly<Record<string, string>> = {}) => {
+  const fields = {
+    Host: 'localhost',
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...change,
+  };
+  return raw('POST /plants HTTP/1.1', fields, body);
+};
+
+const plant = '{"id":7,"name":"Monstera"}';
+
+/** A server of its own for faults that the host cannot be brought to from outside. */
+const sendTo = async (repository: PlantRepository, cleanup: Cleanup): Promise<RawResponse> => {
+  const authenticate = () => true;
+  const started = await startServer({ repository, authenticate, port: 0 });
+  if (started.kind !== 'running') throw new Error(started.message);
+  cleanup(async () => started.server.close());
+  return sendRaw(Number(new URL(started.server.url).port), post(plant));
+};
+
+const closedStore = async (cleanup: Cleanup) => {
+  const path = join(await newFolder(cleanup), 'plants.db');
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  await repository.close();
+  return repository;
+};
+
+const brokenStore: PlantRepository = {
+  create() {
+    throw new Error('a bug');
+  },
+};
+
+/** A request for each row of the error table: bytes for the host, or a server of its own. */
+const requests: Readonly<
+  Record<ErrorName, Uint8Array | ((cleanup: Cleanup) => Promise<RawResponse>)>
+> = {
+  'bad-request': raw('POST /plants HTTP/1.1', {}, ''),
+  'body-missing': post(''),
+  'json-malformed': post('{"id":7'),
+  'encoding-invalid': post(Uint8Array.of(0x22, 0xff, 0x22)),
+  'body-not-object': post('[]'),
+  'id-required': post('{"name":"Monstera"}'),
+  'id-not-integer': post('{"id":1.0000000000000000001,"name":"Monstera"}'),
+  'id-out-of-range': post('{"id":9223372036854775808,"name":"Monstera"}'),
+  'name-required': post('{"id":7}'),
+  'name-not-text': post('{"id":7,"name":"\\ud800"}'),
+  'tag-not-text': post('{"id":7,"name":"Monstera","tag":null}'),
+  'id-taken': post('{"id":1,"name":"another"}'),
+  unauthenticated: post(plant, { Authorization: 'Basic eDp5' }),
+  'token-rejected': post(plant, { Authorization: 'Bearer another' }),
+  'path-unknown': raw('POST /plants/ HTTP/1.1', { Host: 'localhost' }, ''),
+  'method-not-allowed': raw('GET /plants HTTP/1.1', { Host: 'localhost' }, ''),
+  // The host waits 15 seconds for the head of a request.
+  'request-timeout': Buffer.from('POST /plants HTTP/1.1\r\nHost: loc'),
+  'body-too-large': post('', { 'Content-Length': '1048577' }),
+  'media-type-unsupported': post(plant, { 'Content-Type': 'text/plain' }),
+  'expectation-failed': post(plant, { Expect: 'miracles' }),
+  'headers-too-large': post(plant, { Cookie: 'x'.repeat(17_000) }),
+  'not-implemented': raw('BREW /plants HTTP/1.1', { Host: 'localhost' }, ''),
+  internal: async (cleanup) => sendTo(brokenStore, cleanup),
+  unavailable: async (cleanup) => sendTo(await closedStore(cleanup), cleanup),
+};
+
+const always = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+/** What a row has besides, in the words of the table. */
+const besides: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
+  unauthenticated: { 'www-authenticate': 'Bearer realm="plantstore"' },
+  'token-rejected': { 'www-authenticate': 'Bearer realm="plantstore", error="invalid_token"' },
+  'method-not-allowed': { allow: 'POST' },
+  'body-too-large': { connection: 'close' },
+  'media-type-unsupported': { accept: 'application/json' },
+  unavailable: { 'retry-after': '1' },
+};
+
+describe('over a socket, the real host', { timeout: 60_000 }, () => {
+  let host: RunningHost | undefined;
+  let stop = async () => {};
+  beforeAll(async () => {
+    host = await startHost({ args: ['--database', 'memory:'] }, (task) => {
+      stop = task;
+    });
+  });
+  afterAll(async () => stop());
+  const port = () => host?.port ?? 0;
+
+  it.concurrent.for(Object.entries(requests))(
+    'answers its row to %s',
+    async ([key, request], test) => {
+      const name = key as ErrorName;
+      const { expect } = test;
+      expect((await sendRaw(port(), post('{"id":1,"name":"Monstera"}'))).status).toBe(200);
+      const response =
+        request instanceof Uint8Array
+          ? await sendRaw(port(), request)
+          : await request(test.onTestFinished);
+      const { status, error } = errorTable[name];
+      expect(response.status).toBe(status);
+      expect(response.headers).toMatchObject({
+        ...always,
+        'content-length': String(response.body.length),
+        ...besides[name],
+      });
+      expect(Object.entries(JSON.parse(response.body) as object)).toEqual([
+        ['error', error],
+        ['message', expect.stringMatching(/^[a-zA-Z]/)],
+      ]);
+    },
+  );
+
+  it('answers a plant with the promised headers and no other field', async () => {
+    const { status, headers, body } = await sendRaw(
+      port(),
+      post('{"id":2,"name":"Monstera","tag":"","x":1}'),
+    );
+    expect({ status, body }).toEqual({ status: 200, body: '{"name":"Monstera","tag":""}' });
+    expect(headers).toMatchObject({ ...always, 'content-length': String(body.length) });
+  });
+});

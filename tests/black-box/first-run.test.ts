@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { newFolder, spawnHost, startHost } from './host.ts';
+
+const run = promisify(execFile);
+
+const startWithoutTokens = async (args: readonly string[]) => {
+  const host = spawnHost({ args: ['--port', '0', ...args] });
+  while (!host.stderr().includes('curl')) {
+    await new Promise((resolve, reject) => {
+      host.process.stderr?.once('data', resolve);
+      void host.exited.then(() => reject(new Error(host.stderr())));
+    });
+  }
+  const curl =
+    host
+      .stderr()
+      .split('\n')
+      .find((line) => line.startsWith('curl')) ?? '';
+  return { ...host, curl };
+};
+
+describe('a first run without tokens', () => {
+  it('prints a curl line that works as pasted, again and again', async ({ skip }) => {
+    await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
+    const { curl } = await startWithoutTokens([
+      '--database',
+      'memory:',
+      '--base-path',
+      "/it's a garden",
+    ]);
+    for (const _ of [1, 2]) {
+      const { stdout } = await run('sh', ['-c', curl]);
+      expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+      expect(stdout).toMatch(/\{"name":"Monstera","tag":"climber"\}$/);
+    }
+  });
+
+  it('keeps the made-up token out of the log', async () => {
+    const { curl, stdout } = await startWithoutTokens(['--database', 'memory:']);
+    const token = /Bearer ([^']+)/.exec(curl)?.[1] ?? 'none';
+    expect(token.length).toBeGreaterThan(20);
+    const url = /http:[^']+/.exec(curl)?.[0] ?? '';
+    await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
+    expect(stdout()).not.toContain(token);
+  });
+});
+
+describe('the first line', () => {
+  it('names the URL to post to, as JSON where the output is no terminal', async () => {
+    const path = join(await newFolder(), 'plants.db');
+    const host = await startHost({
+      args: ['--database', `sqlite:${path}`, '--base-path', '/garden'],
+    });
+    const [first = ''] = host.stdout().split('\n');
+    expect(JSON.parse(first)).toMatchObject({
+      level: 'info',
+      message: 'accepting plants',
+      url: `http://127.0.0.1:${host.port}/garden/plants`,
+      database: `sqlite:${path}`,
+      pid: host.process.pid,
+    });
+    expect(host.stderr()).toBe('');
+  });
+
+  it('names it in words where that is asked for', async () => {
+    const host = await startHost({ args: ['--database', 'memory:', '--log', 'pretty'] });
+    expect(host.stdout()).toMatch(
+      /^\d\d:\d\d:\d\d info {2}accepting plants url=http:\/\/127\.0\.0\.1:\d+\/plants /,
+    );
+  });
+});

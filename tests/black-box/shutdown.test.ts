@@ -1,0 +1,84 @@
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { connectRaw, parseResponses } from '../../packages/server/test/raw-http.ts';
+import { newFolder, post, startHost, token } from './host.ts';
+
+type Told = { readonly status: number } | { readonly failed: string };
+
+/** Posts on a kept-alive connection; a refused connection is no lost request, a reset one is. */
+const postOn = async (agent: Agent, url: string, id: number): Promise<Told> =>
+  new Promise((resolve) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const sent = request(url, { agent, method: 'POST', headers });
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ failed: String(error.code) }));
+    sent.on('response', (response) => {
+      response.resume();
+      response.on('end', () => resolve({ status: response.statusCode ?? 0 }));
+    });
+    sent.end(`{"id":${id},"name":"x"}`);
+  });
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('loses no request that was accepted, and leaves a file with every plant', async () => {
+    const args = ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`];
+    const host = await startHost({ args });
+    const answered: number[] = [];
+    const clients = Array.from({ length: 8 }, async (_, client) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      for (let id = client; ; id += 8) {
+        // oxlint-disable-next-line no-await-in-loop -- a client posts one plant after another
+        const told = await postOn(agent, host.url, id);
+        if ('failed' in told) return told.failed;
+        if (told.status !== 200) return `status ${told.status}`;
+        answered.push(id);
+        if (answered.length === 200) host.process.kill(signal);
+      }
+    });
+    expect(new Set(await Promise.all(clients))).toEqual(new Set(['ECONNREFUSED']));
+    expect(await host.exited).toBe(0);
+    expect(host.stderr()).toBe('');
+
+    const again = await startHost({ args });
+    const others = answered.map(async (id) => post(again.url, `{"id":${id},"name":"another"}`));
+    expect((await Promise.all(others)).filter(({ error }) => error !== 1401)).toEqual([]);
+  });
+
+  it('waits for a request whose body is still coming', async () => {
+    const host = await startHost({ args: ['--database', 'memory:'] });
+    const { socket, ended } = await connectRaw(host.port);
+    const body = '{"id":7,"name":"x"}';
+    const fields = [
+      'Host: a',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    socket.write(`POST /plants HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`);
+    await post(host.url, '{"id":8,"name":"so that the other has arrived"}');
+    host.process.kill(signal);
+    while (!host.stdout().includes('stopping')) {
+      await new Promise((resolve) => host.process.stdout?.once('data', resolve));
+    }
+    socket.write(body.slice(5));
+    expect(parseResponses(await ended)).toMatchObject([
+      { status: 200, headers: { connection: 'close' } },
+    ]);
+    expect(await host.exited).toBe(0);
+    socket.destroy();
+  });
+
+  it('ends it at once with status 1 when it comes again', async () => {
+    const host = await startHost({ args: ['--database', 'memory:'] });
+    const { socket } = await connectRaw(host.port);
+    socket.write('POST /plants HTTP/1.1\r\nHost: a\r\n');
+    await post(host.url, '{"id":8,"name":"so that the other has arrived"}');
+    host.process.kill(signal);
+    while (!host.stdout().includes('stopping')) {
+      await new Promise((resolve) => host.process.stdout?.once('data', resolve));
+    }
+    host.process.kill(signal);
+    expect(await host.exited).toBe(1);
+    socket.destroy();
+  });
+});
