@@ -109,22 +109,21 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
     'answers its row to %s',
     async ([key, request], test) => {
       const name = key as ErrorName;
-      const { expect } = test;
-      expect((await sendRaw(port(), post('{"id":1,"name":"Monstera"}'))).status).toBe(200);
+      test.expect((await sendRaw(port(), post('{"id":1,"name":"Monstera"}'))).status).toBe(200);
       const response =
         request instanceof Uint8Array
           ? await sendRaw(port(), request)
           : await request(test.onTestFinished);
       const { status, error } = errorTable[name];
-      expect(response.status).toBe(status);
-      expect(response.headers).toMatchObject({
+      test.expect(response.status).toBe(status);
+      test.expect(response.headers).toMatchObject({
         ...always,
         'content-length': String(response.body.length),
         ...besides[name],
       });
-      expect(Object.entries(JSON.parse(response.body) as object)).toEqual([
+      test.expect(Object.entries(JSON.parse(response.body) as object)).toEqual([
         ['error', error],
-        ['message', expect.stringMatching(/^[a-zA-Z]/)],
+        ['message', test.expect.stringMatching(/^[a-zA-Z]/)],
       ]);
     },
   );

@@ -27,7 +27,6 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const clients = Array.from({ length: 8 }, async (_, client) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (let id = client; ; id += 8) {
-        // oxlint-disable-next-line no-await-in-loop -- a client posts one plant after another
         const told = await postOn(agent, host.url, id);
         if ('failed' in told) return told.failed;
         if (told.status !== 200) return `status ${told.status}`;

@@ -8,7 +8,7 @@ export type BodyUndecodable = {
 };
 
 /** How many arrays and objects may lie inside one another (RFC 8259 §9 allows a limit). */
-export const maxNesting = 1000;
+export const maxNesting = 500;
 
 /** Fifteen digits without an exponent always survive a double; anything longer may not. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE]/;
@@ -46,7 +46,7 @@ const decodeUtf8 = Result.fromThrowable(
  * A repeated member: the last one counts.
  *
  * @returns the value, or `body-missing` for no bytes at all, `encoding-invalid` for bytes that are
- * not UTF-8, `json-malformed` for text that is not JSON or nests deeper than 1,000 levels
+ * not UTF-8, `json-malformed` for text that is not JSON or nests deeper than 500 levels
  * @example
  * ```ts
  * import { decodeBody } from '@plantstore/core/wire';

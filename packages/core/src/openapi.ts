@@ -16,7 +16,7 @@ const schemaOf = (schema: z.core.$ZodType, descriptions: Readonly<Record<string,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema: target, path }) => {
       const { def } = zodSchema._zod;
-      const inner = def.type === 'pipe' ? (def as z.core.$ZodPipeDef).out._zod.def : def;
+      const inner = def.type === 'pipe' ? def.out._zod.def : def;
       const integer = int64Or32.get((inner as { format?: unknown }).format);
       if (integer !== undefined) {
         delete target.minimum;

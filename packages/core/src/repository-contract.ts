@@ -112,7 +112,6 @@ export const describeRepository = (
     for (const [index, { id }] of plants.entries()) {
       const others = plants.map((other) => ({ ...other, id }));
       const expected = plants.map((_, other) => (other === index ? 'ok' : 'id-taken'));
-      // oxlint-disable-next-line no-await-in-loop -- one plant at a time keeps a failure readable
       expect(await outcomes(repository, others)).toEqual(expected);
     }
   };

@@ -43,6 +43,7 @@ it('a full disk is reported, loses no plant that was answered, and is got over',
     openedWhenFull: 'disk-full',
     refusedKind: 'store-unavailable',
     reason: 'the database cannot be written: disk-full',
+    gotOver: true,
     kept: told.kept,
     found: told.kept,
   });

@@ -1,6 +1,9 @@
-type NodeSqlite = typeof import('node:sqlite');
+import type * as sqliteModule from 'node:sqlite';
+
+type NodeSqlite = typeof sqliteModule;
 
 const withoutWarning = <T>(load: () => T): T => {
+  // oxlint-disable-next-line typescript/unbound-method -- it is only put back where it was
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

@@ -66,4 +66,11 @@ describe('openSqliteRepository', () => {
     );
     expect(results.map((result) => result.isOk())).toEqual([true, false, true]);
   });
+
+  it('is not harmed by a plant that nobody validated', async () => {
+    const repository = await open(await plantsFile());
+    onTestFinished(repository.close);
+    await expect(repository.create({ id: 2n ** 64n, name: 'x' })).rejects.toThrow('too large');
+    expect((await repository.create({ id: 7n, name: 'x' })).isOk()).toBe(true);
+  });
 });

@@ -22,6 +22,7 @@ fill();
 const opened = await openSqliteRepository({ path });
 const openedWhenFull = opened.isOk() ? 'opened' : opened.error.kind;
 rmSync(ballast);
+writeFileSync(ballast, Buffer.alloc(500_000));
 
 const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
 let kept = 0n;
@@ -32,6 +33,8 @@ while (refused.isOk()) {
 }
 const refusedKind = refused.error.kind;
 const reason = 'reason' in refused.error ? refused.error.reason : '';
+rmSync(ballast);
+const gotOver = (await repository.create({ id: kept, name })).isOk();
 await repository.close();
 
 // What was answered is there, and what was refused left nothing half-done.
@@ -41,5 +44,12 @@ while (found < kept && (await again.create({ id: found, name })).isOk()) found +
 await again.close();
 
 process.stdout.write(
-  JSON.stringify({ openedWhenFull, refusedKind, reason, kept: Number(kept), found: Number(found) }),
+  JSON.stringify({
+    openedWhenFull,
+    refusedKind,
+    reason,
+    gotOver,
+    kept: Number(kept),
+    found: Number(found),
+  }),
 );

@@ -29,8 +29,17 @@ describe('readSettings', () => {
 
   it('reads every setting from flags, in both forms', () => {
     const argv = [
-      ...['--host', '::1', '--port=0', '--base-path', '/garden/v1/', '--database=memory:'],
-      ...['--tokens-file', 'tokens.txt', '--max-body-bytes', '64', '--log=json'],
+      '--port=0',
+      '--database=memory:',
+      '--log=json',
+      '--host',
+      '::1',
+      '--base-path',
+      '/garden/v1/',
+      '--tokens-file',
+      'tokens.txt',
+      '--max-body-bytes',
+      '64',
     ];
     expect(settings(argv)).toEqual({
       host: '::1',

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { isBearerToken } from '../http/bearer-token.ts';
 import { normalizeBasePath } from '../http/request-path.ts';
+import { readCommandLine, type Written } from './command-line.ts';
 import type { LogFormat } from './log.ts';
 import { type SettingName, settingTable, tokensVariable } from './setting-table.ts';
 
@@ -35,49 +35,6 @@ export type Invocation =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting as it was written, and where. */
-type Written = { readonly source: string; readonly text: string };
-
-const names = Object.keys(settingTable) as SettingName[];
-const flagNameOf = (name: SettingName): string => settingTable[name].flag.slice(2);
-
-const readCommandLine = (argv: readonly string[]) => {
-  const { tokens } = parseArgs({
-    args: [...argv],
-    strict: false,
-    tokens: true,
-    allowPositionals: true,
-    options: Object.fromEntries([
-      ...names.map((name) => [flagNameOf(name), { type: 'string' }] as const),
-      ['help', { type: 'boolean' }] as const,
-      ['version', { type: 'boolean' }] as const,
-    ]),
-  });
-  const faults: string[] = [];
-  const written = new Map<SettingName, Written>();
-  const asked = new Set<string>();
-  for (const token of tokens) {
-    if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional') {
-      faults.push(`"${token.value}" is not expected`);
-      continue;
-    }
-    const name = names.find((one) => flagNameOf(one) === token.name);
-    if (name !== undefined) {
-      const isValue =
-        token.value !== undefined && (token.inlineValue || !token.value.startsWith('--'));
-      if (!isValue) faults.push(`${token.rawName} needs a value`);
-      else if (written.has(name)) faults.push(`${token.rawName} is given more than once`);
-      else written.set(name, { source: token.rawName, text: token.value });
-    } else if (token.name === 'help' || token.name === 'version') {
-      asked.add(token.name);
-    } else {
-      faults.push(`${token.rawName} is no setting; see --help`);
-    }
-  }
-  return { written, asked, faults };
-};
-
 const readNumber = (text: string, min: number, max: number): number | undefined => {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   return value >= min && value <= max ? value : undefined;
@@ -93,9 +50,9 @@ const largestBodyLimit = 268_435_456;
 
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
-  const { written, asked, faults } = readCommandLine(argv);
-  if (asked.has('help')) return { kind: 'help' };
-  if (asked.has('version')) return { kind: 'version' };
+  const { written, asksFor, faults: formFaults } = readCommandLine(argv);
+  if (asksFor !== undefined) return { kind: asksFor };
+  const faults = [...formFaults];
 
   const find = (name: SettingName): Written | undefined => {
     const { variable } = settingTable[name];

@@ -83,10 +83,14 @@ describe('the graceful shutdown', () => {
 
   it('still answers a request that comes on a connection that was idle', async () => {
     const { url, close } = await running();
-    const { socket, ended } = await connectRaw(portOf(url));
+    const { socket, until, ended } = await connectRaw(portOf(url));
+    const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
+    socket.write(get);
+    await until((text) => text.endsWith('}'));
     const closed = close();
-    socket.write('GET /plants HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.write(get);
     expect(parseResponses(await ended)).toMatchObject([
+      { status: 405, headers: { connection: 'keep-alive' } },
       { status: 405, headers: { connection: 'close' } },
     ]);
     socket.destroy();
@@ -105,10 +109,9 @@ describe('the graceful shutdown', () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const answer = post(url);
-    const refused = expect(answer).rejects.toThrow('fetch failed');
-    await arrived;
-    await close(10);
-    await refused;
+    const cutOff = arrived.then(async () => close(10));
+    await expect(answer).rejects.toThrow('fetch failed');
+    await cutOff;
     open();
   });
 });

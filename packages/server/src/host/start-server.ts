@@ -59,7 +59,6 @@ const closeGracefully = async (
   const untilClosed = { signal: givenUp.signal, ref: false };
   const closeIdle = async () => {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- connections become idle one after another
       await wait(lingerMs, undefined, untilClosed);
       server.closeIdleConnections();
       destroySilent();

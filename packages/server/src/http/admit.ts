@@ -26,8 +26,7 @@ export type Entrance = {
 
 /** Decided from the head alone: the body is wanted, or this is the answer. */
 export type Admission =
-  | { readonly kind: 'admitted'; readonly expectsContinue: boolean }
-  | { readonly kind: 'refused'; readonly answer: Answer };
+  { readonly kind: 'admitted' } | { readonly kind: 'refused'; readonly answer: Answer };
 
 const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
   kind: 'refused',
@@ -89,10 +88,6 @@ export const admit = async (head: RequestHead, entrance: Entrance): Promise<Admi
   if (head.method !== 'POST') return refuse('method-not-allowed');
   return (
     (await credentialsFault(entrance.authenticate, fields.authorization)) ??
-    contentFault(fields, entrance.maxBodyBytes) ?? {
-      kind: 'admitted',
-      // RFC 9110 §10.1.1: from HTTP/1.0 the expectation is ignored.
-      expectsContinue: fields.expect !== undefined && head.httpVersion !== '1.0',
-    }
+    contentFault(fields, entrance.maxBodyBytes) ?? { kind: 'admitted' }
   );
 };

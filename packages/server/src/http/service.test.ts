@@ -77,6 +77,7 @@ describe('the admission of a request', () => {
       withFields({ 'Content-Type': 'Application/JSON ; charset=latin1' }),
     ],
     ['an identity encoding', withFields({ 'Content-Encoding': 'Identity' })],
+    ['an expectation of 100-continue in any case', withFields({ Expect: '100-Continue' })],
     ['a percent-encoded path', (request) => ({ ...request, target: '/%70lant%73' })],
     ['a query', (request) => ({ ...request, target: '/plants?x=/y' })],
     [
@@ -204,23 +205,6 @@ describe('the admission of a request', () => {
         expect(outcomeOf(await serviceWith().admit(headOf(request)))).toBe(faults[0]?.[0]);
       }),
     );
-  });
-
-  it('expects a 100 Continue only where one was asked for by HTTP/1.1', async () => {
-    const expecting = withFields({ Expect: '100-Continue' })(goodRequest);
-    const service = serviceWith();
-    expect(await service.admit(headOf(expecting))).toEqual({
-      kind: 'admitted',
-      expectsContinue: true,
-    });
-    expect(await service.admit(headOf({ ...expecting, httpVersion: '1.0' }))).toEqual({
-      kind: 'admitted',
-      expectsContinue: false,
-    });
-    expect(await service.admit(headOf(goodRequest))).toEqual({
-      kind: 'admitted',
-      expectsContinue: false,
-    });
   });
 
   it.each([

@@ -273,6 +273,20 @@ describe('a body past the limit', () => {
     });
   });
 
+  it('gets it also when the client sends everything before it reads', async () => {
+    const { port } = await listen();
+    const { socket, until } = await connectRaw(port);
+    socket.pause();
+    const size = 20_000_000;
+    socket.write(head([...goodFields, `Content-Length: ${size}`]));
+    await new Promise<void>((resolve, reject) => {
+      socket.write(Buffer.alloc(size, ' '), (error) => (error ? reject(error) : resolve()));
+    });
+    socket.resume();
+    expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 413 }]);
+    socket.destroy();
+  });
+
   it('is taken to the byte', async () => {
     const { port } = await listen();
     const padded = (size: number) => plant(7).padEnd(size, ' ');

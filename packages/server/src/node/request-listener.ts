@@ -22,11 +22,10 @@ export type Serve = (
 /** The exchange that a connection is in, or was in last. */
 export type CurrentExchange = (socket: Duplex) => Exchange | undefined;
 
-/** Whether a body is on its way that nobody wants, and that is not known to be small. */
+/** Keeps the connection only where the body that nobody wants is known to be small. */
 const endingWithoutBody = (request: IncomingMessage, maxBodyBytes: number): Ending => {
-  const { expect, 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  const isUnknown = coding !== undefined || expect !== undefined;
-  return isUnknown || Number(length ?? 0) > maxBodyBytes ? 'drain-and-close' : 'keep';
+  const { 'content-length': length = 0, 'transfer-encoding': coding } = request.headers;
+  return coding !== undefined || Number(length) > maxBodyBytes ? 'drain-and-close' : 'keep';
 };
 
 const serveExchange = async (
@@ -40,17 +39,17 @@ const serveExchange = async (
     answer(admission.answer, endingWithoutBody(request, service.maxBodyBytes));
     return;
   }
-  if (admission.expectsContinue && answersContinue) response.writeContinue();
+  if (answersContinue) response.writeContinue();
   const body = await readBody(request, service.maxBodyBytes);
   switch (body.kind) {
     case 'read':
       answer(await service.create(body.bytes));
-      return;
+      break;
     case 'too-large':
       answer(errorAnswer('body-too-large'), 'drain-and-close');
-      return;
+      break;
     case 'broken-off':
-      return;
+      break;
   }
 };
 

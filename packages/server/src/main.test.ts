@@ -1,0 +1,53 @@
+import { EventEmitter, once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { main } from './main.ts';
+
+const outside = (argv: readonly string[]) => ({
+  argv,
+  env: { PLANTSTORE_PORT: '0', PLANTSTORE_DATABASE: 'memory:' },
+  stdout: new PassThrough({ encoding: 'utf8' }),
+  stderr: new PassThrough({ encoding: 'utf8' }),
+  signals: new EventEmitter(),
+});
+
+describe('main', () => {
+  it('serves until a signal, stops with 0, and leaves no listener behind', async () => {
+    const options = outside([]);
+    const status = main(options);
+    const [first] = (await once(options.stdout, 'data')) as [string];
+    const { url } = JSON.parse(first) as { url: string };
+    expect((await fetch(url)).status).toBe(405);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    expect(options.signals.eventNames()).toEqual([]);
+  });
+
+  it('writes pretty where the output is a terminal', async () => {
+    const options = outside([]);
+    const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
+    expect(await once(options.stdout, 'data')).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d info {2}accepting plants/),
+    ]);
+    options.signals.emit('SIGINT');
+    expect(await status).toBe(0);
+  });
+
+  it('stops as soon as it has started when the signal comes before', async () => {
+    const options = outside([]);
+    const status = main(options);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+  });
+
+  it('says what is wrong on standard error only', async () => {
+    const options = outside(['--port', 'x']);
+    expect(await main(options)).toBe(2);
+    expect(options.stdout.read()).toBe(null);
+    expect(options.stderr.read()).toBe(
+      'plantstore-server: --port must be a whole number from 0 to 65535\n',
+    );
+    expect(options.signals.eventNames()).toEqual([]);
+  });
+});

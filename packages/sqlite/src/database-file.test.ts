@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDatabaseFile } from './database-file.ts';
+
+it('a commit returns only once it is on the disk, in a file that has one owner', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const database = openDatabaseFile(join(folder, 'plants.db'));
+  if ('kind' in database) throw new Error(database.kind);
+  onTestFinished(async () => {
+    database.close();
+    await rm(folder, { recursive: true });
+  });
+  const pragma = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {});
+  const full = 2;
+  expect(pragma('synchronous')).toEqual([full]);
+  expect(pragma('journal_mode')).toEqual(['wal']);
+  expect(pragma('locking_mode')).toEqual(['exclusive']);
+});
