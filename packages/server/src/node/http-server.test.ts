@@ -379,9 +379,15 @@ describe('a fault of ours', () => {
 });
 
 describe('a client that leaves', () => {
-  it('does no harm in the middle of its body, nor before its answer', async () => {
+  it('does no harm in the middle of its body, before its answer, or after CONNECT', async () => {
     const { port } = await listen();
-    for (const bytes of [head([...goodFields, 'Content-Length: 900']), post(7)]) {
+    const begun = [
+      head([...goodFields, 'Content-Length: 900']),
+      post(7),
+      'hello\r\n\r\n',
+      ...Array<string>(50).fill(head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')),
+    ];
+    for (const bytes of begun) {
       const { socket } = await connectRaw(port);
       socket.write(bytes, () => socket.resetAndDestroy());
       await once(socket, 'close');

@@ -20,6 +20,8 @@ export const answerRaw = (socket: Duplex, answer: Answer): void => {
     socket.destroy();
     return;
   }
+  // After CONNECT, Node listens no more; a client that leaves would be an uncaught exception.
+  socket.on('error', () => {});
   socket.end(rawResponse(answer));
   void drain(socket, maxDrainMs).then(() => socket.destroy());
 };
