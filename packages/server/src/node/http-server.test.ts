@@ -333,8 +333,11 @@ describe('a stranger', () => {
     socket.destroy();
   });
 
-  it('has nothing of a body kept in memory', async () => {
-    const { port } = await listen({ maxBodyBytes: 200_000_000 });
+  it.each([
+    ['within the limit', 200_000_000],
+    ['past the limit', 1000],
+  ])('has nothing of a body kept in memory (%s)', async (_, limit) => {
+    const { port } = await listen({ maxBodyBytes: limit });
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 100000000']));
     await until(responses(1));
