@@ -1,0 +1,52 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+
+const run = promisify(execFile);
+const condition = '--conditions=@plantstore/source';
+const example = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+it('use-core.ts creates a plant and explains what it refuses', async () => {
+  const { stdout } = await run(process.execPath, [condition, example('use-core.ts')]);
+  expect(stdout.split('\n')).toEqual([
+    'created Monstera',
+    'not created: another plant has the id 7',
+    'not created: id must be an exact integer; name is required',
+    '',
+  ]);
+});
+
+it('embed-server.ts serves what call-with-client.ts asks for', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const server = spawn(process.execPath, [condition, example('embed-server.ts')], {
+    env: { PORT: '0', PLANT_TOKEN: 'example', PLANTS_FILE: join(folder, 'plants.db') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(async () => {
+    server.kill();
+    await once(server, 'close');
+    await rm(folder, { recursive: true });
+  });
+  const [said] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
+  const port = /port: (\d+)/.exec(said)?.[1] ?? '';
+  const env = { PLANTSTORE_URL: `http://127.0.0.1:${port}/garden`, PLANTSTORE_TOKEN: 'example' };
+  const { stdout } = await run(process.execPath, [condition, example('call-with-client.ts')], {
+    env,
+  });
+  expect(stdout).toMatch(/created/i);
+});
+
+it('use-sqlite.ts keeps a plant, the first time and again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const env = { PLANTS_FILE: join(folder, 'plants.db') };
+  for (const _ of ['first', 'again']) {
+    const { stdout } = await run(process.execPath, [condition, example('use-sqlite.ts')], { env });
+    expect(stdout).toBe('on the disk\n');
+  }
+});

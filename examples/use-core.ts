@@ -1,0 +1,23 @@
+import { createMemoryRepository, createPlant, type CreatePlantError } from '@plantstore/core';
+import { errorMessages } from '@plantstore/core/errors';
+
+const explain = (error: CreatePlantError): string => {
+  switch (error.kind) {
+    case 'plant-invalid':
+      return error.faults.map((fault) => errorMessages[fault]).join('; ');
+    case 'id-taken':
+      return `another plant has the id ${error.id}`;
+    case 'store-unavailable':
+      return 'the store is away, try again later';
+  }
+};
+
+const repository = createMemoryRepository();
+
+for (const input of [{ id: 7, name: 'Monstera' }, { id: 7, name: 'Ficus' }, { id: '8' }]) {
+  const told = await createPlant(repository, input).match(
+    (plant) => `created ${plant.name}`,
+    (error) => `not created: ${explain(error)}`,
+  );
+  console.log(told);
+}
