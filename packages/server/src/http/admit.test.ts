@@ -1,0 +1,250 @@
+import { createMemoryRepository } from '@plantstore/core';
+import type { ErrorName } from '@plantstore/core/errors';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  goodRequest,
+  headOf,
+  maxBodyBytes,
+  type Request,
+  withFields,
+  without,
+} from '../../test/requests.ts';
+import type { Admission } from './admit.ts';
+import type { Answer } from './answer.ts';
+import { createService, type ServiceOptions } from './service.ts';
+
+const serviceWith = (options: Partial<ServiceOptions> = {}) =>
+  createService({
+    repository: createMemoryRepository(),
+    authenticate: (token) => token === 'good',
+    maxBodyBytes,
+    ...options,
+  });
+
+const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
+  admission.kind === 'admitted' ? 'admitted' : admission.answer.error;
+
+const admitted = async (change: (request: Request) => Request, options = {}) =>
+  outcomeOf(await serviceWith(options).admit(headOf(change(goodRequest))));
+
+const headersOf = (answer: Answer) => Object.fromEntries(answer.headers);
+
+describe('the admission of a request', () => {
+  it('lets a good request in', async () => {
+    expect(await admitted((request) => request)).toBe('admitted');
+  });
+
+  it.each<[string, (request: Request) => Request]>([
+    ['a scheme in any case', withFields({ Authorization: 'bEaReR good' })],
+    ['many spaces before the token', withFields({ Authorization: 'Bearer    good' })],
+    [
+      'a media type in any case with parameters',
+      withFields({ 'Content-Type': 'Application/JSON ; charset=latin1' }),
+    ],
+    ['an identity encoding', withFields({ 'Content-Encoding': 'Identity' })],
+    ['an expectation of 100-continue in any case', withFields({ Expect: '100-Continue' })],
+    ['a percent-encoded path', (request) => ({ ...request, target: '/%70lant%73' })],
+    ['a query', (request) => ({ ...request, target: '/plants?x=/y' })],
+    [
+      'a target in absolute-form',
+      (request) => ({ ...request, target: 'http://elsewhere/plants?x' }),
+    ],
+    ['an IPv6 host', withFields({ Host: '[::1]:3000' })],
+    [
+      'field names in any case',
+      (request) => ({
+        ...without('Host')(request),
+        fields: { ...without('Host')(request).fields, hOST: 'x' },
+      }),
+    ],
+    ['a header named __proto__', withFields({ ['__proto__']: 'y', constructor: 'z' })],
+    ['HTTP/1.0 without a Host', (request) => ({ ...without('Host')(request), httpVersion: '1.0' })],
+    [
+      'a body of the largest declared length',
+      withFields({ 'Content-Length': String(maxBodyBytes) }),
+    ],
+    [
+      'a chunked body',
+      (request) =>
+        withFields({ 'Transfer-Encoding': 'Chunked' })(without('Content-Length')(request)),
+    ],
+  ])('takes %s', async (_, change) => {
+    expect(await admitted(change)).toBe('admitted');
+  });
+
+  it.each<[ErrorName, string, (request: Request) => Request]>([
+    ['bad-request', 'no Host', without('Host')],
+    ['bad-request', 'two Hosts', withFields({ Host: ['a', 'a'] })],
+    ['bad-request', 'an invalid Host', withFields({ Host: 'a/b' })],
+    ['bad-request', 'an empty Host', withFields({ Host: '' })],
+    [
+      'bad-request',
+      'two Authorizations',
+      withFields({ Authorization: ['Bearer good', 'Bearer good'] }),
+    ],
+    [
+      'bad-request',
+      'two Content-Types',
+      withFields({ 'Content-Type': ['application/json', 'application/json'] }),
+    ],
+    [
+      'not-implemented',
+      'another transfer encoding',
+      withFields({ 'Transfer-Encoding': 'gzip, chunked' }),
+    ],
+    ['path-unknown', 'another path', (request) => ({ ...request, target: '/' })],
+    ['path-unknown', 'a slash at the end', (request) => ({ ...request, target: '/plants/' })],
+    ['path-unknown', 'a path in another case', (request) => ({ ...request, target: '/Plants' })],
+    [
+      'path-unknown',
+      'a path that cannot be decoded',
+      (request) => ({ ...request, target: '/plants%' }),
+    ],
+    ['path-unknown', 'the asterisk', (request) => ({ ...request, target: '*' })],
+    ['path-unknown', 'two slashes', (request) => ({ ...request, target: '//plants' })],
+    ['method-not-allowed', 'GET', (request) => ({ ...request, method: 'GET' })],
+    ['method-not-allowed', 'OPTIONS', (request) => ({ ...request, method: 'OPTIONS' })],
+    ['unauthenticated', 'no Authorization', without('Authorization')],
+    ['unauthenticated', 'another scheme', withFields({ Authorization: 'Basic Z29vZDo=' })],
+    ['unauthenticated', 'no token', withFields({ Authorization: 'Bearer ' })],
+    ['unauthenticated', 'two tokens', withFields({ Authorization: 'Bearer good good' })],
+    ['unauthenticated', 'a tab before the token', withFields({ Authorization: 'Bearer\tgood' })],
+    ['unauthenticated', 'no space before the token', withFields({ Authorization: 'Bearergood' })],
+    ['unauthenticated', 'a token with a comma', withFields({ Authorization: 'Bearer good,' })],
+    ['token-rejected', 'another token', withFields({ Authorization: 'Bearer Good' })],
+    [
+      'token-rejected',
+      'the token with a sign at its end',
+      withFields({ Authorization: 'Bearer good=' }),
+    ],
+    ['expectation-failed', 'another expectation', withFields({ Expect: '200-ok' })],
+    [
+      'expectation-failed',
+      'two expectations',
+      withFields({ Expect: ['100-continue', '100-continue'] }),
+    ],
+    ['media-type-unsupported', 'no media type', without('Content-Type')],
+    [
+      'media-type-unsupported',
+      'another media type',
+      withFields({ 'Content-Type': 'application/json5' }),
+    ],
+    [
+      'media-type-unsupported',
+      'two media types',
+      withFields({ 'Content-Type': 'application/json, application/json' }),
+    ],
+    ['media-type-unsupported', 'a content encoding', withFields({ 'Content-Encoding': 'gzip' })],
+    [
+      'media-type-unsupported',
+      'two content encodings',
+      withFields({ 'Content-Encoding': ['identity', 'gzip'] }),
+    ],
+    [
+      'body-too-large',
+      'a declared length past the limit',
+      withFields({ 'Content-Length': String(maxBodyBytes + 1) }),
+    ],
+    [
+      'body-too-large',
+      'a length of many digits',
+      withFields({ 'Content-Length': '9'.repeat(400) }),
+    ],
+  ])('answers %s to %s', async (name, _, change) => {
+    expect(await admitted(change)).toBe(name);
+  });
+
+  it('asks for the first thing that is wrong, in the promised order, whatever else is', async () => {
+    const inOrder: [ErrorName, (request: Request) => Request][] = [
+      ['bad-request', withFields({ Host: 'a b' })],
+      ['path-unknown', (request) => ({ ...request, target: '/elsewhere' })],
+      ['method-not-allowed', (request) => ({ ...request, method: 'PUT' })],
+      ['token-rejected', withFields({ Authorization: 'Bearer bad' })],
+      ['expectation-failed', withFields({ Expect: 'miracles' })],
+      ['media-type-unsupported', withFields({ 'Content-Type': 'text/plain' })],
+      ['body-too-large', withFields({ 'Content-Length': '1001' })],
+    ];
+    await fc.assert(
+      fc.asyncProperty(fc.subarray(inOrder, { minLength: 1 }), async (faults) => {
+        const request = faults.reduce((changed, [, spoil]) => spoil(changed), goodRequest);
+        expect(outcomeOf(await serviceWith().admit(headOf(request)))).toBe(faults[0]?.[0]);
+      }),
+    );
+  });
+
+  it.each([
+    ['/garden/v1', '/garden/v1/plants', 'admitted'],
+    ['/garden/v1/', '/garden/v1/plants', 'admitted'],
+    ['/garden%20v1', '/garden%20v1/plants', 'admitted'],
+    ['/', '/plants', 'admitted'],
+    ['/garden/v1', '/plants', 'path-unknown'],
+    ['/garden/v1', '/garden/v1//plants', 'path-unknown'],
+  ])('with the base path %s answers %s: %s', async (basePath, target, expected) => {
+    expect(await admitted((request) => ({ ...request, target }), { basePath })).toBe(expected);
+  });
+
+  it('lets nobody in where authenticate gives anything but true', async () => {
+    for (const given of [false, undefined, null, 1, 'yes', {}, Promise.resolve(false)]) {
+      const authenticate = () => given as boolean;
+      expect(await admitted((request) => request, { authenticate })).toBe('token-rejected');
+    }
+    expect(await admitted((request) => request, { authenticate: async () => true })).toBe(
+      'admitted',
+    );
+  });
+
+  it('answers 500 where authenticate throws, and keeps the token out of the cause', async () => {
+    for (const authenticate of [
+      async (token: string) => Promise.reject(new Error(`no such token: ${token}`)),
+      (token: string) => {
+        throw new Error(`no such token: ${token}`);
+      },
+    ]) {
+      const secret = withFields({ Authorization: 'Bearer s3cr3t' })(goodRequest);
+      const admission = await serviceWith({ authenticate }).admit(headOf(secret));
+      expect(outcomeOf(admission)).toBe('internal');
+      expect(JSON.stringify(admission)).not.toContain('s3cr3t');
+      expect(JSON.stringify(admission)).toContain('no such token: (token)');
+    }
+  });
+
+  it('cannot be made with wrong options', () => {
+    expect(() => serviceWith({ basePath: 'garden' })).toThrow('basePath must begin with a slash');
+    expect(() => serviceWith({ maxBodyBytes: 0 })).toThrow('maxBodyBytes must be');
+    expect(() => serviceWith({ authenticate: undefined as never })).toThrow('authenticate must be');
+  });
+});
+
+describe('the headers of an error', () => {
+  it.each<[ErrorName, (request: Request) => Request, Record<string, string>]>([
+    [
+      'unauthenticated',
+      without('Authorization'),
+      { 'WWW-Authenticate': 'Bearer realm="plantstore"' },
+    ],
+    [
+      'token-rejected',
+      withFields({ Authorization: 'Bearer bad' }),
+      { 'WWW-Authenticate': 'Bearer realm="plantstore", error="invalid_token"' },
+    ],
+    ['method-not-allowed', (request) => ({ ...request, method: 'DELETE' }), { Allow: 'POST' }],
+    ['media-type-unsupported', without('Content-Type'), { Accept: 'application/json' }],
+    [
+      'media-type-unsupported',
+      withFields({ 'Content-Encoding': 'br' }),
+      { 'Accept-Encoding': 'identity' },
+    ],
+  ])('say what %s wants', async (name, change, headers) => {
+    const admission = await serviceWith().admit(headOf(change(goodRequest)));
+    const answer = admission.kind === 'refused' ? admission.answer : undefined;
+    expect(answer?.error).toBe(name);
+    expect(headersOf(answer as Answer)).toEqual({
+      'Content-Type': 'application/json',
+      'Content-Length': String(answer?.body.length),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    });
+  });
+});

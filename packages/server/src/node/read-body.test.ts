@@ -1,0 +1,76 @@
+import { request as httpRequest } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import {
+  chunked,
+  errorOf,
+  goodFields,
+  head,
+  listen,
+  maxBodyBytes,
+  plant,
+  responses,
+} from '../../test/listen.ts';
+import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
+
+describe('a body past the limit', () => {
+  const postLarge = async (port: number, size: number, headers: Record<string, string>) =>
+    new Promise<{ status: number; body: string; connection: string | undefined }>(
+      (resolve, reject) => {
+        const request = httpRequest({
+          port,
+          host: '127.0.0.1',
+          method: 'POST',
+          path: '/plants',
+          headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json', ...headers },
+        });
+        request.on('error', reject);
+        request.on('response', (response) => {
+          let body = '';
+          response.setEncoding('utf8');
+          response.on('data', (chunk: string) => (body += chunk));
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              body,
+              connection: response.headers.connection,
+            }),
+          );
+        });
+        request.end('x'.repeat(size));
+      },
+    );
+
+  it.each([
+    ['declared', { 'Content-Length': '5000000' }],
+    ['chunked', { 'Transfer-Encoding': 'chunked' }],
+  ])('gets an answer that the client can read when it is %s', async (_, headers) => {
+    const { port } = await listen();
+    const { status, body, connection } = await postLarge(port, 5_000_000, headers);
+    expect({ status, error: errorOf(body), connection }).toEqual({
+      status: 413,
+      error: 2413,
+      connection: 'close',
+    });
+  });
+
+  it('gets it also when the client sends everything before it reads', async () => {
+    const { port } = await listen();
+    const { socket, until } = await connectRaw(port);
+    socket.pause();
+    const size = 20_000_000;
+    socket.write(head([...goodFields, `Content-Length: ${size}`]));
+    await new Promise<void>((resolve, reject) => {
+      socket.write(Buffer.alloc(size, ' '), (error) => (error ? reject(error) : resolve()));
+    });
+    socket.resume();
+    expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 413 }]);
+    socket.destroy();
+  });
+
+  it('is taken to the byte', async () => {
+    const { port } = await listen();
+    const padded = (size: number) => plant(7).padEnd(size, ' ');
+    expect((await sendRaw(port, chunked(padded(maxBodyBytes)))).status).toBe(200);
+    expect((await sendRaw(port, chunked(padded(maxBodyBytes), ' '))).status).toBe(413);
+  });
+});
