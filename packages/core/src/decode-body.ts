@@ -34,6 +34,14 @@ const parseJson = Result.fromThrowable(
   (): BodyUndecodable => ({ kind: 'json-malformed' }),
 );
 
+/** The one thing that the wire needs beyond ECMAScript; every runtime has it (WHATWG Encoding). */
+const { TextDecoder } = globalThis as unknown as {
+  readonly TextDecoder: new (
+    label: 'utf-8',
+    options: { readonly fatal: boolean },
+  ) => { readonly decode: (bytes: Uint8Array) => string };
+};
+
 const decodeUtf8 = Result.fromThrowable(
   (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes),
   (): BodyUndecodable => ({ kind: 'encoding-invalid' }),

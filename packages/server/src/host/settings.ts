@@ -1,4 +1,4 @@
-import { isBearerToken } from '../http/bearer-token.ts';
+import { isBearerToken } from '@plantstore/core/wire';
 import { normalizeBasePath } from '../http/request-path.ts';
 import { readCommandLine, type Written } from './command-line.ts';
 import type { LogFormat } from './log.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { isBearerToken } from '@plantstore/core/wire';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isBearerToken } from '../http/bearer-token.ts';
 import { acceptTokens, loadTokens } from './tokens.ts';
 
 describe('acceptTokens', () => {

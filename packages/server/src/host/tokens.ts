@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isBearerToken } from '@plantstore/core/wire';
 import type { Authenticate } from '../http/admit.ts';
-import { isBearerToken } from '../http/bearer-token.ts';
 import type { TokenSetting } from './settings.ts';
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import {
+  abandonable,
+  clientWith,
+  errorOf,
+  hostile,
+  never,
+  rejecting,
+  throwing,
+  token,
+  untyped,
+} from '../test/fixtures.ts';
+import { serve } from '../test/serve.ts';
+import { createClient } from './index.ts';
+
+describe('a request without a whole answer', () => {
+  it('is a network error where nobody listens', async () => {
+    const error = await errorOf(createClient({ baseUrl: 'http://127.0.0.1:1', token }));
+    expect(error).toMatchObject({ kind: 'network', attempts: 1, cause: { name: 'TypeError' } });
+    expect(error).not.toHaveProperty('status');
+  });
+
+  it('is a network error with its status where the body breaks off midway', async () => {
+    const origin = await serve((request, response) => {
+      response.writeHead(200, { 'content-length': 99 });
+      response.write('{"name":', () => request.socket.resetAndDestroy());
+    });
+    expect(await errorOf(createClient({ baseUrl: origin, token }))).toMatchObject({
+      kind: 'network',
+      status: 200,
+      attempts: 1,
+    });
+  });
+
+  it('is a network error where the connection ends before the answer', async () => {
+    const origin = await serve((request) => request.socket.destroy());
+    expect(await errorOf(createClient({ baseUrl: origin, token }))).toMatchObject({
+      kind: 'network',
+    });
+  });
+
+  it('is a network error where the answer never stops', async () => {
+    const closed = Promise.withResolvers<undefined>();
+    const origin = await serve((_request, response) => {
+      const chunk = Buffer.alloc(2 ** 16);
+      const pour = () => {
+        while (response.write(chunk));
+      };
+      response.on('drain', pour).on('close', () => closed.resolve(undefined));
+      pour();
+    });
+    expect(await errorOf(createClient({ baseUrl: origin, token }))).toMatchObject({
+      kind: 'network',
+      status: 200,
+      cause: { name: 'RangeError' },
+    });
+    await closed.promise;
+  });
+
+  it.each([
+    undefined,
+    null,
+    'a text',
+    {},
+    hostile,
+    { status: '200', text: async () => '{"name":"a"}' },
+    { status: Number.NaN, text: async () => '{"name":"a"}' },
+    { status: 200 },
+    { status: 200, text: async () => 7 },
+  ])('is a network error where fetch answers garbage (number %#)', async (garbage) => {
+    const expected = { kind: 'network', attempts: 1 };
+    expect(await errorOf(clientWith(async () => untyped(garbage)))).toMatchObject(expected);
+    expect(await errorOf(clientWith(() => untyped(garbage)))).toMatchObject(expected);
+  });
+
+  it('cancels the body of garbage', async () => {
+    const { body, cancelled } = abandonable();
+    const garbage = untyped({ status: 'no number', body });
+    expect(await errorOf(clientWith(async () => garbage))).toMatchObject({ kind: 'network' });
+    await cancelled;
+  });
+
+  it.each([new Error('broken'), 'broken', undefined, null, hostile])(
+    'is a network error where fetch throws or rejects (number %#)',
+    async (thrown) => {
+      const expected = { kind: 'network', attempts: 1 };
+      expect(await errorOf(clientWith(rejecting(thrown)))).toMatchObject(expected);
+      expect(await errorOf(clientWith(throwing(thrown)))).toMatchObject(expected);
+    },
+  );
+
+  it('is a timeout where no headers come', async () => {
+    const origin = await serve(() => {});
+    const client = createClient({ baseUrl: origin, token, attemptTimeoutMs: 50 });
+    expect(await errorOf(client)).toEqual({
+      kind: 'timeout',
+      message: 'no whole answer within 50 ms',
+      attempts: 1,
+    });
+  });
+
+  it('is a timeout with its status where the body stops halfway, headers and body counted together', async () => {
+    const origin = await serve((_request, response) => {
+      setTimeout(() => response.write('{"name":'), 300);
+    });
+    const client = createClient({ baseUrl: origin, token, attemptTimeoutMs: 500 });
+    const start = performance.now();
+    expect(await errorOf(client)).toMatchObject({ kind: 'timeout', status: 200 });
+    expect(performance.now() - start).toBeLessThan(750);
+  });
+
+  it('is a timeout where an injected fetch never settles', async () => {
+    expect(await errorOf(clientWith(never, { attemptTimeoutMs: 1 }))).toMatchObject({
+      kind: 'timeout',
+    });
+  });
+});

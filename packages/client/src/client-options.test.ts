@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { hostile } from '../test/fixtures.ts';
+import { readSettings } from './client-options.ts';
+
+const timeoutOf = (attemptTimeoutMs: unknown) =>
+  readSettings({ attemptTimeoutMs }).attemptTimeoutMs;
+
+describe('readSettings', () => {
+  it.each([undefined, null, Number.NaN, -1, 0, -Infinity, '5', 5n, {}, hostile])(
+    'takes ten seconds where the attempt timeout is garbage (number %#)',
+    (garbage) => {
+      expect(timeoutOf(garbage)).toBe(10_000);
+    },
+  );
+
+  it('takes any positive number, as far as timers reach', () => {
+    expect([0.5, 1, 2 ** 31 - 1, 2 ** 31, Infinity].map(timeoutOf)).toEqual([
+      0.5,
+      1,
+      2 ** 31 - 1,
+      2 ** 31 - 1,
+      2 ** 31 - 1,
+    ]);
+  });
+
+  it.each([undefined, null, 7, hostile])('reads no option from garbage number %#', (options) => {
+    expect(readSettings(options)).toEqual({
+      baseUrl: undefined,
+      token: undefined,
+      fetch: undefined,
+      attemptTimeoutMs: 10_000,
+    });
+  });
+});

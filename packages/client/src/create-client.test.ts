@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answering, clientWith, hostile, plant, token, untyped } from '../test/fixtures.ts';
+import { serve } from '../test/serve.ts';
+import { createClient } from './index.ts';
+
+const outcomeOf = async (created: ReturnType<ReturnType<typeof createClient>['createPlant']>) =>
+  created.match<unknown>(
+    (value) => value,
+    (error) => error,
+  );
+
+const create = async (baseUrl: string) =>
+  outcomeOf(createClient({ baseUrl, token }).createPlant(plant));
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+describe('createClient', () => {
+  it.each(['', '/', '/garden/v1', '/garden/v1/'])(
+    'posts to plants below a base URL that ends in "%s"',
+    async (path) => {
+      const seen: unknown[] = [];
+      const origin = await serve((request, response) => {
+        const { method, url, headers } = request;
+        seen.push(method, url, headers.authorization, headers['content-type']);
+        request.setEncoding('utf8').on('data', (text: string) => seen.push(text));
+        request.on('end', () => response.end('{"name":"Monstera","tag":"climber"}'));
+      });
+      expect(await create(origin + path)).toEqual({ name: 'Monstera', tag: 'climber' });
+      expect(seen).toEqual([
+        'POST',
+        `${path.replace(/\/$/, '')}/plants`,
+        `Bearer ${token}`,
+        'application/json',
+        '{"id":9007199254740993,"name":"Monstera","tag":"climber"}',
+      ]);
+    },
+  );
+
+  it('sends two headers and calls fetch without a this', async () => {
+    const calls: unknown[] = [];
+    const client = clientWith(function fetch(this: unknown, url, { signal, ...init }) {
+      calls.push(this, url, init, signal?.aborted);
+      return Promise.resolve(new Response('{"name":"Monstera"}'));
+    });
+    expect(await outcomeOf(client.createPlant(plant))).toEqual({ name: 'Monstera' });
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const body = '{"id":9007199254740993,"name":"Monstera","tag":"climber"}';
+    expect(calls).toEqual([
+      undefined,
+      'http://127.0.0.1:9/plants',
+      { method: 'POST', headers, body, redirect: 'manual' },
+      false,
+    ]);
+  });
+
+  it('looks fetch up at each call', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
+    vi.stubGlobal('fetch', async () => new Response('{"name":"patched"}'));
+    expect(await outcomeOf(client.createPlant(plant))).toEqual({ name: 'patched' });
+    vi.stubGlobal('fetch', undefined);
+    expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
+      kind: 'network',
+      attempts: 0,
+      cause: { name: 'TypeError', message: 'fetch is not a function' },
+    });
+  });
+
+  it('reads its options once and the plant before it returns', async () => {
+    const options = { baseUrl: await serve(answering(200, '{"name":"a"}')), token };
+    const client = createClient(options);
+    options.baseUrl = 'nowhere';
+    options.token = '';
+    const newPlant = { id: 7, name: 'a' };
+    const creating = client.createPlant(newPlant);
+    newPlant.id = 0.5;
+    expect(await outcomeOf(creating)).toEqual({ name: 'a' });
+  });
+
+  it('tells what the service refused', async () => {
+    const body = '{"error":1401,"message":"another plant has this id"}';
+    expect(await create(await serve(answering(400, body)))).toEqual({
+      kind: 'refused',
+      name: 'id-taken',
+      error: 1401,
+      message: 'another plant has this id',
+      status: 400,
+      attempts: 1,
+    });
+  });
+
+  it.each([200, 400])('calls HTML with status %i invalid', async (status) => {
+    const body = '<h1>Welcome</h1>';
+    expect(await create(await serve(answering(status, body)))).toMatchObject({
+      kind: 'response-invalid',
+      status,
+      body,
+    });
+  });
+
+  it.each([301, 302, 303, 307, 308])(
+    'does not follow a redirect with status %i',
+    async (status) => {
+      const elsewhere: unknown[] = [];
+      const target = await serve((request, response) => {
+        elsewhere.push(request.headers);
+        response.end('{"name":"stolen"}');
+      });
+      const origin = await serve(answering(status, 'moved', { location: `${target}/plants` }));
+      expect(await create(origin)).toMatchObject({
+        kind: 'unexpected-status',
+        status,
+        body: 'moved',
+        attempts: 1,
+      });
+      expect(elsewhere).toEqual([]);
+    },
+  );
+
+  it('takes a redirect that a browser hides for an unexpected status 0', async () => {
+    const opaque = { type: 'opaqueredirect', status: 0, body: null, text: async () => '' };
+    expect(
+      await outcomeOf(clientWith(async () => untyped(opaque)).createPlant(plant)),
+    ).toMatchObject({ kind: 'unexpected-status', status: 0, body: '' });
+  });
+
+  it.each([
+    [{ baseUrl: 'nowhere' }, plant, undefined, 'base-url-invalid'],
+    [{}, { ...plant, id: 2 ** 53 }, undefined, 'id-not-exact'],
+    [{}, hostile, undefined, 'plant-unwritable'],
+    [{}, plant, { signal: {} }, 'signal-invalid'],
+  ])('refuses wrong arguments before it sends anything (number %#)', async (...row) => {
+    const [options, newPlant, callOptions, reason] = row;
+    const fetch = vi.fn<() => Promise<Response>>();
+    const created = clientWith(fetch, options).createPlant(untyped(newPlant), untyped(callOptions));
+    expect(await outcomeOf(created)).toMatchObject({
+      kind: 'request-invalid',
+      reason,
+      attempts: 0,
+    });
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it.each([undefined, null, 7, {}, hostile])(
+    'answers an error instead of throwing for options that are garbage (number %#)',
+    async (options) => {
+      const created = createClient(untyped(options)).createPlant(untyped(options));
+      expect(await outcomeOf(created)).toMatchObject({ kind: 'request-invalid', attempts: 0 });
+    },
+  );
+
+  it('keeps a token that is none out of the request and of the error', async () => {
+    const fetch = vi.fn<() => Promise<Response>>();
+    const created = clientWith(fetch, { token: 'secret\r\nX-Evil: 1' }).createPlant(plant);
+    const error = await outcomeOf(created);
+    expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
+    expect(JSON.stringify(error)).not.toContain('secret');
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,84 @@
+import type { Plant } from '@plantstore/core';
+import { err, ResultAsync } from 'neverthrow';
+import { attempt } from './attempt.ts';
+import { type ClientOptions, readSettings } from './client-options.ts';
+import type { CreatePlantError } from './create-plant-error.ts';
+import { prepareRequest } from './prepare-request.ts';
+
+/**
+ * What a single call may be told.
+ *
+ * @example
+ * ```ts
+ * import type { CreatePlantOptions } from '@plantstore/client';
+ *
+ * const controller = new AbortController();
+ * export const options: CreatePlantOptions = { signal: controller.signal };
+ * ```
+ */
+export type CreatePlantOptions = {
+  /** Ends the call with the error `aborted`, in whatever phase it is. Default: none. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * A client of one plant store; see {@link createClient}. It keeps the token out of sight and can be
+ * used for any number of calls at a time.
+ *
+ * @example
+ * ```ts
+ * import type { PlantClient } from '@plantstore/client';
+ *
+ * export const plantMonstera = (client: PlantClient) =>
+ *   client.createPlant({ id: 7n, name: 'Monstera', tag: 'climber' });
+ * ```
+ */
+export type PlantClient = {
+  /**
+   * Creates a plant. Never throws, and the result never rejects. Source: the specification's
+   * "Create plant".
+   *
+   * @param newPlant.id An exact int64: a `bigint`, or a safe integer number.
+   * @param newPlant.name Any Unicode text without U+0000; the service judges it, not the client.
+   * @param newPlant.tag Likewise, or absent.
+   * @returns The plant as the service answers it (without the id): it is stored durably. The same
+   * plant may be created again; another plant under a taken id is `refused` as `id-taken`.
+   */
+  readonly createPlant: (
+    newPlant: {
+      readonly id: bigint | number;
+      readonly name: string;
+      readonly tag?: string | undefined;
+    },
+    options?: CreatePlantOptions,
+  ) => ResultAsync<Plant, CreatePlantError>;
+};
+
+/**
+ * Makes a client of the plant store at a base URL. Nothing is sent yet, and nothing is thrown:
+ * a wrong option is what every call answers, as `request-invalid` or `token-failed`.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from '@plantstore/client';
+ *
+ * const client = createClient({ baseUrl: 'https://plants.example', token: 'mF_9.B5f-4.1JqM' });
+ * const created = await client.createPlant({ id: 9007199254740993n, name: 'Monstera' });
+ * export const outcome = created.match(
+ *   (plant) => plant.name, // 'Monstera'
+ *   (error) => `${error.kind}: ${error.message}`,
+ * );
+ * ```
+ */
+export const createClient = (options: ClientOptions): PlantClient => {
+  const settings = readSettings(options);
+  return {
+    createPlant: (newPlant, callOptions) =>
+      new ResultAsync(
+        prepareRequest(settings, newPlant, callOptions).match(
+          (request) => attempt(request, settings),
+          async (refusal) => err(refusal),
+        ),
+      ),
+  };
+};

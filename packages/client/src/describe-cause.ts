@@ -1,0 +1,42 @@
+import { readMember } from './read-member.ts';
+
+/** What was thrown, as plain data without the token: at most four causes deep. */
+export type CauseDescription = {
+  readonly name: string;
+  readonly message: string;
+  /** Such as `ECONNREFUSED`, where there is one. */
+  readonly code?: string;
+  readonly cause?: CauseDescription;
+};
+
+export type Redact = (text: string) => string;
+
+// An asterisk is in no b64token, so what is left around it never forms the token anew.
+export const redactorOf =
+  (token: string): Redact =>
+  (text) =>
+    text.replaceAll(token, '***');
+
+const toText = (value: unknown): string => {
+  try {
+    return String(value);
+  } catch {
+    return 'a value without a text';
+  }
+};
+
+/** Describes whatever was thrown; total, hostile values included. */
+export const describeCause = (thrown: unknown, redact: Redact, depth = 4): CauseDescription => {
+  const textOf = (key: string): string | undefined => {
+    const value = readMember(thrown, key);
+    return typeof value === 'string' ? redact(value) : undefined;
+  };
+  const code = textOf('code');
+  const cause = depth > 1 ? readMember(thrown, 'cause') : undefined;
+  return {
+    name: textOf('name') ?? typeof thrown,
+    message: textOf('message') ?? redact(toText(thrown)),
+    ...(code !== undefined && { code }),
+    ...(cause !== undefined && { cause: describeCause(cause, redact, depth - 1) }),
+  };
+};

@@ -1,0 +1,4 @@
+export { createClient, type CreatePlantOptions, type PlantClient } from './create-client.ts';
+export type { ClientOptions } from './client-options.ts';
+export type { CreatePlantError } from './create-plant-error.ts';
+export type { CauseDescription } from './describe-cause.ts';

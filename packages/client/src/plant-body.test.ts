@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { hostile, untyped } from '../test/fixtures.ts';
+import { plantBody } from './plant-body.ts';
+
+const cyclic: unknown[] = [];
+cyclic.push(cyclic);
+
+const reasonOf = (newPlant: unknown) =>
+  plantBody(untyped(newPlant)).match(
+    (body) => body,
+    ({ reason }) => reason,
+  );
+
+describe('plantBody', () => {
+  it.each([
+    [9007199254740993n, '9007199254740993'],
+    [2n ** 63n - 1n, '9223372036854775807'],
+    [-(2n ** 63n), '-9223372036854775808'],
+    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+    [-7, '-7'],
+    [-0, '0'],
+  ])('writes the id %s as the number %s', (id, written) => {
+    expect(reasonOf({ id, name: 'Monstera' })).toBe(`{"id":${written},"name":"Monstera"}`);
+  });
+
+  it.each([
+    2 ** 53,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2n ** 63n,
+    -(2n ** 63n) - 1n,
+    '7',
+    null,
+    undefined,
+    [7],
+    { valueOf: () => 7 },
+    new Number(7),
+    Symbol('7'),
+  ])('refuses the id %s', (id) => {
+    expect(reasonOf({ id, name: 'Monstera' })).toBe('id-not-exact');
+  });
+
+  it('leaves out a tag that is undefined and keeps one that is empty', () => {
+    expect(reasonOf({ id: 7, name: 'a', tag: undefined })).toBe('{"id":7,"name":"a"}');
+    expect(reasonOf({ id: 7, name: 'a', tag: '' })).toBe('{"id":7,"name":"a","tag":""}');
+  });
+
+  it('leaves the judgement on name and tag to the service', () => {
+    expect(reasonOf({ id: 7, tag: null })).toBe('{"id":7,"tag":null}');
+    expect(reasonOf({ id: 7, name: '\ud800' })).toBe('{"id":7,"name":"\\ud800"}');
+  });
+
+  it('reads each member once, an inherited one too', () => {
+    const reads: string[] = [];
+    const members: object = { id: 7, name: 'a', tag: 'b' };
+    const inherited = new Proxy(members, {
+      get: (target, key): unknown => {
+        reads.push(String(key));
+        return Reflect.get(target, key);
+      },
+    });
+    const counting = Object.setPrototypeOf({}, inherited) as unknown;
+    expect(reasonOf(counting)).toBe('{"id":7,"name":"a","tag":"b"}');
+    expect(reads).toEqual(['id', 'name', 'tag']);
+  });
+
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['a hostile proxy', hostile],
+    ['a bigint name', { id: 7, name: 7n }],
+    ['a hostile name', { id: 7, name: hostile }],
+    ['a throwing toJSON', { id: 7, name: { toJSON: () => JSON.parse('{') as unknown } }],
+    ['a cyclic name', { id: 7, name: cyclic }],
+  ])('answers an error for %s', (_what, newPlant) => {
+    expect(reasonOf(newPlant)).toBe('plant-unwritable');
+  });
+});

@@ -1,0 +1,12 @@
+import { err, type Err } from 'neverthrow';
+import type { RequestInvalid } from './create-plant-error.ts';
+
+const messages = {
+  'id-not-exact': 'id must be an exact int64',
+  'plant-unwritable': 'the plant cannot be written as JSON',
+  'base-url-invalid': 'baseUrl must be absolute http(s) without user info, query, fragment',
+  'signal-invalid': 'signal must be an AbortSignal',
+} as const satisfies Record<RequestInvalid['reason'], string>;
+
+export const requestInvalid = (reason: RequestInvalid['reason']): Err<never, RequestInvalid> =>
+  err({ kind: 'request-invalid', reason, message: messages[reason], attempts: 0 });
