@@ -1,36 +1,33 @@
-import { readFileSync } from "node:fs";
-import { defineConfig } from "tsup";
+import { readFileSync } from 'node:fs';
+import { defineConfig } from 'tsup';
 
 type Manifest = {
-  exports: Record<string, string | { "@plantstore/source": string }>;
+  exports: Record<string, string | { '@plantstore/source': string }>;
   bin?: Record<string, string>;
 };
 
 /** The entry points of a package are what its manifest exports, and its bin. */
 const entriesOf = (packageName: string): string[] => {
   const manifest = JSON.parse(
-    readFileSync(`packages/${packageName}/package.json`, "utf8"),
+    readFileSync(`packages/${packageName}/package.json`, 'utf8'),
   ) as Manifest;
   const exported = Object.values(manifest.exports).flatMap((target) =>
-    typeof target === "string" ? [] : [target["@plantstore/source"]],
+    typeof target === 'string' ? [] : [target['@plantstore/source']],
   );
   const bins = Object.values(manifest.bin ?? {}).map((path) =>
-    path.replace("dist", "src").replace(".js", ".ts"),
+    path.replace('dist', 'src').replace('.js', '.ts'),
   );
-  return [...exported, ...bins].map(
-    (path) => `packages/${packageName}/${path.slice(2)}`,
-  );
+  return [...exported, ...bins].map((path) => `packages/${packageName}/${path.slice(2)}`);
 };
 
 export default defineConfig(
-  ["core", "sqlite", "server", "client"].map((packageName) => ({
+  ['core', 'sqlite', 'server', 'client'].map((packageName) => ({
     name: packageName,
     entry: entriesOf(packageName),
     outDir: `packages/${packageName}/dist`,
-    format: ["esm"],
-    target: "node22",
-    platform:
-      packageName === "core" || packageName === "client" ? "neutral" : "node",
+    format: ['esm'],
+    target: 'node22',
+    platform: packageName === 'core' || packageName === 'client' ? 'neutral' : 'node',
     clean: true,
     // tsup's declarations need the compiler API that TypeScript 7 has not; tsc makes them.
     dts: false,

@@ -1,13 +1,7 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig } from 'vitest/config';
 
-const rooms = [
-  "packages/core",
-  "packages/sqlite",
-  "packages/server",
-  "packages/client",
-  "examples",
-  "tests",
-];
+const packages = ['packages/core', 'packages/sqlite', 'packages/server', 'packages/client'];
+const rooms = [...packages, 'examples', 'tests'];
 
 export default defineConfig({
   test: {
@@ -16,24 +10,20 @@ export default defineConfig({
       // Workspace packages resolve to their sources, so that no test needs a build.
       ssr: {
         resolve: {
-          conditions: [
-            "@plantstore/source",
-            "module",
-            "node",
-            "development|production",
-          ],
+          conditions: ['@plantstore/source', 'module', 'node', 'development|production'],
         },
       },
       test: {
         name: room,
-        typecheck: { enabled: true, tsconfig: "../../tsconfig.json" },
+        typecheck: { enabled: packages.includes(room), tsconfig: '../../tsconfig.json' },
       },
     })),
     coverage: {
-      provider: "v8",
-      include: ["packages/*/src/**/*.ts"],
-      exclude: ["**/*.test.ts", "**/*.test-d.ts"],
-      reporter: ["text-summary"],
+      provider: 'v8',
+      include: ['**/src/**/*.ts'],
+      exclude: ['**/*.test.ts', '**/*.test-d.ts'],
+      reporter: ['text-summary'],
+      thresholds: { lines: 90, branches: 85 },
     },
   },
 });

@@ -25,7 +25,8 @@ const withExactId = (key: string, value: unknown, context?: { readonly source?: 
   return exactInteger(context.source) ?? Number.NaN;
 };
 
-const parseJson = Result.fromThrowable(
+// Marked pure, so that a bundle that only encodes (the client's) leaves it out.
+const parseJson = /* @__PURE__ */ Result.fromThrowable(
   (text: string): unknown => {
     const value: unknown = JSON.parse(text);
     // The reviver costs, so it runs only where a double may have rounded the id.
@@ -35,15 +36,18 @@ const parseJson = Result.fromThrowable(
 );
 
 /** The one thing that the wire needs beyond ECMAScript; every runtime has it (WHATWG Encoding). */
-const { TextDecoder } = globalThis as unknown as {
+type WithTextDecoder = {
   readonly TextDecoder: new (
     label: 'utf-8',
     options: { readonly fatal: boolean },
   ) => { readonly decode: (bytes: Uint8Array) => string };
 };
 
-const decodeUtf8 = Result.fromThrowable(
-  (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes),
+const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
+  (bytes: Uint8Array) => {
+    const { TextDecoder } = globalThis as unknown as WithTextDecoder;
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  },
   (): BodyUndecodable => ({ kind: 'encoding-invalid' }),
 );
 

@@ -17,6 +17,8 @@ export const createPlantsTable = (database: Database): PlantsTable => {
   const insert = database.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
+  // From Node 26 on, an id beyond 2^53 throws as the last row's unless it may be a bigint.
+  insert.setReadBigInts(true);
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
 
   const create = ({ id, name, tag = null }: { id: bigint; name: string; tag?: string | null }) => {

@@ -1,0 +1,74 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const pages = globSync(['*.md', '{docs,examples,packages,tests,.changeset}/**/*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**', '**/dist/**'],
+}).toSorted();
+const readmes = pages.filter((page) => /^(packages\/[^/]+\/)?README\.md$/.test(page));
+
+type Block = { line: number; language: string; code: string; source: string | undefined };
+
+const fencedBlock = /^(?:<!-- (\S+) -->\n\n?)?```(\w*)[^\n]*\n(.*?)^```$/gms;
+
+const blocksOf = (page: string): Block[] => {
+  const text = read(page);
+  return [...text.matchAll(fencedBlock)].map(({ index, 1: source, 2: language, 3: code }) => ({
+    line: text.slice(0, index).split('\n').length,
+    language: language ?? '',
+    code: code ?? '',
+    source,
+  }));
+};
+
+describe('the code in a README', () => {
+  it('is looked for in every package', () => {
+    expect(readmes.length).toBe(1 + globSync('packages/*/package.json', { cwd: root }).length);
+  });
+
+  it.each(readmes)('of %s is the code of the file that is named above it', (page) => {
+    for (const { line, code, source } of blocksOf(page)) {
+      if (source === undefined) continue;
+      expect(existsSync(join(root, source)), `${page}:${line} names ${source}`).toBe(true);
+      expect(code, `${page}:${line} against ${source}`).toBe(read(source));
+    }
+  });
+
+  it.each(readmes)('of %s names a file wherever it is TypeScript', (page) => {
+    const nameless = blocksOf(page)
+      .filter(({ language, source }) => /^(ts|typescript)$/.test(language) && source === undefined)
+      .map(({ line }) => `${page}:${line}`);
+    expect(nameless).toEqual([]);
+  });
+});
+
+const inlineLink = /\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g;
+const linkDefinition = /^\[[^\]]+\]: +<?([^\s>]+)/gm;
+
+const linksOf = (page: string): string[] => {
+  const prose = read(page)
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(inlineLink), ...prose.matchAll(linkDefinition)].flatMap(
+    ([, target]) => target ?? [],
+  );
+};
+
+describe('the links', () => {
+  it.each(pages)('of %s lead to files that are there', (page) => {
+    const dead = linksOf(page)
+      .filter((target) => !/^([a-z][a-z+.-]*:|#)/i.test(target))
+      .filter((target) => {
+        const path = decodeURIComponent(target.replace(/[#?].*$/, ''));
+        return !existsSync(
+          path.startsWith('/') ? join(root, path) : join(root, dirname(page), path),
+        );
+      });
+    expect(dead).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+// Below tests, so that the packages resolve; below node_modules, so that nobody else looks at it.
+const scratch = join(root, 'tests/node_modules/.cache/docstrings');
+
+type Example = { file: string; line: number; code: string };
+
+const docstring = /^ *\/\*\*.*?\*\/$/gms;
+const exampleBlock = /^( *\* ?)```ts\n(.*?)^ *\* ?```$/gms;
+
+const linesBefore = (text: string, index: number): number =>
+  text.slice(0, index).split('\n').length;
+
+/** Every block of TypeScript below an `@example`. */
+const examplesOf = (file: string): Example[] => {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(docstring)].flatMap(({ 0: comment, index: start }) =>
+    [...comment.matchAll(exampleBlock)]
+      .filter(({ index }) => comment.slice(0, index).includes('@example'))
+      .map(({ index, 2: body = '' }) => ({
+        file,
+        line: linesBefore(text, start + index) + 1,
+        code: body.replaceAll(/^ *\* ?/gm, ''),
+      })),
+  );
+};
+
+/** Compiles the examples together and gives tsc's complaints with the places of the docstrings. */
+const compile = (examples: readonly Example[]): string[] => {
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true });
+  const places = new Map<string, string>();
+  for (const [index, { file, line, code }] of examples.entries()) {
+    const name = `example-${index}.ts`;
+    places.set(name, file);
+    // On the lines where they stand in the docstring, so that tsc counts for us.
+    writeFileSync(join(scratch, name), '\n'.repeat(line - 1) + code);
+  }
+  const tsconfig = {
+    extends: relative(scratch, join(root, 'tsconfig.json')),
+    compilerOptions: { noUnusedLocals: false, rootDir: root, types: ['node'] },
+    files: [...places.keys()],
+    include: [],
+  };
+  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(tsconfig));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout, status } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], {
+    cwd: scratch,
+    encoding: 'utf8',
+  });
+  const complaints = stdout
+    .trimEnd()
+    .replaceAll(
+      /^.*?(example-\d+\.ts)\((\d+),\d+\)/gm,
+      (_, name: string, line: string) => `${places.get(name)}:${line}`,
+    );
+  return status === 0 ? [] : complaints.split('\n');
+};
+
+const files = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted();
+const examples = files.flatMap(examplesOf);
+
+it('finds every example in the docstrings', () => {
+  const marks = files.flatMap(
+    (file) => readFileSync(join(root, file), 'utf8').match(/^ *\* @example\b/gm) ?? [],
+  );
+  expect(examples.length).toBeGreaterThanOrEqual(marks.length);
+  expect(marks.length).toBeGreaterThan(0);
+});
+
+it('compiles every example in the docstrings', { timeout: 60_000 }, () => {
+  expect(compile(examples)).toEqual([]);
+});
+
+it('tells of an example that does not compile where it stands', { timeout: 60_000 }, () => {
+  const wrong = { file: 'packages/core/src/x.ts', line: 7, code: "\nconst id: number = '7';\n" };
+  expect(compile([wrong])).toEqual([
+    expect.stringMatching(/^packages\/core\/src\/x\.ts:8: error TS2322: /),
+  ]);
+});

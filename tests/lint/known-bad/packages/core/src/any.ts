@@ -1,0 +1,2 @@
+// expected: typescript/no-explicit-any
+export const anything = (value: any): unknown => value;

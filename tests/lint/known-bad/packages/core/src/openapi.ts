@@ -1,0 +1,5 @@
+// expected: eslint/no-restricted-imports
+// (all of zod, where zod/mini does)
+import * as z from 'zod';
+
+export const Text = z.string();

@@ -1,0 +1,4 @@
+// expected: nothing
+import * as z from 'zod/mini';
+
+export const Text = z.string();

@@ -1,0 +1,2 @@
+// expected: walls/no-reexport
+export * from 'neverthrow';

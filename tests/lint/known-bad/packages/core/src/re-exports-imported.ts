@@ -1,0 +1,4 @@
+// expected: walls/no-reexport
+import { ok } from 'neverthrow';
+
+export { ok as fine };

@@ -1,0 +1,2 @@
+// expected: walls/no-reexport
+export { ok } from 'neverthrow';

@@ -1,0 +1,4 @@
+// expected: eslint/no-restricted-imports
+import * as z from 'zod/mini';
+
+export const Text = z.string();

@@ -1,0 +1,2 @@
+// expected: eslint/no-restricted-imports
+export const open = async (): Promise<unknown> => await import('@plantstore/sqlite');

@@ -1,0 +1,103 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installAsStranger, type Stranger } from './stranger.ts';
+
+const minutes = 60_000;
+
+let stranger: Stranger;
+
+beforeAll(async () => {
+  stranger = await installAsStranger();
+}, 5 * minutes);
+
+afterAll(async () => stranger?.leave());
+
+const tsc = async (project: string) =>
+  stranger.run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project]);
+
+describe('the packed manifests', () => {
+  it.each([
+    ['core', ['neverthrow', 'zod']],
+    ['sqlite', ['@plantstore/core', 'neverthrow']],
+    ['server', ['@plantstore/core', '@plantstore/sqlite']],
+    ['client', ['@plantstore/core', 'neverthrow']],
+  ])('of %s asks for %j and nothing else', async (name, promised) => {
+    const text = await stranger.read(`@plantstore/${name}/package.json`);
+    const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
+    expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(promised);
+    expect(manifest).not.toHaveProperty('peerDependencies');
+    expect(manifest).not.toHaveProperty('optionalDependencies');
+  });
+});
+
+describe('the packed client', () => {
+  it('does not mention zod in its JavaScript', async () => {
+    const files = await readdir(join(stranger.folder, 'node_modules/@plantstore/client/dist'));
+    const scripts = files.filter((file) => file.endsWith('.js'));
+    expect(scripts).not.toEqual([]);
+    for (const file of scripts) {
+      expect(await stranger.read(`@plantstore/client/dist/${file}`)).not.toMatch(/zod/i);
+    }
+  });
+});
+
+describe('a stranger with TypeScript', { timeout: minutes }, () => {
+  it.each(['nodenext', 'bundler'])('compiles against the packages as %s', async (resolution) => {
+    await expect(tsc(`tsconfig.${resolution}.json`)).resolves.toEqual({ stdout: '', stderr: '' });
+  });
+
+  it('compiles against the client with the types of a browser only', async () => {
+    await expect(tsc('tsconfig.browser.json')).resolves.toEqual({ stdout: '', stderr: '' });
+  });
+});
+
+// The oldest that is promised, the one that runs this, and the newest.
+describe.each(['22.18.0', 'this', '26'])('a stranger on Node %s', { timeout: minutes }, (node) => {
+  let path: string;
+
+  beforeAll(async () => {
+    path = node === 'this' ? process.execPath : await stranger.getNode(node);
+    await tsc('tsconfig.nodenext.json');
+  }, 5 * minutes);
+
+  const run = async (...args: readonly string[]) => stranger.run(path, args, path);
+  const quietly = (stdout: string) => ({ stdout: `${stdout}\n`, stderr: '' });
+
+  it('has that Node', async () => {
+    const { stdout } = await run('--version');
+    expect(stdout).toContain(node === 'this' ? process.version : `v${node}`);
+  });
+
+  it('creates plants in memory', async () => {
+    expect(await run('out/nodenext/use-core.js')).toEqual(
+      quietly('Monstera, climber; id-taken 1401; false'),
+    );
+  });
+
+  it('creates plants in a file', async () => {
+    expect(await run('out/nodenext/use-sqlite.js', `plants-${node}.db`)).toEqual(
+      quietly('Monstera; Monstera; id-taken'),
+    );
+  });
+
+  it('creates plants through a server and a client', async () => {
+    expect(await run('out/nodenext/use-server.js')).toEqual(
+      quietly('Monstera; id-taken; token-rejected'),
+    );
+  });
+
+  it('can require every package', async () => {
+    expect(await run('use-require.cjs')).toEqual(quietly('Monstera; 0; 500; Plant Store'));
+  });
+
+  it('asks the bundled host for its version', async () => {
+    const manifest = await stranger.read('@plantstore/server/package.json');
+    const { version } = JSON.parse(manifest) as { version: string };
+    const bin = join('node_modules', '.bin', 'plantstore-server');
+    expect(await stranger.run(bin, ['--version'], path)).toEqual(quietly(version));
+    const throughNpx = await stranger.run('npx', ['plantstore-server', '--version'], path);
+    expect(throughNpx.stdout).toBe(`${version}\n`);
+    expect(throughNpx.stderr).not.toContain('ExperimentalWarning');
+  });
+});

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const exec = promisify(execFile);
+
+// What npx, pnpm and vitest leave to their children would send npm back to this workspace, or
+// change what the programs print.
+const ofThisWorkspace =
+  /^(npm_(?!config_)|npm_config_(local_|global_)?prefix$|pnpm_|vitest|force_color$|node_(options|path|env|v8_coverage)$)/i;
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !ofThisWorkspace.test(name)),
+);
+
+/** A folder outside the workspace into which the packed packages are installed. */
+export type Stranger = {
+  readonly folder: string;
+  /** Runs a program in the folder, by default on this Node. */
+  run(command: string, args: readonly string[], node?: string): Promise<Ran>;
+  /** Gets a Node of another version and gives the path of its executable. */
+  getNode(version: string): Promise<string>;
+  /** The text of a file that was installed. */
+  read(path: string): Promise<string>;
+  leave(): Promise<void>;
+};
+
+/** What a program printed. */
+export type Ran = { readonly stdout: string; readonly stderr: string };
+
+const versionsFromCatalog = async (...names: readonly string[]): Promise<string[]> => {
+  const workspace = await readFile(join(root, 'pnpm-workspace.yaml'), 'utf8');
+  return names.map((name) => {
+    const [, version = 'latest'] = new RegExp(`^ +'?${name}'?: (\\S+)$`, 'm').exec(workspace) ?? [];
+    return `${name}@${version}`;
+  });
+};
+
+/** Builds, packs and installs the packages as somebody would who knows only the registry. */
+export const installAsStranger = async (): Promise<Stranger> => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-stranger-'));
+  const run = async (command: string, args: readonly string[], node = process.execPath) => {
+    const PATH = `${dirname(node)}${delimiter}${env['PATH'] ?? ''}`;
+    return exec(command, args, { cwd: folder, env: { ...env, PATH } });
+  };
+  const npmInstall = async (...args: readonly string[]) =>
+    run('npm', ['install', '--no-audit', '--no-fund', '--prefix', ...args]);
+
+  await exec(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale']);
+  await exec(process.execPath, [join(root, 'scripts/pack-packages.mjs'), folder]);
+  const tarballs = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  const tools = await versionsFromCatalog('typescript', '@types/node');
+  await npmInstall(folder, ...tarballs.map((file) => `./${file}`), ...tools);
+  await cp(fileURLToPath(new URL('consumer', import.meta.url)), folder, { recursive: true });
+
+  return {
+    folder,
+    run,
+    async getNode(version) {
+      await npmInstall(join(folder, `node-${version}`), `node@${version}`);
+      return join(folder, `node-${version}`, 'node_modules/node/bin/node');
+    },
+    read: async (path) => readFile(join(folder, 'node_modules', path), 'utf8'),
+    leave: async () => rm(folder, { recursive: true, force: true }),
+  };
+};
