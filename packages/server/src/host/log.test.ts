@@ -35,6 +35,15 @@ describe('the log', () => {
     expect(id).toBe('7');
   });
 
+  it('keeps what cannot be written as JSON', () => {
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    expect(written('json', { cause: circle })).toContain('[Circular *1]');
+    expect(written('pretty', { path: '/plants', cause: circle })).toMatch(
+      /path=\/plants cause=.*Circular/,
+    );
+  });
+
   it.each<LogFormat>(['json', 'pretty'])('is not broken by any text (%s)', (format) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -17,8 +17,16 @@ const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
 const toText = (_key: string, value: unknown): unknown =>
   value instanceof Error ? inspect(value) : typeof value === 'bigint' ? String(value) : value;
 
-const toJson = (value: unknown): string =>
-  JSON.stringify(value, toText).replace(otherControls, escape);
+const stringify = (value: unknown): string => {
+  try {
+    return JSON.stringify(value, toText);
+  } catch {
+    // A cause may be anything, a circle for instance; its line is not to be lost.
+    return JSON.stringify({ unprintable: inspect(value) });
+  }
+};
+
+const toJson = (value: unknown): string => stringify(value).replace(otherControls, escape);
 
 const plainWord = /^[\w./:%+-]+$/;
 
