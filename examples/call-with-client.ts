@@ -11,9 +11,9 @@ const explain = (error: CreatePlantError): string => {
     case 'request-invalid':
     case 'token-failed':
       return `nothing was sent: ${error.message}`;
-    case 'unexpected-status':
     case 'response-invalid':
       return `is this a plant store? ${error.message}`;
+    case 'unexpected-status':
     case 'network':
     case 'timeout':
     case 'aborted':

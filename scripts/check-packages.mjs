@@ -73,7 +73,11 @@ try {
   const packed = run(process.execPath, 'scripts/pack-packages.mjs', temporary);
   if (packed.failed) process.stderr.write(packed.output);
   const tarballs = readdirSync(temporary).filter((file) => file.endsWith('.tgz'));
-  if (packed.failed || tarballs.length === 0) process.exitCode = 1;
+  const packages = readdirSync(join(root, 'packages'));
+  if (packed.failed || tarballs.length !== packages.length) {
+    process.stderr.write(`${tarballs.length} of ${packages.length} packages were packed\n`);
+    process.exitCode = 1;
+  }
   for (const tarball of tarballs) {
     const folder = mkdtempSync(join(temporary, 'unpacked-'));
     const { name, findings } = await findingsIn(join(temporary, tarball), folder);

@@ -1,7 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
+import { settingTable } from '../../packages/server/src/host/setting-table.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -44,6 +46,39 @@ describe('the code in a README', () => {
       .filter(({ language, source }) => /^(ts|typescript)$/.test(language) && source === undefined)
       .map(({ line }) => `${page}:${line}`);
     expect(nameless).toEqual([]);
+  });
+});
+
+/** The rows of a page's tables that begin with a cell of some form. */
+const rowsOf = (page: string, first: RegExp): string[][] =>
+  read(page)
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    )
+    .filter(([cell = '']) => first.test(cell));
+
+describe('the tables of a README', () => {
+  it('have every error with its name and status', () => {
+    const errors = Object.entries(errorTable).map(([name, { error, status }]) => [
+      String(error),
+      name,
+      String(status),
+    ]);
+    expect(rowsOf('README.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
+  });
+
+  it.each(['README.md', 'packages/server/README.md'])('of %s have every setting', (page) => {
+    const settings = rowsOf(page, /^--(?!help)[a-z]/).map(([flag, environment = '']) => [
+      flag,
+      environment.split(/[ ;]/)[0],
+    ]);
+    const known = Object.values(settingTable).map(({ flag, variable }) => [flag, variable]);
+    expect(settings).toEqual(known);
   });
 });
 

@@ -91,7 +91,7 @@ describe('an abort', () => {
   });
 
   it('ends the wait for a text that never comes', async () => {
-    const client = clientWith(async () => untyped({ status: 200, text: never }));
+    const client = clientWith(async () => untyped({ status: 200, arrayBuffer: never }));
     await abortAfter(client, new Promise(setImmediate));
   });
 

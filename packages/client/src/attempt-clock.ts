@@ -8,14 +8,15 @@ export type Interruption = 'timeout' | 'aborted';
  */
 export const startClock = (caller: AbortSignal | undefined, timeoutMs: number) => {
   const own = new AbortController();
-  const { promise: interrupted, resolve } = Promise.withResolvers<Interruption>();
-  // First the outcome, then the signal: what fetch makes of the abort always comes too late.
-  const interrupt = (by: Interruption): void => {
-    resolve(by);
-    own.abort();
-  };
+  let interrupt = (_by: Interruption): void => {};
+  const interrupted = new Promise<Interruption>((resolve) => {
+    interrupt = (by) => {
+      resolve(by);
+      own.abort();
+    };
+  });
   const onAbort = (): void => interrupt('aborted');
-  const timer = setTimeout(interrupt, timeoutMs, 'timeout');
+  const timer = setTimeout(() => interrupt('timeout'), timeoutMs);
   void quietly(() => caller?.addEventListener('abort', onAbort));
   const stop = (): void => {
     clearTimeout(timer);

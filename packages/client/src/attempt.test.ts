@@ -63,10 +63,13 @@ describe('a request without a whole answer', () => {
     'a text',
     {},
     hostile,
-    { status: '200', text: async () => '{"name":"a"}' },
-    { status: Number.NaN, text: async () => '{"name":"a"}' },
+    { status: '200', arrayBuffer: async () => new TextEncoder().encode('{"name":"a"}').buffer },
+    {
+      status: Number.NaN,
+      arrayBuffer: async () => new TextEncoder().encode('{"name":"a"}').buffer,
+    },
     { status: 200 },
-    { status: 200, text: async () => 7 },
+    { status: 200, arrayBuffer: async () => 'x' },
   ])('is a network error where fetch answers garbage (number %#)', async (garbage) => {
     const expected = { kind: 'network', attempts: 1 };
     expect(await errorOf(clientWith(async () => untyped(garbage)))).toMatchObject(expected);

@@ -1,7 +1,6 @@
 import type { Plant } from '@plantstore/core';
 import { err, type Result } from 'neverthrow';
 import { startClock } from './attempt-clock.ts';
-import type { Settings } from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
 import { describeCause, redactorOf } from './describe-cause.ts';
 import { exchange } from './exchange.ts';
@@ -9,21 +8,10 @@ import type { PreparedRequest } from './prepare-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { readMember } from './read-member.ts';
 
-type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-const isFetch = (value: unknown): value is Fetch => typeof value === 'function';
-
-// Looked up at each call, so that a fetch patched later is the one that is called.
-const findFetch = (injected: unknown): Fetch => {
-  const found = injected ?? globalThis.fetch;
-  if (isFetch(found)) return found;
-  throw new TypeError('fetch is not a function');
-};
-
 /** Sends a request once; never rejects. */
 export const attempt = async (
-  { url, token, body, signal: caller }: PreparedRequest,
-  { fetch: injected, attemptTimeoutMs }: Settings,
+  { url, token, body, signal: caller, fetch }: PreparedRequest,
+  attemptTimeoutMs: number,
 ): Promise<Result<Plant, CreatePlantError>> => {
   const redact = redactorOf(token);
   const progress: { attempts: number; status?: number } = { attempts: 0 };
@@ -33,18 +21,16 @@ export const attempt = async (
   };
   if (readMember(caller, 'aborted') === true) return aborted();
 
-  const clock = startClock(caller, attemptTimeoutMs);
-  const send = (): Promise<Response> => {
-    // Called as a bare name: called as a member, a browser's fetch is an "Illegal invocation".
-    const fetch = findFetch(injected);
+  const send = (signal: AbortSignal): Promise<Response> => {
     progress.attempts = 1;
+    // Called as a bare name: called as a member, a browser's fetch is an "Illegal invocation".
     return fetch(url, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body,
       // Following a redirect would show the token, and repeat the plant, elsewhere.
       redirect: 'manual',
-      signal: clock.signal,
+      signal,
     });
   };
   // An honest answer repeats the request, at most with every character as a \uXXXX.
@@ -52,7 +38,11 @@ export const attempt = async (
   const onStatus = (status: number): void => {
     progress.status = status;
   };
+  let stop = (): void => {};
   try {
+    // Within, for a runtime may lack what it needs.
+    const clock = startClock(caller, attemptTimeoutMs);
+    ({ stop } = clock);
     const answering = exchange(send, clock.signal, longestBody, onStatus);
     const outcome = await Promise.race([clock.interrupted, answering]);
     if (outcome === 'aborted') return aborted();
@@ -63,6 +53,6 @@ export const attempt = async (
     const cause = describeCause(thrown, redact);
     return err({ kind: 'network', message: 'no whole answer came', cause, ...progress });
   } finally {
-    clock.stop();
+    stop();
   }
 };

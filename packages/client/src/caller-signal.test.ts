@@ -15,7 +15,7 @@ describe('callerSignal', () => {
     },
   );
 
-  it.each([{}, 7, 'abort', new EventTarget(), new AbortController(), hostile])(
+  it.each([{}, { aborted: false }, 7, 'abort', new EventTarget(), new AbortController(), hostile])(
     'refuses garbage number %#, which could not abort anything',
     (signal) => {
       expect(callerSignal({ signal })).toMatchObject({

@@ -61,10 +61,36 @@ describe('createClient', () => {
     expect(await outcomeOf(client.createPlant(plant))).toEqual({ name: 'patched' });
     vi.stubGlobal('fetch', undefined);
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
+      kind: 'request-invalid',
+      reason: 'fetch-invalid',
+      attempts: 0,
+    });
+  });
+
+  it('does not reject where the runtime lacks what an attempt needs', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
+    vi.stubGlobal('AbortController', undefined);
+    expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
       kind: 'network',
       attempts: 0,
-      cause: { name: 'TypeError', message: 'fetch is not a function' },
+      cause: { name: 'TypeError' },
     });
+  });
+
+  it('refuses a fetch that is no function', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:9', token, fetch: untyped('x') });
+    expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
+      kind: 'request-invalid',
+      reason: 'fetch-invalid',
+      message: 'fetch must be a function',
+    });
+  });
+
+  it('takes an honest answer to a large plant, however it is escaped', async () => {
+    const name = 'é'.repeat(600_000);
+    const escaped = `{"name":"${String.raw`\u00e9`.repeat(600_000)}"}`;
+    const client = createClient({ baseUrl: await serve(answering(200, escaped)), token });
+    expect(await outcomeOf(client.createPlant({ id: 7, name }))).toEqual({ name });
   });
 
   it('reads its options once and the plant before it returns', async () => {
@@ -119,7 +145,12 @@ describe('createClient', () => {
   );
 
   it('takes a redirect that a browser hides for an unexpected status 0', async () => {
-    const opaque = { type: 'opaqueredirect', status: 0, body: null, text: async () => '' };
+    const opaque = {
+      type: 'opaqueredirect',
+      status: 0,
+      body: null,
+      arrayBuffer: async () => new ArrayBuffer(0),
+    };
     expect(
       await outcomeOf(clientWith(async () => untyped(opaque)).createPlant(plant)),
     ).toMatchObject({ kind: 'unexpected-status', status: 0, body: '' });

@@ -76,7 +76,7 @@ export const createClient = (options: ClientOptions): PlantClient => {
     createPlant: (newPlant, callOptions) =>
       new ResultAsync(
         prepareRequest(settings, newPlant, callOptions).match(
-          (request) => attempt(request, settings),
+          (request) => attempt(request, settings.attemptTimeoutMs),
           async (refusal) => err(refusal),
         ),
       ),

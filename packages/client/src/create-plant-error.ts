@@ -27,8 +27,10 @@ export type RequestInvalid = Attempted & {
    * `plant-unwritable`: the plant cannot be written as JSON.
    * `base-url-invalid`: `baseUrl` is no absolute http(s) URL, or has user info, a query or fragment.
    * `signal-invalid`: `signal` is no `AbortSignal`.
+   * `fetch-invalid`: `fetch` is no function, or this runtime has none.
    */
-  readonly reason: 'id-not-exact' | 'plant-unwritable' | 'base-url-invalid' | 'signal-invalid';
+  readonly reason:
+    'id-not-exact' | 'plant-unwritable' | 'base-url-invalid' | 'signal-invalid' | 'fetch-invalid';
 };
 
 /** There is no token that could be sent: it is not a non-empty RFC 6750 b64token. */
@@ -53,7 +55,7 @@ export type ResponseInvalid = Attempted & {
 };
 
 type MaybeAnswered = Attempted & {
-  /** The HTTP status, where the answer had begun: after a 200 the plant is stored. */
+  /** The HTTP status, where an answer had begun: after a plant store's 200 the plant is stored. */
   readonly status?: number;
 };
 
@@ -75,8 +77,9 @@ export type Aborted = MaybeAnswered & {
 
 /**
  * Why a plant was not created, or is not known to be: closed, plain data, without the token. Switch on
- * `kind`. After `network`, `timeout` and `aborted` with `attempts` above 0 the plant may be stored
- * nevertheless; to create the same plant again is safe.
+ * `kind`. Only `request-invalid`, `token-failed` and a `refused` of a status below 500 say that it was
+ * not stored; after any other with `attempts` above 0 it may be, and to create the same plant again
+ * is safe.
  *
  * @example
  * ```ts

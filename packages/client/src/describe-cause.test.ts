@@ -61,4 +61,18 @@ describe('describeCause', () => {
       }),
     );
   });
+
+  it.each([
+    ['JSON', 'abc\\/def+ghi=='],
+    ['JSON of another kind', 'abc\\u002fdef\\u002Bghi\\u003d\\u003D'],
+    ['a URL', 'abc%2Fdef%2bghi%3D%3D'],
+    ['HTML', 'abc&#x2F;def&#43;ghi&#61;='],
+    ['nothing', 'abc/def+ghi=='],
+  ])('finds a token that %s has escaped', (_, escaped) => {
+    expect(redactorOf('abc/def+ghi==')(`before ${escaped} after`)).toBe('before *** after');
+  });
+
+  it('leaves what is no token as it is', () => {
+    expect(redactorOf('a.c')('abc a-c a/c')).toBe('abc a-c a/c');
+  });
 });

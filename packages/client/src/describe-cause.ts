@@ -11,11 +11,18 @@ export type CauseDescription = {
 
 export type Redact = (text: string) => string;
 
+/** A character as it is, or as JSON, a URL or HTML may escape it. */
+const anyForm = (character: string): string => {
+  const code = character.charCodeAt(0);
+  const hex = code.toString(16);
+  return `(?:\\\\?\\x${hex}|(?:\\\\u00|%|&#x)${hex};?|&#${code};)`;
+};
+
 // An asterisk is in no b64token, so what is left around it never forms the token anew.
 export const redactorOf =
   (token: string): Redact =>
   (text) =>
-    text.replaceAll(token, '***');
+    text.replace(new RegExp(token.replace(/./g, anyForm), 'gi'), '***');
 
 const toText = (value: unknown): string => {
   try {

@@ -1,8 +1,8 @@
 import { quietly } from './quietly.ts';
-import { readText } from './read-text.ts';
+import { readBytes } from './read-bytes.ts';
 
 /** An answer of the service, read to its end. */
-export type Answer = { readonly status: number; readonly body: string };
+export type Answer = { readonly status: number; readonly body: Uint8Array };
 
 /**
  * Sends one request and reads its answer; throws whatever goes wrong. After an abort nobody waits
@@ -12,17 +12,17 @@ export type Answer = { readonly status: number; readonly body: string };
  * @param onStatus Hears the status as soon as the answer begins.
  */
 export const exchange = async (
-  send: () => Promise<Response>,
+  send: (signal: AbortSignal) => Promise<Response>,
   signal: AbortSignal,
   longestBody: number,
   onStatus: (status: number) => void,
 ): Promise<Answer> => {
-  const response = await send();
+  const response = await send(signal);
   const { status } = response;
   if (!Number.isInteger(status)) {
     void quietly(() => response.body?.cancel());
     throw new TypeError('fetch answered no Response');
   }
   onStatus(status);
-  return { status, body: await readText(response, signal, longestBody) };
+  return { status, body: await readBytes(response, signal, longestBody) };
 };

@@ -39,9 +39,9 @@ const almostResponses = fc.record(
   {
     status: mostly(200),
     body: fc.oneof(garbage, streams, broken),
-    text: fc.oneof(
+    arrayBuffer: fc.oneof(
       garbage,
-      garbage.map((text) => async () => text),
+      garbage.map((bytes) => async () => bytes),
     ),
   },
   { requiredKeys: ['status'] },

@@ -2,8 +2,9 @@ import { ok, Result } from 'neverthrow';
 import type { RequestInvalid } from './create-plant-error.ts';
 import { requestInvalid } from './request-invalid.ts';
 
-// URL trims and drops white space, and calls an empty query or fragment none.
-const plainHttpUrl = /^https?:\/\/[^\s?#]+$/i;
+// URL trims and drops white space and controls, calls an empty query, fragment or user info none, and
+// takes any number of slashes before the host.
+const plainHttpUrl = /^https?:\/\/[^\0-\x20\s/\\?#@]+(?:[/\\][^\0-\x20\s?#]*)?$/i;
 
 const parse = Result.fromThrowable((baseUrl: string) => new URL(baseUrl));
 

@@ -4,7 +4,7 @@ import { redactorOf } from './describe-cause.ts';
 import { readAnswer } from './read-answer.ts';
 
 const read = (status: number, body: string) =>
-  readAnswer({ status, body }, redactorOf(token)).match<unknown>(
+  readAnswer({ status, body: new TextEncoder().encode(body) }, redactorOf(token)).match<unknown>(
     (plant) => plant,
     (error) => error,
   );
@@ -42,6 +42,20 @@ describe('readAnswer', () => {
       body,
       attempts: 1,
     });
+  });
+
+  it('calls an answer invalid that is not UTF-8', () => {
+    const body = Uint8Array.from([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
+    expect(readAnswer({ status: 200, body }, redactorOf(token))).toMatchObject({
+      error: { kind: 'response-invalid', body: '{"name":"\ufffd"}' },
+    });
+  });
+
+  it('reads no member from a prototype', () => {
+    Object.assign(Object.prototype, { name: 'polluted' });
+    const answer = read(200, '{}');
+    Reflect.deleteProperty(Object.prototype, 'name');
+    expect(answer).toMatchObject({ kind: 'response-invalid' });
   });
 
   it.each([

@@ -6,7 +6,15 @@ import type { Redact } from './describe-cause.ts';
 import type { Answer } from './exchange.ts';
 import { readMember } from './read-member.ts';
 
-const parse = Result.fromThrowable((body: string): unknown => JSON.parse(body));
+const parse = Result.fromThrowable((body: Uint8Array): unknown =>
+  JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)),
+);
+
+/** A member of JSON; what a prototype may have is none of it. */
+const ownMember = (content: unknown, key: string): unknown =>
+  typeof content === 'object' && content !== null && Object.hasOwn(content, key)
+    ? readMember(content, key)
+    : undefined;
 
 const isInt32 = (value: unknown): value is number => typeof value === 'number' && value === ~~value;
 
@@ -17,7 +25,7 @@ export const readAnswer = (
 ): Result<Plant, Refused | ResponseInvalid | UnexpectedStatus> => {
   const content = parse(body).unwrapOr(undefined);
   const [name, tag, error, message] = ['name', 'tag', 'error', 'message'].map((member) =>
-    readMember(content, member),
+    ownMember(content, member),
   );
   if (status === 200 && typeof name === 'string') {
     if (tag === undefined) return ok({ name });
@@ -28,7 +36,7 @@ export const readAnswer = (
     const known = errorNameOf(error) ?? 'unknown';
     return err({ kind: 'refused', name: known, error, message: redact(message), ...common });
   }
-  const raw = { body: redact(body), ...common };
+  const raw = { body: redact(new TextDecoder().decode(body)), ...common };
   return status === 200 || status === 400
     ? err({ kind: 'response-invalid', message: `the ${status} answer breaks the contract`, ...raw })
     : err({ kind: 'unexpected-status', message: `unexpected status ${status}`, ...raw });

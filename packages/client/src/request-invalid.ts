@@ -4,8 +4,9 @@ import type { RequestInvalid } from './create-plant-error.ts';
 const messages = {
   'id-not-exact': 'id must be an exact int64',
   'plant-unwritable': 'the plant cannot be written as JSON',
-  'base-url-invalid': 'baseUrl must be absolute http(s) without user info, query, fragment',
+  'base-url-invalid': 'baseUrl must be a plain http(s) URL',
   'signal-invalid': 'signal must be an AbortSignal',
+  'fetch-invalid': 'fetch must be a function',
 } as const satisfies Record<RequestInvalid['reason'], string>;
 
 export const requestInvalid = (reason: RequestInvalid['reason']): Err<never, RequestInvalid> =>

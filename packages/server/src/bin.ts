@@ -1,6 +1,15 @@
 #!/usr/bin/env node
-import { main } from './main.ts';
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `plantstore-server: needs Node 22.18 or newer; this is ${process.version}\n`,
+  );
+  process.exit(1);
+}
+
+// Not before: what it imports does not load on an older Node.
+const { main } = await import('./main.ts');
 const { stdout, stderr, env, argv } = process;
 
 process.exit(await main({ argv: argv.slice(2), env, stdout, stderr, signals: process }));

@@ -73,7 +73,7 @@ const run = async (
   const loaded = await loadTokens(settings.tokens);
   if (loaded.kind === 'cannot-load') return fail(loaded.message);
   const store = await openStore(settings.database);
-  if (store.kind === 'cannot-open') return fail(`the database ${store.message}`);
+  if (store.kind === 'cannot-open') return fail(`cannot open the database: ${store.message}`);
   const started = await startServer({
     ...settings,
     repository: store.repository,

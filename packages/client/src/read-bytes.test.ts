@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { untyped } from '../test/fixtures.ts';
-import { readText } from './read-text.ts';
+import { readBytes } from './read-bytes.ts';
+
+const readText = async (...args: Parameters<typeof readBytes>) =>
+  new TextDecoder().decode(await readBytes(...args));
 
 const forever = () => new AbortController().signal;
 
@@ -12,7 +15,7 @@ const streamOf = (...chunks: unknown[]) =>
     },
   });
 
-describe('readText', () => {
+describe('readBytes', () => {
   it('joins characters that were cut in two, and drops a byte order mark', async () => {
     const bytes = [...new TextEncoder().encode('\ufeffMonstera 🌱é')];
     const response = new Response(streamOf(...bytes.map((byte) => Uint8Array.of(byte))));
@@ -21,8 +24,12 @@ describe('readText', () => {
 
   it('reads an answer without a body, or without a web stream', async () => {
     expect(await readText(new Response(null), forever(), 99)).toBe('');
-    const old = untyped({ body: { pipe: () => undefined }, text: async () => 'text' });
+    const old = untyped({
+      body: { pipe: () => undefined },
+      arrayBuffer: async () => new TextEncoder().encode('text').buffer,
+    });
     expect(await readText(old, forever(), 99)).toBe('text');
+    await expect(readText(old, forever(), 3)).rejects.toThrow('too long');
   });
 
   it('takes as many bytes as it may, and not one more', async () => {

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { createClient, type CreatePlantError } from '@plantstore/client';
+import type { ErrorName } from '@plantstore/core/errors';
+import { describe, expect, it } from 'vitest';
+import { newFolder, type RunningHost, startHost, token } from './host.ts';
+
+const baseOf = ({ url }: RunningHost) => url.replace(/\/plants$/, '');
+
+const clientOf = (host: RunningHost, options: { token?: string; path?: string } = {}) =>
+  createClient({ baseUrl: baseOf(host) + (options.path ?? ''), token: options.token ?? token });
+
+const outcomeOf = async (
+  client: ReturnType<typeof createClient>,
+  plant: unknown,
+): Promise<'created' | ErrorName | 'unknown' | Exclude<CreatePlantError['kind'], 'refused'>> =>
+  client.createPlant(plant as { id: bigint; name: string }).match(
+    () => 'created',
+    (error) => (error.kind === 'refused' ? error.name : error.kind),
+  );
+
+describe('through the client, the real host', () => {
+  it('answers each row of the error table that a client can cause', async () => {
+    const host = await startHost({ args: ['--database', 'memory:', '--max-body-bytes', '100000'] });
+    const client = clientOf(host);
+    const rows: [string, unknown][] = [
+      ['created', { id: 7n, name: 'Monstera' }],
+      ['created', { id: 7, name: 'Monstera' }],
+      ['id-taken', { id: 7n, name: 'Ficus' }],
+      ['name-required', { id: 8n }],
+      ['name-not-text', { id: 8n, name: 8 }],
+      ['name-not-text', { id: 8n, name: '\ud800' }],
+      ['tag-not-text', { id: 8n, name: 'x', tag: null }],
+      ['body-too-large', { id: 8n, name: 'x'.repeat(200_000) }],
+      ['request-invalid', { id: 2n ** 63n, name: 'x' }],
+      ['request-invalid', { id: 2 ** 53, name: 'x' }],
+    ];
+    for (const [outcome, plant] of rows) expect(await outcomeOf(client, plant)).toBe(outcome);
+    const plant = { id: 9n, name: 'x' };
+    expect(await outcomeOf(clientOf(host, { token: 'another' }), plant)).toBe('token-rejected');
+    expect(await outcomeOf(clientOf(host, { path: '/garden' }), plant)).toBe('path-unknown');
+    expect(await outcomeOf(clientOf(host, { token: 'two words' }), plant)).toBe('token-failed');
+  });
+
+  it('takes a base path, with and without a slash at its end', async () => {
+    const host = await startHost({ args: ['--database', 'memory:', '--base-path', '/garden/v1/'] });
+    for (const path of ['', '/']) {
+      expect(await outcomeOf(clientOf(host, { path }), { id: 7n, name: 'x' })).toBe('created');
+    }
+  });
+
+  it('keeps neighbouring ids apart, the largest included, over kill -9 and a restart', async () => {
+    const args = ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`];
+    const ids = [9223372036854775807n, 9007199254740993n, 9007199254740992n, -(2n ** 63n)];
+    const host = await startHost({ args });
+    for (const id of ids) {
+      expect(await outcomeOf(clientOf(host), { id, name: `plant ${id}` })).toBe('created');
+    }
+    host.process.kill('SIGKILL');
+    await host.exited;
+    expect(await outcomeOf(clientOf(host), { id: 1n, name: 'x' })).toBe('network');
+
+    const again = clientOf(await startHost({ args }));
+    for (const id of ids) {
+      expect(await outcomeOf(again, { id, name: `plant ${id}` })).toBe('created');
+      expect(await outcomeOf(again, { id, name: 'another' })).toBe('id-taken');
+    }
+  });
+
+  it('lets one of 1,000 racing plants have an id', async () => {
+    const host = await startHost({
+      args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
+    });
+    const client = clientOf(host);
+    const outcomes = await Promise.all(
+      Array.from({ length: 1000 }, async (_, index) =>
+        outcomeOf(client, { id: 7n, name: `rival ${index}` }),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'id-taken')).toHaveLength(999);
+  });
+
+  it('answers every call that it accepted before SIGTERM', async () => {
+    const host = await startHost({ args: ['--database', 'memory:'] });
+    const client = clientOf(host);
+    let created = 0;
+    const callers = Array.from({ length: 8 }, async (_, caller) => {
+      for (let id = caller; ; id += 8) {
+        const outcome = await outcomeOf(client, { id: BigInt(id), name: 'x' });
+        if (outcome !== 'created') return outcome;
+        created += 1;
+        if (created === 200) host.process.kill('SIGTERM');
+      }
+    });
+    expect(new Set(await Promise.all(callers))).toEqual(new Set(['network']));
+    expect(await host.exited).toBe(0);
+    expect(created).toBeGreaterThanOrEqual(200);
+  });
+});
