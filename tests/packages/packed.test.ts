@@ -101,3 +101,21 @@ describe.each(['22.18.0', 'this', '26'])('a stranger on Node %s', { timeout: min
     expect(throughNpx.stderr).not.toContain('ExperimentalWarning');
   });
 });
+
+describe('a stranger on Node 20', () => {
+  it(
+    'is told by the bundled host which Node it needs, without a stack trace',
+    async () => {
+      const node = await stranger.getNode('20');
+      const bin = join('node_modules', '.bin', 'plantstore-server');
+      await expect(stranger.run(bin, ['--version'], node)).rejects.toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^plantstore-server: needs Node 22\.18 or newer; this is v20\.[\d.]+\n$/,
+        ) as unknown,
+      });
+    },
+    5 * minutes,
+  );
+});
