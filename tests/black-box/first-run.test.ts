@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { newFolder, spawnHost, startHost } from './host.ts';
+import { newFolder, post, spawnHost, startHost } from './host.ts';
 
 const run = promisify(execFile);
 
@@ -45,6 +45,19 @@ describe('a first run without tokens', () => {
     const url = /http:[^']+/.exec(curl)?.[0] ?? '';
     await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
     expect(stdout()).not.toContain(token);
+  });
+});
+
+describe('a log that nobody reads any more', () => {
+  it('stops no plant from being created', async () => {
+    const host = await startHost({ args: ['--database', 'memory:'] });
+    host.process.stdout?.destroy();
+    host.process.stderr?.destroy();
+    for (const id of [1, 2, 3, 4, 5]) {
+      expect(await post(host.url, `{"id":${id},"name":"x"}`)).toMatchObject({ status: 200 });
+    }
+    host.process.kill('SIGTERM');
+    expect(await host.exited).toBe(0);
   });
 });
 

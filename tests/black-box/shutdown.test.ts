@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -41,6 +42,16 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const again = await startHost({ args });
     const others = answered.map(async (id) => post(again.url, `{"id":${id},"name":"another"}`));
     expect((await Promise.all(others)).filter(({ error }) => error !== 1401)).toEqual([]);
+  });
+
+  it('closes the store: no log is left beside the file', async () => {
+    const path = join(await newFolder(), 'plants.db');
+    const host = await startHost({ args: ['--database', `sqlite:${path}`] });
+    await post(host.url, '{"id":7,"name":"x"}');
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    host.process.kill(signal);
+    expect(await host.exited).toBe(0);
+    expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
   it('waits for a request whose body is still coming', async () => {

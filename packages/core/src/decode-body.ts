@@ -53,8 +53,8 @@ const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
 
 /**
  * Reads the bytes of a request body as a JSON value (RFC 8259, UTF-8, a leading BOM is dropped).
- * A number under `id` comes out exact: a `bigint` where a double could have rounded it, `NaN`
- * where the written value is no integer, and some `bigint` beyond int64 where it is beyond int64.
+ * A number under the object's `id` comes out exact: a `bigint` where a double could have rounded it,
+ * never an integer where the written value is none, and some `bigint` beyond int64 where it is beyond.
  * A repeated member: the last one counts.
  *
  * @returns the value, or `body-missing` for no bytes at all, `encoding-invalid` for bytes that are

@@ -10,6 +10,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
 
 // Not before: what it imports does not load on an older Node.
 const { main } = await import('./main.ts');
-const { stdout, stderr, env, argv } = process;
+const { stdout, stderr, argv } = process;
+const env = { ...process.env };
+// A crash dump has the environment, and must not have tokens.
+delete process.env['PLANTSTORE_TOKENS'];
 
 process.exit(await main({ argv: argv.slice(2), env, stdout, stderr, signals: process }));

@@ -118,6 +118,8 @@ const run = async (
  */
 export const main = async (options: MainOptions): Promise<number> => {
   const { argv, env, stdout, stderr } = options;
+  // A log that cannot be written (a closed pipe, a full disk) stops no plant from being kept.
+  for (const output of [stdout, stderr]) output.on('error', () => {});
   const invocation = readSettings(argv, env);
   switch (invocation.kind) {
     case 'help':

@@ -1,3 +1,5 @@
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Database } from './node-sqlite.ts';
 
 /** "Plnt": marks a file as ours (PRAGMA application_id). */
@@ -43,11 +45,33 @@ const prepareFile = (database: Database): ForeignFile | undefined => {
   return undefined;
 };
 
+const sync = (path: string): void => {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+};
+
+/**
+ * A process that was killed between write and sync leaves plants that can be seen and are not yet on
+ * the disk: to say "the same plant is there" of them would promise too much.
+ */
+const syncLeftovers = (path: string): void => {
+  const log = `${path}-wal`;
+  if (!existsSync(log)) return;
+  sync(log);
+  // Its name, too; Windows syncs no folders.
+  if (process.platform !== 'win32') sync(dirname(path));
+};
+
 /**
  * Opens a plant store's file as its one owner, and makes or migrates its schema. Throws what
- * node:sqlite throws; leaves nothing open then, and nothing changed in a file that is not ours.
+ * node:sqlite throws; leaves nothing open then, and no content changed in a file that is not ours.
  */
 export const openDatabaseFile = (path: string): Database | ForeignFile => {
+  syncLeftovers(path);
   const database = new Database(path);
   try {
     const foreign = prepareFile(database);

@@ -21,9 +21,18 @@ export type SqliteFailure =
   | 'not-a-database'
   | 'unexpected';
 
+/** What the system says of a file beside the database, where SQLite was not yet asked. */
+const systemKinds = new Map<unknown, SqliteFailure>([
+  ['EIO', 'input-output'],
+  ['EACCES', 'read-only'],
+  ['EPERM', 'read-only'],
+  ['EROFS', 'read-only'],
+]);
+
 /** The failure that SQLite reported in what was thrown, or `undefined` where it reported none. */
 export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
-  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined;
+  if (!(thrown instanceof Error)) return undefined;
+  if (!('errcode' in thrown)) return 'code' in thrown ? systemKinds.get(thrown.code) : undefined;
   const { errcode } = thrown;
   // The low byte of an extended result code is the primary one.
   return typeof errcode === 'number' ? (kinds.get(errcode & 0xff) ?? 'unexpected') : undefined;

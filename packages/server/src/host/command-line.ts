@@ -20,6 +20,10 @@ const options: NonNullable<ParseArgsConfig['options']> = {
 };
 for (const name of names) options[flagNameOf(name)] = { type: 'string' };
 
+// It is not repeated: it may be a token in the wrong place.
+const noFlag = (place: number): string =>
+  `argument ${place} is not expected; settings begin with --`;
+
 /** Reads a command line, without the program's name; every fault of form is told. */
 export const readCommandLine = (argv: readonly string[]): CommandLine => {
   // Not strict: that would throw at the first fault, and all are to be told.
@@ -34,7 +38,7 @@ export const readCommandLine = (argv: readonly string[]): CommandLine => {
   const written = new Map<SettingName, Written>();
   const asked = new Set<string>();
   for (const token of tokens) {
-    if (token.kind === 'positional') faults.push(`"${token.value}" is not expected`);
+    if (token.kind === 'positional') faults.push(noFlag(token.index + 1));
     if (token.kind !== 'option') continue;
     const { rawName, value, inlineValue } = token;
     const name = names.find((one) => flagNameOf(one) === token.name);

@@ -44,7 +44,7 @@ describe('readSettings', () => {
     expect(settings(argv)).toEqual({
       host: '::1',
       port: 0,
-      basePath: '/garden/v1',
+      basePath: '/garden/v1/',
       database: { kind: 'memory' },
       tokens: { kind: 'file', path: 'tokens.txt' },
       maxBodyBytes: 64,
@@ -98,7 +98,7 @@ describe('readSettings', () => {
     const env = { PLANTSTORE_MAX_BODY_BYTES: '1e9', PLANTSTORE_BASE_PATH: 'garden' };
     expect(faults(argv, env).map((fault) => fault.split(' ')[0])).toEqual([
       '--colour',
-      '"plants"',
+      'argument',
       '--database',
       '--host',
       '--port',
@@ -121,6 +121,12 @@ describe('readSettings', () => {
     [['--database', 'mysql://localhost']],
     [['--base-path', '/a?b']],
     [['--base-path', '/%']],
+    [['--base-path', '//elsewhere.example']],
+    [['--base-path', '/a//']],
+    [['--base-path', '/a/../b']],
+    [['--base-path', '/a/.']],
+    [['--base-path', '/a\\b']],
+    [['--base-path', '/a\tb']],
     [['--max-body-bytes', '0']],
     [['--max-body-bytes', '268435457']],
     [['--tokens-file', '']],
@@ -138,6 +144,7 @@ describe('readSettings', () => {
   );
 
   it('never repeats a token in what it says', () => {
+    expect(faults(['s3cr3t', '--token=s3cr3t']).join()).not.toContain('s3cr3t');
     const said = faults([], { PLANTSTORE_TOKENS: 'fine,s3cr3t token' }).join();
     expect(said).toContain('number 2');
     expect(said).not.toContain('s3cr3t');

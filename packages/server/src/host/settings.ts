@@ -103,8 +103,8 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
     basePath: read(
       'basePath',
       '',
-      'a path that begins with a slash, without a query',
-      normalizeBasePath,
+      'a path that begins with a slash, without empty or dot segments, backslashes or a query',
+      (text) => (normalizeBasePath(text) === undefined ? undefined : text),
     ),
     database: read<DatabaseSetting>(
       'database',

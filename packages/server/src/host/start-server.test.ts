@@ -49,6 +49,15 @@ describe('startServer', () => {
     expect((await post(url)).status).toBe(200);
   });
 
+  it.each(['/100%25', '/a%3Fb', "/it's a garden", '/é'])(
+    'serves the base path %s under the URL that it names',
+    async (basePath) => {
+      const { url } = await running({ basePath });
+      expect(new URL(url).href).toBe(url);
+      expect((await post(url)).status).toBe(200);
+    },
+  );
+
   it('names an address that can be reached when it listens on all', async () => {
     const { url } = await running({ host: '0.0.0.0' });
     expect((await post(url)).status).toBe(200);
@@ -78,6 +87,23 @@ describe('the graceful shutdown', () => {
     open();
     const response = await answer;
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+  });
+
+  it('answers every request that a client has pipelined by then', async () => {
+    const { url, close } = await running();
+    const { socket, until, ended } = await connectRaw(portOf(url));
+    const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
+    socket.write(get);
+    await until((text) => text.endsWith('}'));
+    const closed = close();
+    socket.write(get.repeat(10));
+    const told = parseResponses(await ended).slice(1);
+    expect(told.map(({ headers }) => headers['connection'])).toEqual([
+      ...Array<string>(9).fill('keep-alive'),
+      'close',
+    ]);
+    socket.destroy();
     await closed;
   });
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { encodePath, normalizeBasePath } from '../http/request-path.ts';
 import { createHttpServer, type HttpServerOptions } from '../node/http-server.ts';
 
 /** What a running server is made of. */
@@ -123,12 +124,12 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
     return cannotListen(`${inUrl(host)}:${port}`, thrown);
   }
   const { address, port: actualPort } = server.address() as AddressInfo;
-  const path = `${basePath.replace(/\/$/, '')}/plants`;
-  const { href } = new URL(path, `http://${inUrl(reachable(address))}:${actualPort}`);
+  const origin = `http://${inUrl(reachable(address))}:${actualPort}`;
+  const path = encodePath(`${normalizeBasePath(basePath) ?? ''}/plants`);
   return {
     kind: 'running',
     server: {
-      url: href,
+      url: origin + path,
       close: async (deadlineMs = 10_000) => closeGracefully(server, destroySilent, deadlineMs),
     },
   };

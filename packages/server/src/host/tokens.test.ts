@@ -19,6 +19,10 @@ describe('acceptTokens', () => {
     expect(await acceptTokens([])('')).toBe(false);
   });
 
+  it('cannot be made for a token that no request could bring', () => {
+    expect(() => acceptTokens(['fine', 'two words'])).toThrow('cannot be sent');
+  });
+
   it('shows no token', () => {
     expect(inspect(acceptTokens(['s3cr3t']), { depth: null, showHidden: true })).not.toContain(
       's3cr3t',

@@ -10,6 +10,7 @@ const digestOf = (token: string): Buffer => createHash('sha256').update(token).d
  * Accepts exactly these tokens. Their digests are kept, not they; each is compared in constant
  * time, and always all of them, so that the time tells nothing.
  *
+ * @throws TypeError for a token that no request could bring (RFC 6750 §2.1)
  * @example
  * ```ts
  * import { acceptTokens } from '@plantstore/server';
@@ -19,6 +20,7 @@ const digestOf = (token: string): Buffer => createHash('sha256').update(token).d
  * ```
  */
 export const acceptTokens = (tokens: readonly string[]): Authenticate => {
+  if (!tokens.every(isBearerToken)) throw new TypeError('a token cannot be sent as a bearer token');
   const digests = tokens.map(digestOf);
   return (token) => {
     const digest = digestOf(token);

@@ -74,6 +74,16 @@ describe('the admission of a request', () => {
   });
 
   it.each<[ErrorName, string, (request: Request) => Request]>([
+    ['bad-request', 'another version', (request) => ({ ...request, httpVersion: '2.0' })],
+    [
+      'bad-request',
+      'chunks from HTTP/1.0',
+      (request) => ({
+        ...withFields({ 'Transfer-Encoding': 'chunked' })(request),
+        httpVersion: '1.0',
+      }),
+    ],
+    ['path-unknown', 'an empty authority', (request) => ({ ...request, target: 'http:///plants' })],
     ['bad-request', 'no Host', without('Host')],
     ['bad-request', 'two Hosts', withFields({ Host: ['a', 'a'] })],
     ['bad-request', 'an invalid Host', withFields({ Host: 'a/b' })],
@@ -205,12 +215,13 @@ describe('the admission of a request', () => {
       const admission = await serviceWith({ authenticate }).admit(headOf(secret));
       expect(outcomeOf(admission)).toBe('internal');
       expect(JSON.stringify(admission)).not.toContain('s3cr3t');
-      expect(JSON.stringify(admission)).toContain('no such token: (token)');
+      expect(JSON.stringify(admission)).toContain('whose message has the token');
     }
   });
 
   it('cannot be made with wrong options', () => {
     expect(() => serviceWith({ basePath: 'garden' })).toThrow('basePath must begin with a slash');
+    expect(() => serviceWith({ repository: {} as never })).toThrow('repository must have');
     expect(() => serviceWith({ maxBodyBytes: 0 })).toThrow('maxBodyBytes must be');
     expect(() => serviceWith({ authenticate: undefined as never })).toThrow('authenticate must be');
   });

@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import {
@@ -34,12 +33,26 @@ const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
 });
 
 const framingFault = ({ httpVersion }: RequestHead, fields: HeadFields): Admission | undefined => {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return refuse('bad-request', { message: 'only HTTP/1.1 and HTTP/1.0 are served' });
+  }
   if (!isHostValid(fields.host, httpVersion)) {
     return refuse('bad-request', { message: 'a valid Host header is required' });
   }
   const coding = fields['transfer-encoding'];
+  if (coding !== undefined && httpVersion === '1.0') {
+    return refuse('bad-request', { message: 'HTTP/1.0 has no Transfer-Encoding' });
+  }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return refuse('not-implemented');
   return undefined;
+};
+
+/** What was thrown, in a line without the token, whatever form it was put into. */
+const describe = (thrown: unknown, token: string): string => {
+  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
+  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64')];
+  const hasToken = forms.some((form) => text.toLowerCase().includes(form.toLowerCase()));
+  return hasToken ? 'an error whose message has the token in it' : text;
 };
 
 const credentialsFault = async (
@@ -52,8 +65,7 @@ const credentialsFault = async (
     const accepted: unknown = await authenticate(token);
     return accepted === true ? undefined : refuse('token-rejected');
   } catch (thrown) {
-    const cause = inspect(thrown).replaceAll(token, '(token)');
-    return refuse('internal', { cause: `authenticate threw: ${cause}` });
+    return refuse('internal', { cause: `authenticate threw: ${describe(thrown, token)}` });
   }
 };
 

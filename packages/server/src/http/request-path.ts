@@ -1,5 +1,5 @@
 /** scheme "://" authority, of a target in absolute-form (RFC 9112 §3.2.2). */
-const origin = /^https?:\/\/[^/?#]*/i;
+const origin = /^https?:\/\/[^/?#]+/i;
 
 const percentDecode = (path: string): string | undefined => {
   try {
@@ -15,12 +15,20 @@ export const pathOf = (target: string): string | undefined => {
   return path.startsWith('/') ? percentDecode(path) : undefined;
 };
 
+/** What a URL would change or cut off in a path: see {@link normalizeBasePath}. */
+const ambiguous = /[?#\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
+
 /**
  * A base path in the form that paths are compared in: percent-decoded, without a slash at the end.
- * `undefined` for one that does not begin with a slash or cannot be decoded.
+ * `undefined` for one that does not begin with a slash, cannot be decoded, or has an empty or a dot
+ * segment, a backslash, a control, a query or a fragment.
  */
 export const normalizeBasePath = (basePath: string): string | undefined => {
   if (basePath === '') return '';
-  if (!basePath.startsWith('/') || /[?#]/.test(basePath)) return undefined;
+  if (!basePath.startsWith('/') || ambiguous.test(basePath)) return undefined;
   return percentDecode(basePath)?.replace(/\/$/, '');
 };
+
+/** A decoded path as it stands in a URL. */
+export const encodePath = (path: string): string =>
+  path.split('/').map(encodeURIComponent).join('/');

@@ -29,19 +29,19 @@ export type Service = {
 const defaultMaxBodyBytes = 1_048_576;
 
 const entranceOf = (options: ServiceOptions) => {
-  const { authenticate, basePath = '', maxBodyBytes = defaultMaxBodyBytes } = options;
+  const { repository, authenticate, basePath = '', maxBodyBytes = defaultMaxBodyBytes } = options;
   const normalized = normalizeBasePath(basePath);
   if (normalized === undefined) throw new TypeError('basePath must begin with a slash');
+  if (typeof repository?.create !== 'function') throw new TypeError('repository must have create');
   if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
   if (!Number.isSafeInteger(maxBodyBytes) || maxBodyBytes < 1) {
     throw new TypeError('maxBodyBytes must be a whole number of at least 1');
   }
-  return { path: `${normalized}/plants`, authenticate, maxBodyBytes };
+  return { repository, path: `${normalized}/plants`, authenticate, maxBodyBytes };
 };
 
 /** Makes the service; a wrong option is a bug and throws a TypeError. */
 export const createService = (options: ServiceOptions): Service => {
-  const { repository } = options;
   const entrance = entranceOf(options);
   return {
     maxBodyBytes: entrance.maxBodyBytes,
@@ -49,7 +49,7 @@ export const createService = (options: ServiceOptions): Service => {
     create: async (body) => {
       try {
         return await decodeBody(body)
-          .asyncAndThen((input) => createPlant(repository, input))
+          .asyncAndThen((input) => createPlant(entrance.repository, input))
           .match(plantAnswer, failureAnswer);
       } catch (cause) {
         return errorAnswer('internal', { cause });

@@ -21,35 +21,45 @@ export type Ending = 'keep' | 'close' | 'drain-and-close';
 
 type Context = {
   readonly logger: Logger;
-  /** Whether the server has stopped accepting, so that every connection is to end. */
-  readonly isClosing: () => boolean;
+  /** Whether this answer is the last one that the connection is to carry. */
+  readonly isLast: () => boolean;
+  /** Hears that an answer has said so: nothing that comes after it may be served (RFC 9112 §9.6). */
+  readonly onLast: () => void;
 };
 
 const pathWithoutQuery = (url = ''): string => url.split('?', 1)[0] ?? '';
 
-const log = (logger: Logger, answer: Answer, fields: Readonly<Record<string, unknown>>): void => {
+/** Logs an answer; a logger that throws harms nobody. */
+export const logAnswer = (
+  logger: Logger,
+  answer: Answer,
+  fields: Readonly<Record<string, unknown>>,
+): void => {
   const told = {
     ...fields,
     status: answer.status,
     ...(answer.error !== undefined && { error: errorTable[answer.error].error }),
     ...(answer.cause !== undefined && { cause: answer.cause }),
   };
-  if (answer.error === 'internal') logger.error(told, 'request failed');
-  else if (answer.status >= 500) logger.warn(told, 'request not served');
-  else logger.info(told, 'request');
+  try {
+    if (answer.error === 'internal') logger.error(told, 'request failed');
+    else if (answer.status >= 500) logger.warn(told, 'request not served');
+    else logger.info(told, 'request');
+  } catch {
+    // There is nowhere left to say it.
+  }
 };
 
 export const openExchange = (
   request: IncomingMessage,
   response: ServerResponse,
-  { logger, isClosing }: Context,
+  { logger, isLast, onLast }: Context,
 ): Exchange => {
   const requestId = randomUUID();
   const startedAt = performance.now();
   let answered = false;
 
   // A client that leaves early is no fault; whatever was written for it is dropped.
-  request.on('error', () => {});
   response.on('error', () => {});
 
   return {
@@ -58,7 +68,8 @@ export const openExchange = (
     answer(answer, ending = 'keep') {
       if (answered) return;
       answered = true;
-      const close = ending !== 'keep' || isClosing();
+      const close = ending !== 'keep' || isLast();
+      if (close) onLast();
       const headers = close ? [...answer.headers, ['Connection', 'close']] : answer.headers;
       response.writeHead(answer.status, headers.flat());
       if (ending === 'drain-and-close') {
@@ -68,7 +79,7 @@ export const openExchange = (
       } else {
         response.end(answer.body);
       }
-      log(logger, answer, {
+      logAnswer(logger, answer, {
         requestId,
         method: request.method,
         path: pathWithoutQuery(request.url),

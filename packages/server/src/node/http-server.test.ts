@@ -91,3 +91,59 @@ describe('Expect: 100-continue', () => {
     socket.destroy();
   });
 });
+
+describe('what follows an answer that ends the connection', () => {
+  it.each([
+    [
+      'a chunked body that nobody wants',
+      head(['Host: a', 'Transfer-Encoding: chunked']) + '0\r\n\r\n',
+    ],
+    [
+      'an upgrade',
+      head([
+        ...goodFields,
+        'Connection: Upgrade',
+        'Upgrade: h2c',
+        `Content-Length: ${plant(1).length}`,
+      ]) + plant(1),
+    ],
+  ])('is not served: %s', async (_, first) => {
+    const inner = createMemoryRepository();
+    const created: bigint[] = [];
+    const repository: PlantRepository = {
+      create: (newPlant) => {
+        created.push(newPlant.id);
+        return inner.create(newPlant);
+      },
+    };
+    const { port } = await listen({ repository });
+    const { socket, ended } = await connectRaw(port);
+    socket.write(first + post(2));
+    const told = parseResponses(await ended);
+    expect(told).toHaveLength(1);
+    expect(told[0]?.headers).toMatchObject({ connection: 'close' });
+    expect(created).not.toContain(2n);
+    socket.destroy();
+  });
+
+  it('is nothing where a client pipelines without end and does not read', async () => {
+    const { port } = await listen();
+    const { socket, ended } = await connectRaw(port);
+    socket.pause();
+    const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
+    for (let sent = 0; sent < 20 && !socket.destroyed; sent += 1) socket.write(get.repeat(1000));
+    socket.resume();
+    const told = parseResponses(await ended);
+    expect(told.length).toBeLessThan(20_000);
+    socket.destroy();
+    expect((await sendRaw(port, post(8))).status).toBe(200);
+  });
+
+  it('is no second answer to a request whose body never comes', async () => {
+    const { port } = await listen({ requestTimeoutMs: 200 });
+    const { socket, ended } = await connectRaw(port);
+    socket.write(head(['Host: a', 'Content-Length: 900']));
+    expect(parseResponses(await ended)).toMatchObject([{ status: 401 }]);
+    socket.destroy();
+  });
+});

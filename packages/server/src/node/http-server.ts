@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import { errorAnswer } from '../http/answer.ts';
+import { silent } from './logger.ts';
 import { answerRaw, createClientErrorListener } from './refused-connection.ts';
 import { createServe, type RequestListenerOptions } from './request-listener.ts';
 
 /** What an HTTP server for plants is made of. Times are in milliseconds. */
 export type HttpServerOptions = RequestListenerOptions & {
-  /** For the head of a request to arrive. Default is 15000 (15 seconds). */
+  /** For the head of a request to arrive. Default is 15000 (15 seconds), or requestTimeoutMs if less. */
   readonly headersTimeoutMs?: number;
   /** For a whole request to arrive. Default is 60000 (1 minute). */
   readonly requestTimeoutMs?: number;
@@ -41,22 +42,23 @@ const checkIntervalMs = 1_000;
  * ```
  */
 export const createHttpServer = (options: HttpServerOptions): Server => {
+  const { logger = silent, requestTimeoutMs = 60_000 } = options;
   const { serve, currentExchange } = createServe(options, () => !server.listening);
   const server = createServer({
-    headersTimeout: options.headersTimeoutMs ?? 15_000,
-    requestTimeout: options.requestTimeoutMs ?? 60_000,
+    headersTimeout: options.headersTimeoutMs ?? Math.min(15_000, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 75_000,
     connectionsCheckingInterval: checkIntervalMs,
     maxHeaderSize: maxHeaderBytes,
     // Node would answer without a body; the service answers a missing Host itself.
     requireHostHeader: false,
   });
-  // Node drops what is beyond its count without a word; the bytes are limited above.
-  server.maxHeadersCount = 0;
   server.on('request', (request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
   server.on('checkExpectation', (request, response) => serve(request, response, true));
-  server.on('clientError', createClientErrorListener(currentExchange));
-  server.on('connect', (_request, socket) => answerRaw(socket, errorAnswer('path-unknown')));
+  server.on('clientError', createClientErrorListener(currentExchange, logger));
+  server.on('connect', (_request, socket) =>
+    answerRaw(socket, errorAnswer('path-unknown'), logger),
+  );
   return server;
 };

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
 import { type Answer, errorAnswer } from '../http/answer.ts';
 import { drain } from './drain.ts';
+import { logAnswer } from './exchange.ts';
+import type { Logger } from './logger.ts';
 import type { CurrentExchange } from './request-listener.ts';
 
 /** For how long what still comes is dropped, in milliseconds; short, for nothing is awaited. */
@@ -15,7 +18,7 @@ const rawResponse = ({ status, headers, body }: Answer): string => {
 };
 
 /** Writes an answer where there is no response object to write it, and ends the connection. */
-export const answerRaw = (socket: Duplex, answer: Answer): void => {
+export const answerRaw = (socket: Duplex, answer: Answer, logger: Logger): void => {
   if (!socket.writable) {
     socket.destroy();
     return;
@@ -23,6 +26,7 @@ export const answerRaw = (socket: Duplex, answer: Answer): void => {
   // After CONNECT, Node listens no more; a client that leaves would be an uncaught exception.
   socket.on('error', () => {});
   socket.end(rawResponse(answer));
+  logAnswer(logger, answer, { requestId: randomUUID() });
   void drain(socket, maxDrainMs).then(() => socket.destroy());
 };
 
@@ -68,25 +72,19 @@ const nameOf = (error: ParserError): ErrorName => {
  * Answers what Node's parser or its timeouts refuse, in its turn on the connection: through the
  * response whose body broke, or raw after the responses before it.
  */
-export const createClientErrorListener = (currentExchange: CurrentExchange) => {
+export const createClientErrorListener = (currentExchange: CurrentExchange, logger: Logger) => {
   const refused = new WeakSet<Duplex>();
   return (error: ParserError, socket: Duplex): void => {
     if (refused.has(socket)) return;
     refused.add(socket);
     const exchange = currentExchange(socket);
     const answer = errorAnswer(nameOf(error));
-    if (
-      error.code === 'ECONNRESET' ||
-      exchange === undefined ||
-      exchange.response.writableFinished
-    ) {
-      answerRaw(socket, answer);
-    } else if (!exchange.request.complete && !exchange.response.headersSent) {
-      exchange.answer(answer, 'close');
-    } else if (exchange.request.complete) {
-      exchange.response.once('close', () => answerRaw(socket, answer));
-    } else {
-      socket.destroy();
-    }
+    const answerNow = () => answerRaw(socket, answer, logger);
+    if (exchange === undefined) answerNow();
+    else if (exchange.request.complete && exchange.response.writableFinished) answerNow();
+    else if (exchange.request.complete) exchange.response.once('close', answerNow);
+    else if (!exchange.response.headersSent) exchange.answer(answer, 'close');
+    // Its request has had its answer, and the rest of its body is of no use.
+    else socket.destroy();
   };
 };

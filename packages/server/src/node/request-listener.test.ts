@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listen, plant, post } from '../../test/listen.ts';
+import { head, listen, plant, post } from '../../test/listen.ts';
 import { sendRaw } from '../../test/raw-http.ts';
 import { createRequestListener } from './request-listener.ts';
 
@@ -30,8 +30,59 @@ describe('a fault of ours', () => {
         requestId: expect.stringMatching(/^[\w-]{36}$/) as unknown,
       },
     ]);
-    expect(JSON.stringify(logged)).toContain('the token service fell over (token)');
+    expect(JSON.stringify(logged)).toContain('whose message has the token');
     expect(JSON.stringify(logged)).not.toContain('good');
+  });
+});
+
+const log = () => {
+  const logged: Record<string, unknown>[] = [];
+  const note = (fields: object, message: string) => void logged.push({ ...fields, message });
+  return { logged, logger: { info: note, warn: note, error: note } };
+};
+
+describe('the log of requests', () => {
+  it('has a line for each, also where Node refused it, and never a query', async () => {
+    const { logged, logger } = log();
+    const { port } = await listen({ logger });
+    await sendRaw(port, head(['Host: a'], 'GET /plants?access_token=s3cr3t HTTP/1.1'));
+    await sendRaw(port, 'hello\r\n\r\n');
+    await sendRaw(port, head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'));
+    expect(logged).toMatchObject([
+      { path: '/plants', status: 405, error: 2405 },
+      { status: 400, error: 1000 },
+      { status: 404, error: 2404 },
+    ]);
+    expect(JSON.stringify(logged)).not.toContain('s3cr3t');
+  });
+
+  it('harms nobody when it throws', async () => {
+    const fail = () => {
+      throw new Error('the collector is away');
+    };
+    const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+    expect((await sendRaw(port, 'hello\r\n\r\n')).status).toBe(400);
+  });
+});
+
+describe('a body that somebody else has read', () => {
+  it.each<[string, (request: IncomingMessage) => Promise<unknown>]>([
+    ['whole', async (request) => request.toArray()],
+    ['as text', async (request) => request.setEncoding('utf8')],
+  ])('is a fault of ours (%s), not a request without an answer', async (_, readBefore) => {
+    const listener = createRequestListener({
+      repository: createMemoryRepository(),
+      authenticate: () => true,
+    });
+    const server = createServer((request, response) => {
+      void readBefore(request).then(() => listener(request, response));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect((await sendRaw(port, post(7))).status).toBe(500);
   });
 });
 

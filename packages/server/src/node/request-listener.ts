@@ -50,26 +50,79 @@ const serveExchange = async (
       break;
     case 'broken-off':
       break;
+    case 'not-ours':
+      answer(
+        errorAnswer('internal', { cause: 'the body was read before this listener was called' }),
+        'close',
+      );
+      break;
   }
 };
+
+/** How many requests of one connection may wait for their answers; more is no client of good will. */
+const maxPipelined = 100;
+
+/** What is going on on a connection. */
+type Connection = {
+  latest: Exchange | undefined;
+  unanswered: number;
+  /** Whether an answer has said that the connection ends. */
+  isLast: boolean;
+  /** Over when the request before is: only safe methods may overlap (RFC 9112 §9.3.2). */
+  turn: Promise<void>;
+};
+
+const newConnection = (): Connection => ({
+  latest: undefined,
+  unanswered: 0,
+  isLast: false,
+  turn: Promise.resolve(),
+});
 
 /** The listener, with what a server around it needs to know. */
 export const createServe = (
   options: RequestListenerOptions,
   isClosing: () => boolean,
 ): { readonly serve: Serve; readonly currentExchange: CurrentExchange } => {
+  const { logger = silent } = options;
   const service = createService(options);
-  const context = { logger: options.logger ?? silent, isClosing };
-  const exchanges = new WeakMap<Duplex, Exchange>();
+  const connections = new WeakMap<Duplex, Connection>();
+
+  const connectionOf = (socket: Duplex): Connection => {
+    const known = connections.get(socket) ?? newConnection();
+    connections.set(socket, known);
+    return known;
+  };
+
   return {
     serve(request, response, answersContinue) {
-      const exchange = openExchange(request, response, context);
-      exchanges.set(request.socket, exchange);
-      serveExchange(service, exchange, answersContinue).catch((cause: unknown) =>
-        exchange.answer(errorAnswer('internal', { cause }), 'close'),
-      );
+      const connection = connectionOf(request.socket);
+      connection.unanswered += 1;
+      response.once('close', () => {
+        connection.unanswered -= 1;
+      });
+      if (connection.unanswered > maxPipelined) {
+        request.socket.destroy();
+        return;
+      }
+      const exchange = openExchange(request, response, {
+        logger,
+        // After Upgrade, Node loses what has come of the next request.
+        isLast: () =>
+          request.headers.upgrade !== undefined || (isClosing() && connection.latest === exchange),
+        onLast: () => {
+          connection.isLast = true;
+        },
+      });
+      connection.latest = exchange;
+      connection.turn = connection.turn
+        .then(async () => {
+          // The client has been told that the connection ends: what follows is not served.
+          if (!connection.isLast) await serveExchange(service, exchange, answersContinue);
+        })
+        .catch((cause: unknown) => exchange.answer(errorAnswer('internal', { cause }), 'close'));
     },
-    currentExchange: (socket) => exchanges.get(socket),
+    currentExchange: (socket) => connections.get(socket)?.latest,
   };
 };
 
