@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'tsup';
 
 type Manifest = {
@@ -6,7 +6,7 @@ type Manifest = {
   bin?: Record<string, string>;
 };
 
-/** The entry points of a package are what its manifest exports, and its bin. */
+/** The entry points of a package are what its manifest exports, its bin, and its threads' programs. */
 const entriesOf = (packageName: string): string[] => {
   const manifest = JSON.parse(
     readFileSync(`packages/${packageName}/package.json`, 'utf8'),
@@ -17,7 +17,12 @@ const entriesOf = (packageName: string): string[] => {
   const bins = Object.values(manifest.bin ?? {}).map((path) =>
     path.replace('dist', 'src').replace('.js', '.ts'),
   );
-  return [...exported, ...bins].map((path) => `packages/${packageName}/${path.slice(2)}`);
+  const workers = readdirSync(`packages/${packageName}/src`)
+    .filter((name) => name.endsWith('-worker.ts'))
+    .map((name) => `./src/${name}`);
+  return [...exported, ...bins, ...workers].map(
+    (path) => `packages/${packageName}/${path.slice(2)}`,
+  );
 };
 
 export default defineConfig(

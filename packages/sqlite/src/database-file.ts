@@ -41,6 +41,10 @@ const prepareFile = (database: Database): ForeignFile | undefined => {
   database.exec('PRAGMA journal_mode = WAL');
   // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses answered plants.
   database.exec('PRAGMA synchronous = FULL');
+  // Pages: a checkpoint every 64 MiB of log, so that few commits wait for one.
+  database.exec('PRAGMA wal_autocheckpoint = 16384');
+  // Kibibytes, because it is negative.
+  database.exec('PRAGMA cache_size = -65536');
   if (version < schemaVersion) migrate(database, version);
   return undefined;
 };

@@ -5,7 +5,7 @@ import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
 
 /** Why a database file could not be opened. `message` says what to do about it. */
 export type OpenSqliteError = {
-  readonly kind: SqliteFailure | ForeignFile['kind'];
+  readonly kind: SqliteFailure | ForeignFile['kind'] | 'replaced';
   readonly path: string;
   readonly message: string;
   /** What node:sqlite threw, if it did. */

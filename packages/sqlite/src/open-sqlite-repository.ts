@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
-import type { IdTaken, NewPlant, PlantRepository, StoreUnavailable } from '@plantstore/core';
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import { openDatabaseFile } from './database-file.ts';
-import type { Database } from './node-sqlite.ts';
-import { foreignFileError, openErrorOf, type OpenSqliteError } from './open-error.ts';
-import { createPlantsTable } from './plants-table.ts';
-import { sqliteFailureOf } from './sqlite-failure.ts';
+import type { NewPlant, PlantRepository } from '@plantstore/core';
+import { err, type Result, ResultAsync } from 'neverthrow';
+import { type CommitThread, startCommitThread } from './commit-thread.ts';
+import { type Commit, createGroupCommit, type Created } from './group-commit.ts';
+import type { OpenSqliteError } from './open-error.ts';
 
 /** A plant repository on a database file. */
 export type SqliteRepository = PlantRepository & {
@@ -16,47 +14,70 @@ export type SqliteRepository = PlantRepository & {
   readonly close: () => Promise<void>;
 };
 
-const unavailable = (reason: string, cause?: unknown): StoreUnavailable => ({
-  kind: 'store-unavailable',
-  reason,
-  ...(cause !== undefined && { cause }),
-});
+/** How many creates may wait for a commit. Beyond it, the disk is too slow for what is asked of it. */
+const maxWaiting = 10_000;
 
-const repositoryOn = (database: Database): SqliteRepository => {
-  const table = createPlantsTable(database);
-  let isOpen = true;
+/** How long a file that could not be opened again is left alone, in milliseconds. */
+const reopenPauseMs = 1_000;
 
-  const create = async (plant: NewPlant): Promise<Result<void, IdTaken | StoreUnavailable>> => {
-    if (!isOpen) return err(unavailable('the database is closed'));
-    try {
-      const [outcome] = table.createAll([plant]);
-      return outcome === 'kept' ? ok() : err({ kind: 'id-taken', id: plant.id });
-    } catch (thrown) {
-      const failure = sqliteFailureOf(thrown);
-      if (failure === undefined) throw thrown;
-      return err(unavailable(`the database cannot be written: ${failure}`, thrown));
+/** A plant that nobody validated is a bug, and must not fail those that share its commit. */
+const assertPlant = ({ id, name, tag }: NewPlant): void => {
+  if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id is too large for an int64');
+  if (typeof name !== 'string' || !['string', 'undefined'].includes(typeof tag)) {
+    throw new TypeError('name and tag must be strings');
+  }
+};
+
+/** Commits in the thread there is, and starts another one when it has ended. */
+const createRecoveringCommit = (path: string, first: CommitThread) => {
+  const { identity } = first;
+  let thread = first;
+  let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
+
+  const reopen = async (): Promise<OpenSqliteError | undefined> => {
+    if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs) {
+      return lastFailure.error;
     }
+    const started = await startCommitThread({ path, identity });
+    if (started.isOk()) thread = started.value;
+    lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
+    return lastFailure?.error;
+  };
+
+  const commit: Commit = async (plants) => {
+    const error = thread.hasEnded() ? await reopen() : undefined;
+    return error === undefined
+      ? thread.commit(plants)
+      : { kind: 'failed', reason: `the database ${error.message}`, cause: error.cause };
+  };
+  return { commit, close: async () => thread.close() };
+};
+
+const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
+  const { commit, close } = createRecoveringCommit(path, thread);
+  const group = createGroupCommit(commit, maxWaiting);
+  let closing: Promise<void> | undefined;
+
+  const create = async (plant: NewPlant): Promise<Created> => {
+    assertPlant(plant);
+    return closing === undefined
+      ? group.create(plant)
+      : err({ kind: 'store-unavailable', reason: 'the database is closed' });
   };
 
   return {
     create: (plant) => new ResultAsync(create(plant)),
     close: async () => {
-      if (isOpen) database.close();
-      isOpen = false;
+      closing ??= group.drained().then(close);
+      return closing;
     },
   };
 };
 
-const open = async (path: string): Promise<Result<SqliteRepository, OpenSqliteError>> => {
-  try {
-    const opened = openDatabaseFile(path);
-    return 'kind' in opened ? err(foreignFileError(path, opened)) : ok(repositoryOn(opened));
-  } catch (thrown) {
-    const error = openErrorOf(path, thrown);
-    if (error === undefined) throw thrown;
-    return err(error);
-  }
-};
+const open = async (path: string): Promise<Result<SqliteRepository, OpenSqliteError>> =>
+  (await startCommitThread({ path, identity: undefined })).map((thread) =>
+    repositoryOn(path, thread),
+  );
 
 /**
  * Opens a plant repository on a SQLite file, through Node's own `node:sqlite`. A file that is not

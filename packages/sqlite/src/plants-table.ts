@@ -1,16 +1,14 @@
-import type { NewPlant } from '@plantstore/core';
+import type { Batch } from './commit-protocol.ts';
 import type { Database } from './node-sqlite.ts';
-
-/** What became of a plant: it is in the table, or another plant has its id. */
-export type Outcome = 'kept' | 'id-taken';
 
 /** The table of plants in an open database. */
 export type PlantsTable = {
   /**
-   * Inserts plants, or compares them with those that are there, in one transaction; when it
-   * returns they are on the disk. Throws what node:sqlite throws, and then nothing has changed.
+   * Inserts plants, or compares them with those that are there, in one transaction; when it returns
+   * they are on the disk, but for those whose places in the batch it gives: their ids are taken.
+   * Throws what node:sqlite throws, and then nothing has changed.
    */
-  readonly createAll: (plants: readonly NewPlant[]) => Outcome[];
+  readonly createAll: (batch: Batch) => number[];
 };
 
 export const createPlantsTable = (database: Database): PlantsTable => {
@@ -21,18 +19,24 @@ export const createPlantsTable = (database: Database): PlantsTable => {
   insert.setReadBigInts(true);
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
 
-  const create = ({ id, name, tag = null }: { id: bigint; name: string; tag?: string | null }) => {
-    if (Number(insert.run(id, name, tag).changes) === 1) return 'kept';
-    return findSame.get(id, name, tag) === undefined ? 'id-taken' : 'kept';
+  const isKept = (id: bigint, name: string, tag: string | null): boolean =>
+    Number(insert.run(id, name, tag).changes) === 1 || findSame.get(id, name, tag) !== undefined;
+
+  const createEach = ({ ids, names, tags }: Batch): number[] => {
+    const taken: number[] = [];
+    for (const [index, id] of ids.entries()) {
+      if (!isKept(id, names[index] ?? '', tags[index] ?? null)) taken.push(index);
+    }
+    return taken;
   };
 
   return {
-    createAll(plants) {
+    createAll(batch) {
       database.exec('BEGIN IMMEDIATE');
       try {
-        const outcomes = plants.map((plant) => create(plant));
+        const taken = createEach(batch);
         database.exec('COMMIT');
-        return outcomes;
+        return taken;
       } catch (thrown) {
         // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).
         if (database.isTransaction) database.exec('ROLLBACK');

@@ -1,0 +1,30 @@
+import type { OpenSqliteError } from './open-error.ts';
+
+/** Which file a database was opened on; the name may come to mean another one. */
+export type FileIdentity = { readonly device: bigint; readonly inode: bigint };
+
+/** What the commit worker is started with. */
+export type WorkerData = {
+  readonly path: string;
+  /** The file that it must be, where it was open before. */
+  readonly identity: FileIdentity | undefined;
+};
+
+/** Plants as columns: cheaper to pass between threads than an object each. */
+export type Batch = {
+  readonly ids: BigInt64Array;
+  readonly names: readonly string[];
+  readonly tags: readonly (string | null)[];
+};
+
+/** What the worker is told. */
+export type ToWorker =
+  { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
+
+/** What the worker tells; after `cannot-open` and `failed` it ends. */
+export type FromWorker =
+  | { readonly kind: 'opened'; readonly identity: FileIdentity }
+  | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
+  | { readonly kind: 'committed'; readonly taken: readonly number[] }
+  | { readonly kind: 'refused'; readonly reason: string; readonly cause: unknown }
+  | { readonly kind: 'failed'; readonly reason: string; readonly cause: unknown };

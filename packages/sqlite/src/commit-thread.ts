@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { NewPlant } from '@plantstore/core';
+import { err, ok, type Result } from 'neverthrow';
+import type { Batch, FileIdentity, FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
+import type { CommitResult } from './group-commit.ts';
+import type { OpenSqliteError } from './open-error.ts';
+
+/** A thread of its own that owns the database, so that no fsync holds up the event loop. */
+export type CommitThread = {
+  readonly identity: FileIdentity;
+  /** Whether the thread has ended, by itself or because it was closed. */
+  readonly hasEnded: () => boolean;
+  /** One at a time. */
+  readonly commit: (plants: readonly NewPlant[]) => Promise<CommitResult>;
+  readonly close: () => Promise<void>;
+};
+
+// Beside this file stands the worker: as it was written, or as it was built.
+const workerFile = new URL(
+  import.meta.url.endsWith('.ts') ? './commit-worker.ts' : './commit-worker.js',
+  import.meta.url,
+);
+
+const toBatch = (plants: readonly NewPlant[]): Batch => ({
+  ids: BigInt64Array.from(plants, ({ id }) => id),
+  names: plants.map(({ name }) => name),
+  tags: plants.map(({ tag }) => tag ?? null),
+});
+
+const resultOf = (told: FromWorker): CommitResult => {
+  switch (told.kind) {
+    case 'committed':
+      return { kind: 'committed', taken: new Set(told.taken) };
+    case 'refused':
+    case 'failed':
+      return { kind: 'failed', reason: told.reason, cause: told.cause };
+    case 'opened':
+    case 'cannot-open':
+      throw new Error(`the commit worker said "${told.kind}" to a batch`);
+  }
+};
+
+/** Starts the thread and opens the file in it. */
+export const startCommitThread = async (
+  data: WorkerData,
+): Promise<Result<CommitThread, OpenSqliteError>> => {
+  const worker = new Worker(workerFile, { workerData: data, execArgv: [], name: 'plantstore' });
+  let ended = false;
+  const exited = once(worker, 'exit').then(() => {
+    ended = true;
+  });
+  let crash: unknown;
+  worker.on('error', (thrown) => {
+    crash = thrown;
+  });
+
+  /** The next thing the worker tells, or `undefined` when it ends without a word. */
+  const nextMessage = async (): Promise<FromWorker | undefined> => {
+    const told = once(worker, 'message').then(([message]) => message as FromWorker);
+    return Promise.race([told, exited.then(() => undefined)]);
+  };
+
+  const first = await nextMessage();
+  if (first?.kind === 'cannot-open') return err(first.error);
+  if (first?.kind !== 'opened')
+    throw new Error('the commit worker did not start', { cause: crash });
+  // An open repository alone does not keep a process alive; a create on its way does.
+  worker.unref();
+
+  return ok({
+    identity: first.identity,
+    hasEnded: () => ended,
+    async commit(plants) {
+      worker.ref();
+      const answer = nextMessage();
+      worker.postMessage({ kind: 'commit', batch: toBatch(plants) } satisfies ToWorker);
+      const told = await answer;
+      if (told === undefined) {
+        return { kind: 'failed', reason: 'the commit worker crashed', cause: crash };
+      }
+      // It gives the file up first, so that the next thread can have it.
+      if (told.kind === 'failed') await exited;
+      worker.unref();
+      return resultOf(told);
+    },
+    async close() {
+      if (ended) return;
+      worker.ref();
+      worker.postMessage({ kind: 'close' } satisfies ToWorker);
+      await exited;
+    },
+  });
+};

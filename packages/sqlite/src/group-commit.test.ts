@@ -1,0 +1,122 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type CommitResult, createGroupCommit } from './group-commit.ts';
+
+const plant = (id: number) => ({ id: BigInt(id), name: 'x' });
+const committed: CommitResult = { kind: 'committed', taken: new Set() };
+
+/** A commit that ends when the test says so, and tells of the batches that it was given. */
+const withGate = () => {
+  const batches: bigint[][] = [];
+  const gates: ((result: CommitResult) => void)[] = [];
+  return {
+    batches,
+    commit: async (plants: readonly { id: bigint }[]) => {
+      batches.push(plants.map(({ id }) => id));
+      return new Promise<CommitResult>((resolve) => gates.push(resolve));
+    },
+    finish: (result: CommitResult = committed) => gates.shift()?.(result),
+  };
+};
+
+describe('the group commit', () => {
+  it('commits together what comes in one turn, and next what comes meanwhile', async () => {
+    const { batches, commit, finish } = withGate();
+    const { create } = createGroupCommit(commit, 100);
+    const first = [create(plant(1)), create(plant(2))];
+    await nextTurn();
+    const second = [create(plant(3)), create(plant(4)), create(plant(5))];
+    await nextTurn();
+    expect(batches).toEqual([[1n, 2n]]);
+    finish();
+    await Promise.all(first);
+    await nextTurn();
+    expect(batches).toEqual([
+      [1n, 2n],
+      [3n, 4n, 5n],
+    ]);
+    finish();
+    expect((await Promise.all(second)).every((result) => result.isOk())).toBe(true);
+  });
+
+  it('answers nobody before the commit', async () => {
+    const { commit, finish } = withGate();
+    const { create } = createGroupCommit(commit, 100);
+    let answered = false;
+    const creating = create(plant(1)).then(() => {
+      answered = true;
+    });
+    await nextTurn();
+    await nextTurn();
+    expect(answered).toBe(false);
+    finish();
+    await creating;
+  });
+
+  it('tells each plant of a batch what became of it', async () => {
+    const { commit, finish } = withGate();
+    const { create } = createGroupCommit(commit, 100);
+    const all = Promise.all([create(plant(1)), create(plant(2)), create(plant(3))]);
+    await nextTurn();
+    finish({ kind: 'committed', taken: new Set([1]) });
+    const [one, two, three] = await all;
+    expect([one?.isOk(), three?.isOk()]).toEqual([true, true]);
+    expect(two?._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 2n });
+  });
+
+  it('fails a whole batch with its reason, and goes on with the next', async () => {
+    const { commit, finish } = withGate();
+    const { create } = createGroupCommit(commit, 100);
+    const failing = create(plant(1));
+    await nextTurn();
+    const next = create(plant(2));
+    finish({ kind: 'failed', reason: 'the disk is full' });
+    expect((await failing)._unsafeUnwrapErr()).toEqual({
+      kind: 'store-unavailable',
+      reason: 'the disk is full',
+    });
+    await nextTurn();
+    finish();
+    expect((await next).isOk()).toBe(true);
+  });
+
+  it('refuses at once what is too much, counting what is in flight', async () => {
+    const { commit, finish } = withGate();
+    const { create } = createGroupCommit(commit, 3);
+    const first = [create(plant(1)), create(plant(2))];
+    await nextTurn();
+    const third = create(plant(3));
+    expect((await create(plant(4)))._unsafeUnwrapErr()).toEqual({
+      kind: 'store-unavailable',
+      reason: '3 creates are waiting for the disk already',
+    });
+    finish();
+    await Promise.all(first);
+    const fifth = create(plant(5));
+    await nextTurn();
+    finish();
+    await nextTurn();
+    finish();
+    expect((await third).isOk()).toBe(true);
+    expect((await fifth).isOk()).toBe(true);
+  });
+
+  it('is drained when every create has its result', async () => {
+    const { commit, finish } = withGate();
+    const { create, drained } = createGroupCommit(commit, 100);
+    await drained();
+    const creating = [create(plant(1))];
+    await nextTurn();
+    creating.push(create(plant(2)));
+    let isDrained = false;
+    const draining = drained().then(() => {
+      isDrained = true;
+    });
+    finish();
+    await creating[0];
+    expect(isDrained).toBe(false);
+    await nextTurn();
+    finish();
+    await Promise.all([...creating, draining]);
+  });
+});

@@ -1,0 +1,93 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+let path = '';
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  path = join(folder, 'plants.db');
+  return async () => rm(folder, { recursive: true });
+});
+
+const open = async () => {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  onTestFinished(repository.close);
+  return repository;
+};
+
+/** Opens a repository and gives the threads that were started for it since. */
+const openWithThreads = async () => {
+  const threads: Worker[] = [];
+  const note = (message: unknown) => void threads.push((message as { worker: Worker }).worker);
+  subscribe('worker_threads', note);
+  onTestFinished(() => void unsubscribe('worker_threads', note));
+  return { repository: await open(), threads };
+};
+
+const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
+const replaced = expect.stringContaining('was removed or replaced while it was in use') as string;
+
+describe('the SQLite repository recovers', () => {
+  it('from a crash of its thread, and loses nothing that was answered', async () => {
+    const { repository, threads } = await openWithThreads();
+    expect((await repository.create(plant(1))).isOk()).toBe(true);
+    const creating = Array.from({ length: 100 }, async (_, index) =>
+      repository.create(plant(2 + index)),
+    );
+    await threads[0]?.terminate();
+    for (const result of await Promise.all(creating)) {
+      if (result.isErr()) expect(result.error.kind).toBe('store-unavailable');
+    }
+    expect((await repository.create(plant(1))).isOk()).toBe(true);
+    expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
+    expect(threads).toHaveLength(2);
+  });
+
+  it('when the file is put back that was moved away', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    await rename(path, `${path}.away`);
+    const refused = await repository.create(plant(2));
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+    await rename(`${path}.away`, path);
+    await expect
+      .poll(async () => (await repository.create(plant(2))).isOk(), { timeout: 10_000 })
+      .toBe(true);
+    expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
+  });
+
+  it('never by beginning a new file in the place of one that is gone', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    await rm(path);
+    for (const id of [2, 3, 4]) {
+      const refused = await repository.create(plant(id));
+      expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
+    }
+    await writeFile(path, '');
+    const refused = await repository.create(plant(5));
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
+    expect((await stat(path)).size).toBe(0);
+  });
+});
+
+describe('closing the SQLite repository', () => {
+  it('commits first what is queued', async () => {
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    const creating = Array.from({ length: 500 }, async (_, index) =>
+      repository.create(plant(index)),
+    );
+    await repository.close();
+    expect((await Promise.all(creating)).every((result) => result.isOk())).toBe(true);
+    const again = await open();
+    const others = creating.map(async (_, index) => again.create(plant(index, 'other')));
+    for (const result of await Promise.all(others)) {
+      expect(result._unsafeUnwrapErr().kind).toBe('id-taken');
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { makeFaultyDisk } from '../../packages/sqlite/test/faulty-disk.ts';
+import { post, startHost } from './host.ts';
+
+const delayMs = 200;
+const clients = 32;
+const plantsEach = 8;
+
+const medianOf = (numbers: readonly number[]) =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Infinity;
+
+it('a slow disk delays nobody but those who wait for it, and those share its delay', async ({
+  skip,
+}) => {
+  const disk = await makeFaultyDisk(delayMs);
+  if (disk === undefined) return skip('this machine has no C compiler to make a slow disk with');
+  const host = await startHost({ args: ['--database', `sqlite:${disk.path}`], env: disk.env });
+  const before = await disk.syncs();
+
+  const creating = { done: false };
+  const created = Promise.all(
+    Array.from({ length: clients }, async (_, client) => {
+      for (let plant = 0; plant < plantsEach; plant += 1) {
+        const id = client * plantsEach + plant;
+        expect(await post(host.url, `{"id":${id},"name":"x"}`)).toMatchObject({ status: 200 });
+      }
+    }),
+  ).finally(() => {
+    creating.done = true;
+  });
+  const waits: number[] = [];
+  while (!creating.done) {
+    const start = performance.now();
+    await (await fetch(host.url)).arrayBuffer();
+    waits.push(performance.now() - start);
+  }
+  await created;
+
+  const commits = (await disk.syncs()) - before;
+  const median = medianOf(waits);
+  console.log(
+    `slow disk: ${delayMs} ms a sync, ${clients * plantsEach} plants in ${commits} syncs; ` +
+      `an unrelated request waited ${median.toFixed(1)} ms (median of ${waits.length})`,
+  );
+  expect(median).toBeLessThan(delayMs / 4);
+  expect((clients * plantsEach) / commits).toBeGreaterThan(clients / 4);
+}, 60_000);
