@@ -26,7 +26,7 @@ const entriesOf = (packageName: string): string[] => {
 };
 
 export default defineConfig(
-  ['core', 'sqlite', 'server', 'client'].map((packageName) => ({
+  ['core', 'sqlite', 'postgres', 'server', 'client'].map((packageName) => ({
     name: packageName,
     entry: entriesOf(packageName),
     outDir: `packages/${packageName}/dist`,

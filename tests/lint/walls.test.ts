@@ -48,7 +48,7 @@ describe('the walls between packages', () => {
     expect(rulesIn(file)).toEqual(expected === 'nothing' ? [] : [expected]);
   });
 
-  it.each(['core', 'sqlite', 'server', 'client'])('stands around %s', (name) => {
+  it.each(['core', 'sqlite', 'postgres', 'server', 'client'])('stands around %s', (name) => {
     const own = files.filter((file) => file.startsWith(`${knownBad}/packages/${name}/`));
     expect(own.map(expectedIn)).toContain('eslint/no-restricted-imports');
     expect(own.map((file) => basename(file))).toContain('good.ts');

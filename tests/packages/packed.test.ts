@@ -20,6 +20,7 @@ describe('the packed manifests', () => {
   it.each([
     ['core', ['neverthrow', 'zod']],
     ['sqlite', ['@plantstore/core', 'neverthrow']],
+    ['postgres', ['@plantstore/core', 'neverthrow', 'pg']],
     ['server', ['@plantstore/core', '@plantstore/sqlite']],
     ['client', ['@plantstore/core', 'neverthrow']],
   ])('of %s asks for %j and nothing else', async (name, promised) => {
@@ -79,6 +80,10 @@ describe.each(['22.18.0', 'this', '26'])('a stranger on Node %s', { timeout: min
     expect(await run('out/nodenext/use-sqlite.js', `plants-${node}.db`)).toEqual(
       quietly('Monstera; Monstera; id-taken'),
     );
+  });
+
+  it('is told of a database server that is not there', async () => {
+    expect(await run('out/nodenext/use-postgres.js')).toEqual(quietly('unreachable'));
   });
 
   it('creates plants through a server and a client', async () => {

@@ -12,7 +12,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
 const { main } = await import('./main.ts');
 const { stdout, stderr, argv } = process;
 const env = { ...process.env };
-// A crash dump has the environment, and must not have tokens.
+// A crash dump has the environment, and must have neither tokens nor a database's password.
 delete process.env['PLANTSTORE_TOKENS'];
+delete process.env['PLANTSTORE_DATABASE'];
 
 process.exit(await main({ argv: argv.slice(2), env, stdout, stderr, signals: process }));

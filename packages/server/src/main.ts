@@ -26,8 +26,20 @@ const version = (): string => {
   return (JSON.parse(manifest) as { version: string }).version;
 };
 
-const inWords = (database: DatabaseSetting): string =>
-  database.kind === 'memory' ? 'memory:' : `sqlite:${database.path}`;
+const inWords = (database: DatabaseSetting): string => {
+  switch (database.kind) {
+    case 'memory':
+      return 'memory:';
+    case 'sqlite':
+      return `sqlite:${database.path}`;
+    case 'postgres':
+      // Hosts and name only: before them may be a password, and after them, too.
+      return `postgres://${database.url
+        .replace(/^[^/]*\/\//, '')
+        .replace(/\?.*$/s, '')
+        .replace(/^.*@/s, '')}`;
+  }
+};
 
 const curlLine = (url: string, token: string): string =>
   [

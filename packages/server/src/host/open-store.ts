@@ -11,6 +11,27 @@ export type OpenedStore =
     }
   | { readonly kind: 'cannot-open'; readonly message: string };
 
+const packageName = '@plantstore/postgres';
+
+/** Loaded only where it is needed: who runs on a file need not install it. */
+const openPostgres = async (url: string): Promise<OpenedStore> => {
+  try {
+    const { openPostgresRepository } = await import('@plantstore/postgres');
+    return await openPostgresRepository({ url }).match(
+      (repository): OpenedStore => ({ kind: 'opened', repository, close: repository.close }),
+      ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
+    );
+  } catch (thrown) {
+    const isMissing =
+      thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND';
+    if (!isMissing || !thrown.message.includes(packageName)) throw thrown;
+    return {
+      kind: 'cannot-open',
+      message: `a postgres:// database needs the package ${packageName} beside this one: npm install ${packageName}`,
+    };
+  }
+};
+
 /** Opens the store that the settings name. */
 export const openStore = async (database: DatabaseSetting): Promise<OpenedStore> => {
   switch (database.kind) {
@@ -21,5 +42,7 @@ export const openStore = async (database: DatabaseSetting): Promise<OpenedStore>
         (repository): OpenedStore => ({ kind: 'opened', repository, close: repository.close }),
         ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
       );
+    case 'postgres':
+      return openPostgres(database.url);
   }
 };

@@ -30,7 +30,7 @@ export const settingTable = {
     flag: '--database',
     variable: 'PLANTSTORE_DATABASE',
     value: 'DATABASE',
-    help: 'sqlite:FILE or memory: (default sqlite:plants.db)',
+    help: 'sqlite:FILE, postgres://… or memory: (default sqlite:plants.db)',
   },
   tokensFile: {
     flag: '--tokens-file',

@@ -73,6 +73,16 @@ describe('readSettings', () => {
     });
   });
 
+  it.each(['postgres://ada@one:5432,two/plants?sslmode=verify-full', 'postgresql://one/plants'])(
+    'takes the database %s',
+    (url) => {
+      expect(settings(['--database', url])).toEqual({
+        ...defaults,
+        database: { kind: 'postgres', url },
+      });
+    },
+  );
+
   it('lets a flag win over the environment', () => {
     expect(settings(['--port', '1'], { PLANTSTORE_PORT: 'nonsense' })).toEqual({
       ...defaults,

@@ -6,7 +6,9 @@ import { type SettingName, settingTable, tokensVariable } from './setting-table.
 
 /** Where plants are kept. */
 export type DatabaseSetting =
-  { readonly kind: 'memory' } | { readonly kind: 'sqlite'; readonly path: string };
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string };
 
 /** Where the accepted tokens come from. */
 export type TokenSetting =
@@ -42,6 +44,7 @@ const readNumber = (text: string, min: number, max: number): number | undefined 
 
 const readDatabase = (text: string): DatabaseSetting | undefined => {
   if (text === 'memory:') return { kind: 'memory' };
+  if (/^postgres(?:ql)?:\/\//.test(text)) return { kind: 'postgres', url: text };
   const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
   return path === undefined ? undefined : { kind: 'sqlite', path };
 };
@@ -109,7 +112,7 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
     database: read<DatabaseSetting>(
       'database',
       { kind: 'sqlite', path: 'plants.db' },
-      'sqlite: and the path of a file, or memory:',
+      'sqlite: and the path of a file, postgres:// and where the database is, or memory:',
       readDatabase,
     ),
     tokens: readTokens(),

@@ -1,0 +1,89 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type Address, nameOf } from './database-url.ts';
+import { describeThrown } from './server-failure.ts';
+import { type Login, type Session, startSession } from './session.ts';
+import type { Tls } from './tls.ts';
+
+/** A session on a server that takes writes, and what its engine calls itself. */
+export type Leader = { readonly session: Session; readonly version: string };
+
+/** Why a server could not be used. */
+export type ConnectFailure = { readonly address: Address } & (
+  | { readonly kind: 'thrown'; readonly thrown: unknown }
+  | { readonly kind: 'standby' }
+  | { readonly kind: 'encoding'; readonly encoding: string }
+);
+
+/** How to find the leader. */
+export type Servers = {
+  readonly addresses: readonly Address[];
+  readonly loginFor: (address: Address) => Promise<Login>;
+  readonly tls: Tls;
+  readonly connectTimeoutMs: number;
+};
+
+/** A few words on a server that could not be used. */
+export const describeFailure = (failure: ConnectFailure): string => {
+  const name = nameOf(failure.address);
+  switch (failure.kind) {
+    case 'thrown':
+      return `${name}: ${describeThrown(failure.thrown)}`;
+    case 'standby':
+      return `${name} is a standby or read-only`;
+    case 'encoding':
+      return `${name} keeps text as ${failure.encoding}`;
+  }
+};
+
+const refusalOf = async (
+  session: Session,
+  version: string,
+  timeoutMs: number,
+): Promise<ConnectFailure | undefined> => {
+  // It has no standbys, and no text but UTF-8.
+  if (version.startsWith('CockroachDB')) return undefined;
+  const text = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
+    current_setting('server_encoding')`;
+  const [row] = await session.query({ text }, timeoutMs);
+  const { address } = session;
+  if (row?.[0] !== 'f') return { kind: 'standby', address };
+  return row[1] === 'UTF8' ? undefined : { kind: 'encoding', address, encoding: row[1] ?? '' };
+};
+
+const tryAddress = async (
+  address: Address,
+  { loginFor, tls, connectTimeoutMs }: Servers,
+): Promise<Result<Leader, ConnectFailure>> => {
+  let session: Session | undefined;
+  try {
+    session = await startSession(address, await loginFor(address), tls, connectTimeoutMs);
+    const [row] = await session.query({ text: 'SELECT version()' }, connectTimeoutMs);
+    const version = row?.[0] ?? '';
+    const refusal = await refusalOf(session, version, connectTimeoutMs);
+    if (refusal === undefined) return ok({ session, version });
+    await session.close();
+    return err(refusal);
+  } catch (thrown) {
+    session?.destroy();
+    return err({ kind: 'thrown', address, thrown });
+  }
+};
+
+/**
+ * Connects to the first of the servers that takes writes. A standby is never written to.
+ *
+ * @param last - a server to be tried after the others, because it failed just now
+ */
+export const connectLeader = async (
+  servers: Servers,
+  last?: Address,
+): Promise<Result<Leader, readonly ConnectFailure[]>> => {
+  const failures: ConnectFailure[] = [];
+  const others = servers.addresses.filter((address) => address !== last);
+  for (const address of last === undefined ? others : [...others, last]) {
+    const tried = await tryAddress(address, servers);
+    if (tried.isOk()) return ok(tried.value);
+    failures.push(tried.error);
+  }
+  return err(failures);
+};

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { nameOf, readDatabaseUrl } from './database-url.ts';
+
+const read = (url: string, env = {}) => readDatabaseUrl(url, env)._unsafeUnwrap();
+const fault = (url: string) => readDatabaseUrl(url, {})._unsafeUnwrapErr();
+
+describe('readDatabaseUrl', () => {
+  it('reads who connects, to what and how', () => {
+    const url =
+      'postgresql://ada:s%40cret@db.example:6543/garden?sslmode=verify-full&sslrootcert=a';
+    expect(read(url)).toMatchObject({
+      user: 'ada',
+      password: 's@cret',
+      addresses: [{ host: 'db.example', port: 6543 }],
+      database: 'garden',
+      tlsMode: 'verify-full',
+      rootCertificate: 'a',
+    });
+  });
+
+  it('reads several hosts, addresses in brackets, and the folder of a socket', () => {
+    expect(read('postgres://ada@a:5432,b,[::1]:1/x').addresses.map(nameOf)).toEqual([
+      'a:5432',
+      'b:5432',
+      '[::1]:1',
+    ]);
+    const socket = { host: '/var/run/postgresql', port: 5432 };
+    expect(read('postgres:///x?host=/var/run/postgresql').addresses).toEqual([socket]);
+    expect(read('postgres://%2Fvar%2Frun%2Fpostgresql/x').addresses).toEqual([socket]);
+  });
+
+  it('completes what is missing from libpq’s variables', () => {
+    const env = { PGHOST: 'h', PGPORT: '7', PGUSER: 'u', PGPASSWORD: 'p', PGDATABASE: 'd' };
+    expect(read('postgres://', { ...env, PGSSLMODE: 'require' })).toMatchObject({
+      addresses: [{ host: 'h', port: 7 }],
+      user: 'u',
+      password: 'p',
+      database: 'd',
+      tlsMode: 'require',
+    });
+    expect(read('postgres://ada@x', env)).toMatchObject({ user: 'ada', database: 'd' });
+    expect(read('postgres://ada@x')).toMatchObject({ database: 'ada', tlsMode: 'prefer' });
+  });
+
+  it('takes an @ and a colon in a password as they are', () => {
+    expect(read('postgres://ada:a@b:c@host/x')).toMatchObject({ password: 'a@b:c' });
+  });
+
+  it.each([
+    ['mysql://localhost/x', /must have the form postgres:/],
+    ['postgres://h/x#y', /must have the form/],
+    ['postgres://h:0/x', /port from 1 to 65535/],
+    ['postgres://h:65536/x', /port from 1 to 65535/],
+    ['postgres://h:/x', /port from 1 to 65535/],
+    ['postgres://::1/x', /port from 1 to 65535/],
+    ['postgres://ada:a/b@h/x', /percent-encode/],
+    ['postgres://ada:a?b@h/x', /percent-encode/],
+    ['postgres://ada:%@h/x', /no percent-encoding: write it as %25/],
+    ['postgres://ada:%00@h/x', /no percent-encoding/],
+    ['postgres://h/x?sslmode=on', /sslmode in the database URL must be one of disable, prefer/],
+    ['postgres://h/x?sslmode=verify-ca', /verify-ca .* needs sslrootcert/],
+    ['postgres://h/x?pool=3', /not known here; known are application_name, host/],
+    ['postgres://h/x?target_session_attrs=standby', /must be primary or read-write/],
+  ])('refuses %s', (url, message) => {
+    expect(fault(url)).toMatch(message);
+  });
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { expectKept } from '../test/load.ts';
+import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
+import { runSql } from '../test/shared-postgres.ts';
+import { openPostgresRepository } from './open-postgres-repository.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  // An asynchronous commit stays in memory for as long as PostgreSQL allows.
+  server = await startPostgres('synchronous_commit = off\nwal_writer_delay = 10s');
+});
+afterAll(async () => server.dispose());
+
+const open = async (deadlineMs = 10_000) => {
+  const repository = (
+    await openPostgresRepository({ url: server.url(), deadlineMs })
+  )._unsafeUnwrap();
+  onTestFinished(repository.close);
+  return repository;
+};
+
+const crash = async () => {
+  await server.stop('SIGQUIT');
+  await server.start();
+};
+
+const countOf = async (id: bigint) => {
+  const [row] = await runSql(server.url(), `SELECT count(*)::int FROM plants WHERE id = ${id}`);
+  return row?.['count'];
+};
+
+const insertAsynchronously = async (id: bigint) =>
+  runSql(server.url(), `INSERT INTO plants VALUES (${id}, 'Monstera', NULL)`);
+
+describe('where the server commits asynchronously', () => {
+  it('a crash loses what others were told is there, so this test can fail', async () => {
+    const repository = await open();
+    expect((await repository.create({ id: 0n, name: 'Monstera' })).isOk()).toBe(true);
+    await insertAsynchronously(1n);
+    await crash();
+    expect(await countOf(1n)).toBe(0);
+  });
+
+  it('a plant that was answered survives a crash', async () => {
+    const repository = await open();
+    expect((await repository.create({ id: 2n, name: 'Monstera' })).isOk()).toBe(true);
+    await crash();
+    expect(await countOf(2n)).toBe(1);
+  });
+
+  it('a plant that was there survives it as well, once it was answered', async () => {
+    const repository = await open();
+    await insertAsynchronously(3n);
+    expect((await repository.create({ id: 3n, name: 'Monstera' })).isOk()).toBe(true);
+    await crash();
+    expect(await countOf(3n)).toBe(1);
+  });
+});
+
+describe('where a standby must confirm and none does', () => {
+  const confirmBy = async (names: string) =>
+    runSql(
+      server.url(),
+      `ALTER SYSTEM SET synchronous_standby_names = '${names}'`,
+      'SELECT pg_reload_conf()',
+    );
+  const waitingForStandby = `FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+  const cancelWaits = async () => {
+    for (;;) {
+      const canceled = await runSql(
+        server.url(),
+        `SELECT pg_cancel_backend(pid) ${waitingForStandby}`,
+      );
+      if (canceled.length > 0) return;
+    }
+  };
+
+  it('no plant is answered, not even one that can be seen, until it is confirmed', async () => {
+    const repository = await open(1_500);
+    await confirmBy('nobody');
+    onTestFinished(async () => {
+      await confirmBy('');
+    });
+    const monstera = { id: 4n, name: 'Monstera' };
+    const pending = repository.create(monstera);
+    // The server now says "done" to the insert, with a warning.
+    await cancelWaits();
+    expect((await pending)._unsafeUnwrapErr().kind).toBe('store-unavailable');
+    expect(await countOf(4n)).toBe(1);
+
+    expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
+    await confirmBy('');
+    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await expectKept(server.url(), [monstera]);
+  });
+});

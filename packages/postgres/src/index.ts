@@ -1,0 +1,6 @@
+export type { OpenPostgresError } from './open-error.ts';
+export {
+  openPostgresRepository,
+  type PostgresOptions,
+  type PostgresRepository,
+} from './open-postgres-repository.ts';

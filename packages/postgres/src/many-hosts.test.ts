@@ -1,0 +1,133 @@
+import type { NewPlant } from '@plantstore/core';
+import fc from 'fast-check';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { startProxy, type Verdict } from '../test/postgres-proxy.ts';
+import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { openPostgresRepository, type PostgresRepository } from './open-postgres-repository.ts';
+
+const open = async (url: string) => {
+  const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
+  onTestFinished(repository.close);
+  return repository;
+};
+
+const openMany = async (url: string, count: number) =>
+  Promise.all(Array.from({ length: count }, async () => open(url)));
+
+describe('several hosts on one database', () => {
+  it('can all be the first to start', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await openMany(sharedUrl(await newDatabase()), 8);
+    }
+  });
+
+  it('let one of the plants that race for an id have it, and agree on which', async () => {
+    const url = sharedUrl(await newDatabase());
+    const hosts = await openMany(url, 4);
+    const rivals = Array.from({ length: 2_000 }, (_, index) => ({
+      id: BigInt(index % 40),
+      name: `rival ${index}`,
+    }));
+    const tell = async () =>
+      Promise.all(
+        rivals.map(async (plant, index) =>
+          (await hosts[index % hosts.length]?.create(plant))?.match(
+            () => 'ok',
+            ({ kind }) => kind,
+          ),
+        ),
+      );
+    const told = await tell();
+    const winners = rivals.filter((_, index) => told[index] === 'ok');
+    expect(new Set(winners.map(({ id }) => id)).size).toBe(40);
+    expect(winners.length).toBe(40);
+    expect(told.filter((one) => one === 'id-taken').length).toBe(1_960);
+    expect(await tell()).toEqual(told);
+    const rows = await runSql(url, 'SELECT id, name FROM plants ORDER BY id');
+    const sorted = winners.toSorted((one, other) => Number(one.id - other.id));
+    expect(rows).toEqual(sorted.map(({ id, name }) => ({ id: String(id), name })));
+  });
+
+  it('do not deadlock, in whatever order they create the same plants', async () => {
+    const hosts = await openMany(sharedUrl(await newDatabase()), 4);
+    const plants = Array.from({ length: 3_000 }, (_, index) => ({
+      id: BigInt(index),
+      name: 'Monstera',
+    }));
+    const results = await Promise.all(
+      hosts.flatMap((host, index) =>
+        (index % 2 === 0 ? plants : plants.toReversed()).map(async (plant) => host.create(plant)),
+      ),
+    );
+    expect(results.every((one) => one.isOk())).toBe(true);
+  });
+});
+
+const ids = fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n, -1n, 0n, 1n, 2n);
+const texts = fc.oneof(
+  fc.constantFrom('', ' ', 'e\u0301', '\u00e9', 'NULL', '{}', '"', '\\', '🪴', 'null'),
+  fc.string({ unit: 'binary', maxLength: 5 }).filter((text) => !text.includes('\0')),
+);
+const plants: fc.Arbitrary<NewPlant> = fc
+  .record({ id: ids, name: texts, tag: texts }, { requiredKeys: ['id', 'name'] })
+  .map(({ tag, ...plant }) => (tag === undefined ? plant : { ...plant, tag }));
+
+const verdicts = fc.constantFrom<Verdict>(
+  'reset-before',
+  'reset-after',
+  { error: '40001' },
+  { errorAfter: '40003' },
+  { error: '57P01', severity: 'FATAL' },
+);
+
+type Model = Map<bigint, Omit<NewPlant, 'id'>>;
+type Real = {
+  readonly hosts: readonly PostgresRepository[];
+  readonly fail: (how: Verdict) => void;
+};
+
+const create = (plant: NewPlant, host: number): fc.AsyncCommand<Model, Real> => ({
+  check: () => true,
+  toString: () => `create(${fc.stringify(plant)}) at ${host}`,
+  async run(model, { hosts }) {
+    const { id, ...content } = plant;
+    const kept = model.get(id) ?? content;
+    model.set(id, kept);
+    const expected = kept.name === content.name && kept.tag === content.tag ? 'ok' : 'id-taken';
+    const created = await hosts[host]?.create(plant);
+    expect(created?.isErr() === true ? created.error.kind : 'ok').toBe(expected);
+  },
+});
+
+const fail = (how: Verdict): fc.AsyncCommand<Model, Real> => ({
+  check: () => true,
+  toString: () => `fail(${fc.stringify(how)})`,
+  run: async (_, real) => real.fail(how),
+});
+
+it('several hosts behave as one map, with faults between any two steps', async () => {
+  const url = sharedUrl(await newDatabase());
+  const proxy = await startProxy(inject('postgresPort'));
+  onTestFinished(proxy.close);
+  const hosts = [
+    await open(url),
+    await open(url.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)),
+  ];
+  const steps = fc.commands(
+    [fc.tuple(plants, fc.nat(1)).map(([plant, host]) => create(plant, host)), verdicts.map(fail)],
+    { maxCommands: 40 },
+  );
+  await fc.assert(
+    fc.asyncProperty(steps, async (commands) => {
+      await runSql(url, 'TRUNCATE plants');
+      const faults: Verdict[] = [];
+      proxy.judge(() => faults.shift() ?? 'pass');
+      const setup = () => ({
+        model: new Map() as Model,
+        real: { hosts, fail: (how: Verdict) => void faults.push(how) },
+      });
+      await fc.asyncModelRun(setup, commands);
+    }),
+    { numRuns: 50 },
+  );
+}, 60_000);

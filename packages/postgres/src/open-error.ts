@@ -1,0 +1,142 @@
+import { type ConnectFailure, describeFailure } from './connect-leader.ts';
+import { type DatabaseUrl, nameOf } from './database-url.ts';
+import { createTable, type TableFault } from './plants-table.ts';
+import { describeThrown, sqlStateOf } from './server-failure.ts';
+
+/** Why a database could not be opened. `message` says what to do about it, and has no password. */
+export type OpenPostgresError = {
+  readonly kind:
+    | 'url-invalid'
+    | 'unreachable'
+    | 'access-denied'
+    | 'database-unknown'
+    | 'encoding-unsupported'
+    | 'standby-only'
+    | 'table-denied'
+    | 'table-foreign'
+    | 'tls-failed'
+    | 'unexpected';
+  readonly message: string;
+  /** What the driver threw, if it did. */
+  readonly cause?: unknown;
+};
+
+type Kind = OpenPostgresError['kind'];
+
+const tlsCodes = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MIS)/;
+const tlsMessages = /does not support SSL|establishing an SSL|secure TLS connection/;
+
+const isOfTls = (thrown: unknown): boolean =>
+  thrown instanceof Error &&
+  (tlsMessages.test(thrown.message) || ('code' in thrown && tlsCodes.test(String(thrown.code))));
+
+const kindOf = (thrown: unknown): Kind => {
+  const state = sqlStateOf(thrown);
+  if (state === undefined) {
+    if (thrown instanceof Error && thrown.message.startsWith('SASL')) return 'access-denied';
+    return isOfTls(thrown) ? 'tls-failed' : 'unreachable';
+  }
+  if (state === '3D000') return 'database-unknown';
+  if (state.startsWith('28') || state === '42501') return 'access-denied';
+  return /^(53|57P|08(?!P01))/.test(state) ? 'unreachable' : 'unexpected';
+};
+
+const kindOfFailure = (failure: ConnectFailure): Kind => {
+  switch (failure.kind) {
+    case 'standby':
+      return 'standby-only';
+    case 'encoding':
+      return 'encoding-unsupported';
+    case 'thrown':
+      return kindOf(failure.thrown);
+  }
+};
+
+const advice = (kind: Kind, { user, database, password }: DatabaseUrl): string => {
+  switch (kind) {
+    case 'access-denied':
+      return password === undefined
+        ? `the server refuses the role ${user}: give its password in the URL, in PGPASSWORD, or in a pass file that only this user can read`
+        : `the server refuses the role ${user} or its password: correct them in the URL or in PGPASSWORD`;
+    case 'database-unknown':
+      return `there is no database ${database}: make it, as with "createdb --encoding=UTF8 ${database}", or correct the URL`;
+    case 'encoding-unsupported':
+      return `the database ${database} cannot keep every text: make one with "createdb --encoding=UTF8 --template=template0"`;
+    case 'standby-only':
+      return 'none of the servers in the URL takes writes: name the leader too';
+    case 'tls-failed':
+      return 'no secure connection to the server: correct sslmode or sslrootcert in the URL, or the certificate of the server';
+    case 'unreachable':
+      return 'no database server can be reached: start it, or correct the host and the port in the URL';
+    case 'unexpected':
+    case 'table-denied':
+    case 'table-foreign':
+    case 'url-invalid':
+      return 'the database cannot be used';
+  }
+};
+
+/** The more of these an operator can mend, the earlier it stands. */
+const telling: readonly Kind[] = [
+  'access-denied',
+  'database-unknown',
+  'tls-failed',
+  'encoding-unsupported',
+  'unexpected',
+  'standby-only',
+  'unreachable',
+];
+
+/** Why none of the servers could be used. */
+export const connectError = (
+  url: DatabaseUrl,
+  failures: readonly ConnectFailure[],
+): OpenPostgresError => {
+  const kinds = failures.map(kindOfFailure);
+  const kind = telling.find((one) => kinds.includes(one)) ?? 'unexpected';
+  const first = failures.find((_, index) => kinds[index] === kind);
+  return {
+    kind,
+    message: `${advice(kind, url)} (${failures.map(describeFailure).join('; ')})`,
+    ...(first?.kind === 'thrown' && { cause: first.thrown }),
+  };
+};
+
+const quoted = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+
+/** Why the table of plants cannot be used. */
+export const tableError = (
+  { user, database }: DatabaseUrl,
+  fault: TableFault,
+): OpenPostgresError => {
+  const grant = `GRANT SELECT, INSERT ON plants TO ${quoted(user)};`;
+  switch (fault.kind) {
+    case 'may-not-create':
+      return {
+        kind: 'table-denied',
+        message: `the role ${user} may not create the table plants in ${database}; let its owner run: ${createTable}; ${grant}`,
+        cause: fault.cause,
+      };
+    case 'may-not-use':
+      return {
+        kind: 'table-denied',
+        message: `the role ${user} may not use the table plants in ${database}; let its owner run: ${grant}`,
+      };
+    case 'foreign':
+      return {
+        kind: 'table-foreign',
+        message: `${database} has a table plants of another shape (${fault.found}), which was not touched: name another database in the URL, or another schema with options=-csearch_path=…`,
+      };
+  }
+};
+
+/** Why preparing the table failed at a server that could be connected to. */
+export const statementError = (
+  url: DatabaseUrl,
+  address: ConnectFailure['address'],
+  thrown: unknown,
+): OpenPostgresError => {
+  const kind = kindOf(thrown);
+  const message = `${advice(kind, url)} (${nameOf(address)}: ${describeThrown(thrown)})`;
+  return { kind, message, cause: thrown };
+};

@@ -1,0 +1,156 @@
+import type { NewPlant, PlantRepository } from '@plantstore/core';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
+import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
+import { chooseDialect } from './choose-dialect.ts';
+import { createGroupCommit, type Created } from './group-commit.ts';
+import { createLane } from './lane.ts';
+import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
+import { readPassFile } from './pass-file.ts';
+import { plantFault } from './plant-fault.ts';
+import { prepareTable } from './plants-table.ts';
+import type { Dialect } from './statements.ts';
+import type { Session } from './session.ts';
+import { readTls, type Tls } from './tls.ts';
+
+/** A plant repository on a database server. */
+export type PostgresRepository = PlantRepository & {
+  /**
+   * Waits for the creates so far and ends the connections; creates that come later answer
+   * `store-unavailable`. Closing again does nothing. A plant that was answered is durable whether
+   * or not this is ever called.
+   */
+  readonly close: () => Promise<void>;
+};
+
+/** Where plants are kept, and how long to try. Only `url` is needed. */
+export type PostgresOptions = {
+  /** `postgres://user:password@host:5432/database`; several hosts are separated by commas. */
+  readonly url: string;
+  /** How long a create may take, retries included. Default is 10000 (10 seconds). */
+  readonly deadlineMs?: number;
+  /** How long one server may take to let us in. Default is 2000 (2 seconds). */
+  readonly connectTimeoutMs?: number;
+  /** How long a statement may take before its connection is given up. Default is 4000 (4 seconds). */
+  readonly statementTimeoutMs?: number;
+  /** How many creates may wait; one more is `store-unavailable` at once. Default is 10000. */
+  readonly maxWaiting?: number;
+};
+
+type Timing = Required<Omit<PostgresOptions, 'url'>>;
+
+const lanesInFlight = 2;
+const maxBatchPlants = 1_000;
+const maxBatchText = 4 * 1_024 * 1_024;
+
+const serversOf = (url: DatabaseUrl, tls: Tls, connectTimeoutMs: number): Servers => ({
+  addresses: url.addresses,
+  tls,
+  connectTimeoutMs,
+  async loginFor(address) {
+    const { user, database, applicationName, options } = url;
+    // Read each time, so that a password can change without a restart.
+    const password = url.password ?? (await readPassFile(process.env, address, database, user));
+    return { user, database, applicationName, options, password };
+  },
+});
+
+const repositoryOn = (
+  servers: Servers,
+  session: Session,
+  dialect: Dialect,
+  timing: Timing,
+): PostgresRepository => {
+  const lanes = Array.from({ length: lanesInFlight }, (_, index) =>
+    createLane({
+      dialect,
+      session: index === 0 ? session : undefined,
+      statementTimeoutMs: timing.statementTimeoutMs,
+      connect: async (last) => {
+        const connected = await connectLeader(servers, last);
+        if (connected.isOk()) return connected.value.session;
+        throw new Error(connected.error.map(describeFailure).join('; '));
+      },
+    }),
+  );
+  const group = createGroupCommit(
+    lanes.map(({ commit }) => commit),
+    { ...timing, maxBatchPlants, maxBatchText },
+    () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
+  );
+  let closing: Promise<void> | undefined;
+
+  const create = async (plant: NewPlant): Promise<Created> => {
+    const reason = closing === undefined ? plantFault(plant) : 'the database is closed';
+    return reason === undefined ? group.create(plant) : err({ kind: 'store-unavailable', reason });
+  };
+  const close = async (): Promise<void> => {
+    await group.drained();
+    await Promise.all(lanes.map(async (lane) => lane.close()));
+  };
+
+  return {
+    create: (plant) => new ResultAsync(create(plant)),
+    close: async () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+};
+
+const open = async (
+  text: string,
+  timing: Timing,
+): Promise<Result<PostgresRepository, OpenPostgresError>> => {
+  const read = readDatabaseUrl(text, process.env);
+  if (read.isErr()) return err({ kind: 'url-invalid', message: read.error });
+  const url = read.value;
+  const tls = await readTls(url);
+  if (tls.isErr()) return err({ kind: 'tls-failed', ...tls.error });
+  const servers = serversOf(url, tls.value, timing.connectTimeoutMs);
+  const connected = await connectLeader(servers);
+  if (connected.isErr()) return err(connectError(url, connected.error));
+  const { session, version } = connected.value;
+  try {
+    const fault = await prepareTable(session, timing.statementTimeoutMs);
+    if (fault === undefined) {
+      const dialect = await chooseDialect(session, version, timing.statementTimeoutMs);
+      return ok(repositoryOn(servers, session, dialect, timing));
+    }
+    await session.close();
+    return err(tableError(url, fault));
+  } catch (thrown) {
+    session.destroy();
+    return err(statementError(url, session.address, thrown));
+  }
+};
+
+/**
+ * Opens a plant repository on PostgreSQL, CockroachDB or YugabyteDB, and makes its table where it
+ * is missing. A create answers once the plant is durable, as far as the server's own replication
+ * goes. Any number of processes may share one database. While the server is away creates are
+ * retried, then answered `store-unavailable`; nothing has to be started again when it is back.
+ *
+ * @param options - the `url`, and how long to try
+ * @returns the repository, or why the database cannot be used, with a `message` for the operator
+ * that never has the password
+ * @example
+ * ```ts
+ * import { createPlant } from '@plantstore/core';
+ * import { openPostgresRepository } from '@plantstore/postgres';
+ *
+ * const opened = await openPostgresRepository({ url: 'postgres://ada:secret@localhost/garden' });
+ * if (opened.isErr()) throw new Error(opened.error.message);
+ * const repository = opened.value;
+ * await createPlant(repository, { id: 7, name: 'Monstera' });
+ * await repository.close();
+ * ```
+ */
+export const openPostgresRepository = ({
+  url,
+  deadlineMs = 10_000,
+  connectTimeoutMs = 2_000,
+  statementTimeoutMs = 4_000,
+  maxWaiting = 10_000,
+}: PostgresOptions): ResultAsync<PostgresRepository, OpenPostgresError> =>
+  new ResultAsync(open(url, { deadlineMs, connectTimeoutMs, statementTimeoutMs, maxWaiting }));

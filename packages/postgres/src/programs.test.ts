@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+
+const run = async (program: URL, url: string) =>
+  promisify(execFile)(
+    process.execPath,
+    ['--conditions=@plantstore/source', fileURLToPath(program), url],
+    { env: { ...process.env, PLANTS_DATABASE: url } },
+  );
+
+it('examples/use-postgres.ts keeps a plant, the first time and again', async () => {
+  const url = sharedUrl(await newDatabase());
+  for (const _ of ['first', 'again']) {
+    const said = await run(new URL('../../../examples/use-postgres.ts', import.meta.url), url);
+    expect(said).toEqual({ stdout: 'in the database\n', stderr: '' });
+  }
+});
+
+it('an open repository keeps no process alive', async () => {
+  const url = sharedUrl(await newDatabase());
+  expect(await run(new URL('../test/leave-open.ts', import.meta.url), url)).toEqual({
+    stdout: 'created',
+    stderr: '',
+  });
+});

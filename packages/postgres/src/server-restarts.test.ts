@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { expectKept, type Load, startLoad } from '../test/load.ts';
+import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
+import { runSql } from '../test/shared-postgres.ts';
+import { openPostgresRepository } from './open-postgres-repository.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(async () => server.dispose());
+
+const openTwo = async () => {
+  const options = { url: server.url(), statementTimeoutMs: 1_000, connectTimeoutMs: 500 };
+  return Promise.all(
+    ['one host', 'another'].map(async () => {
+      const repository = (await openPostgresRepository(options))._unsafeUnwrap();
+      onTestFinished(repository.close);
+      return repository;
+    }),
+  );
+};
+
+/** Does something to the server again and again, while two hosts create plants. */
+const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) => {
+  const load = startLoad(await openTwo());
+  onTestFinished(load.stop);
+  for (let cycle = 0; cycle < cycles; cycle += 1) {
+    await load.progress(300);
+    await fault(load);
+  }
+  await load.progress(300);
+  await load.stop();
+  await expectKept(server.url(), load.acknowledged);
+  const { acknowledged, unavailable } = load;
+  const name = expect.getState().currentTestName?.split(' > ').at(-1);
+  console.log(
+    `${name}: ${cycles} cycles, ${acknowledged.length} acknowledged, 0 missing, ${unavailable.length} unavailable`,
+  );
+  return load;
+};
+
+describe('under load from two hosts, no acknowledged plant is missing and both go on', () => {
+  it('after the server was stopped and started', async () => {
+    const load = await underLoad(4, async () => {
+      await server.stop();
+      await server.start();
+    });
+    expect(load.unavailable).toEqual([]);
+  });
+
+  it('after the server crashed and recovered', async () => {
+    const load = await underLoad(4, async () => {
+      await server.stop('SIGQUIT');
+      await server.start();
+    });
+    expect(load.unavailable).toEqual([]);
+  });
+
+  it('after the server was frozen for longer than a statement may take', async () => {
+    await underLoad(2, async () => {
+      await server.signalAll('SIGSTOP');
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1_500);
+      });
+      await server.signalAll('SIGCONT');
+    });
+  });
+
+  it('after every session was ended by an administrator', async () => {
+    const load = await underLoad(10, async () => {
+      await runSql(
+        server.url(),
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'plantstore' AND pid <> pg_backend_pid()`,
+      );
+    });
+    expect(load.unavailable).toEqual([]);
+  });
+});
+
+it('a server that is away for longer than a create may take is told so, and got over', async () => {
+  const options = { url: server.url(), deadlineMs: 500 };
+  const repository = (await openPostgresRepository(options))._unsafeUnwrap();
+  onTestFinished(repository.close);
+  await server.stop();
+  const refused = await repository.create({ id: 7n, name: 'Monstera' });
+  expect(refused._unsafeUnwrapErr()).toMatchObject({
+    kind: 'store-unavailable',
+    reason: expect.stringContaining('ECONNREFUSED') as unknown,
+  });
+  await server.start();
+  expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+});

@@ -1,0 +1,126 @@
+import { Socket } from 'node:net';
+import pg from 'pg';
+import type { Address } from './database-url.ts';
+import type { Tls } from './tls.ts';
+import { within } from './within.ts';
+
+/** A row as text, whatever the columns' types. */
+export type Row = readonly (string | null)[];
+
+/** One connection to one server. What it throws is what the driver throws. */
+export type Session = {
+  readonly address: Address;
+  /**
+   * Runs one statement; one at a time. After it threw what no server reported, such as that the
+   * time was up, the session is out of step and to be destroyed.
+   */
+  readonly query: (
+    statement: { readonly text: string; readonly values?: readonly unknown[] },
+    timeoutMs: number,
+  ) => Promise<readonly Row[]>;
+  /** Whether the connection still stands, as far as is known. */
+  readonly isUsable: () => boolean;
+  /** Takes leave of the server; a server that does not answer is left without. */
+  readonly close: () => Promise<void>;
+  readonly destroy: () => void;
+};
+
+/** Who connects, to what, and how. */
+export type Login = {
+  readonly user: string;
+  readonly database: string;
+  readonly password: string | undefined;
+  readonly applicationName: string;
+  readonly options: string | undefined;
+};
+
+const goodbyeMs = 1_000;
+
+const begin = async (
+  address: Address,
+  { password, applicationName, ...login }: Login,
+  ssl: Tls['options'],
+  timeoutMs: number,
+): Promise<Session> => {
+  const socket = new Socket();
+  const client = new pg.Client({
+    ...login,
+    ...address,
+    // An empty one keeps the driver from looking for a password by itself.
+    password: () => password ?? '',
+    application_name: applicationName,
+    ssl,
+    stream: () => socket,
+    keepAlive: true,
+    // Every value as the server writes it: an int8 is not rounded, whatever else the process does with pg.
+    types: { getTypeParser: () => (value: unknown) => value },
+  });
+  const state = { isUsable: true, isInDoubt: false };
+  // The statement on its way reports the failure; without a listener it would end the process.
+  client.on('error', () => {
+    state.isUsable = false;
+  });
+  client.on('end', () => {
+    state.isUsable = false;
+  });
+  client.on('notice', ({ routine }) => {
+    // The server answers "done" to a commit whose wait for its standby was canceled.
+    if (routine === 'SyncRepWaitForLSN') state.isInDoubt = true;
+  });
+  const destroy = () => {
+    state.isUsable = false;
+    socket.destroy();
+  };
+  try {
+    await within(timeoutMs, client.connect());
+  } catch (thrown) {
+    destroy();
+    throw thrown;
+  }
+  return {
+    address,
+    isUsable: () => state.isUsable,
+    destroy,
+    async query({ text, values = [] }, patienceMs) {
+      socket.ref();
+      try {
+        const answer = client.query<(string | null)[]>({
+          text,
+          values: [...values],
+          rowMode: 'array',
+        });
+        const { rows } = await within(patienceMs, answer);
+        if (state.isInDoubt) throw new Error('the commit may not have reached the standby');
+        return rows;
+      } finally {
+        // An idle repository does not keep a process alive; a create on its way does.
+        socket.unref();
+      }
+    },
+    async close() {
+      socket.ref();
+      await within(goodbyeMs, client.end()).catch(() => {});
+      destroy();
+    },
+  };
+};
+
+const hasNoTls = (thrown: unknown): boolean =>
+  thrown instanceof Error && thrown.message === 'The server does not support SSL connections';
+
+/** Connects to a server and logs in. */
+export const startSession = async (
+  address: Address,
+  login: Login,
+  tls: Tls,
+  timeoutMs: number,
+): Promise<Session> => {
+  // The traffic of a Unix socket does not leave the machine, and PostgreSQL has no TLS on it.
+  const options = address.host.startsWith('/') ? false : tls.options;
+  try {
+    return await begin(address, login, options, timeoutMs);
+  } catch (thrown) {
+    if (!tls.isOptional || !hasNoTls(thrown)) throw thrown;
+    return begin(address, login, false, timeoutMs);
+  }
+};

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type PostgresServer, startPostgres, startStandbyOf } from '../test/postgres-server.ts';
+import { runSql } from '../test/shared-postgres.ts';
+import { openPostgresRepository } from './open-postgres-repository.ts';
+
+let leader: PostgresServer;
+let standby: PostgresServer;
+beforeAll(async () => {
+  leader = await startPostgres();
+  await runSql(leader.url(), 'CREATE TABLE only_here (x int)');
+  await leader.stop();
+  standby = await startStandbyOf(leader);
+  await leader.start();
+});
+afterAll(async () => {
+  await leader.dispose();
+  await standby.dispose();
+});
+
+const urlOf = (...servers: readonly PostgresServer[]) => {
+  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  return leader.url().replace(/127\.0\.0\.1:\d+/, hosts);
+};
+
+it('a standby alone is refused', async () => {
+  const error = (await openPostgresRepository({ url: urlOf(standby) }))._unsafeUnwrapErr();
+  expect(error).toMatchObject({
+    kind: 'standby-only',
+    message: expect.stringContaining(`127.0.0.1:${standby.port} is a standby`) as unknown,
+  });
+});
+
+it('a server that only reads is refused as a standby is', async () => {
+  const url = `${urlOf(leader)}?options=-cdefault_transaction_read_only%3Don`;
+  const error = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
+  expect(error.kind).toBe('standby-only');
+});
+
+it('the leader is found wherever it stands in the URL, and followed when it changes', async () => {
+  const options = { url: urlOf(standby, leader), connectTimeoutMs: 500 };
+  const repository = (await openPostgresRepository(options))._unsafeUnwrap();
+  onTestFinished(repository.close);
+  expect((await repository.create({ id: 1n, name: 'Monstera' })).isOk()).toBe(true);
+  expect(await runSql(leader.url(), 'SELECT id FROM plants')).toEqual([{ id: '1' }]);
+
+  await leader.stop();
+  const pending = repository.create({ id: 2n, name: 'Ficus' });
+  await runSql(
+    standby.url(),
+    'SELECT pg_promote()',
+    // This standby is a copy that never followed, so it has no table yet.
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
+  );
+  expect((await pending).isOk()).toBe(false);
+  expect((await repository.create({ id: 2n, name: 'Ficus' })).isOk()).toBe(true);
+  expect(await runSql(standby.url(), 'SELECT id FROM plants')).toEqual([{ id: '2' }]);
+});

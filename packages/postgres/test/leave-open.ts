@@ -1,0 +1,7 @@
+// Opens a repository on the URL that is its first argument, creates a plant, and leaves it open.
+import { openPostgresRepository } from '@plantstore/postgres';
+
+const opened = await openPostgresRepository({ url: process.argv[2] ?? '' });
+const repository = opened._unsafeUnwrap();
+const created = await repository.create({ id: 7n, name: 'Monstera' });
+process.stdout.write(created.isOk() ? 'created' : created.error.kind);

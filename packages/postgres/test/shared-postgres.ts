@@ -1,0 +1,38 @@
+import pg from 'pg';
+import { inject } from 'vitest';
+import { superuserPassword } from './postgres-server.ts';
+
+let count = 0;
+
+/** A URL of the shared server for a role, by default the superuser. */
+export const sharedUrl = (
+  database: string,
+  { user = 'postgres', password = superuserPassword } = {},
+): string =>
+  `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${inject('postgresPort')}/${database}`;
+
+/** Runs SQL, a statement each, and gives the last one's rows. */
+export const runSql = async (
+  url: string,
+  ...statements: readonly string[]
+): Promise<Record<string, unknown>[]> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const statement of statements) {
+      ({ rows } = await client.query<Record<string, unknown>>(statement));
+    }
+    return rows;
+  } finally {
+    await client.end();
+  }
+};
+
+/** A new, empty database on the shared server. */
+export const newDatabase = async (options = ''): Promise<string> => {
+  count += 1;
+  const name = `plants_${process.pid}_${process.env['VITEST_WORKER_ID'] ?? '0'}_${count}`;
+  await runSql(sharedUrl('postgres'), `CREATE DATABASE ${name} ${options}`);
+  return name;
+};

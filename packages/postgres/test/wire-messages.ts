@@ -1,0 +1,98 @@
+// The little of PostgreSQL's wire protocol (version 3) that the tests' proxy speaks.
+
+/** A statement that a client sends. */
+export type SentStatement = {
+  readonly text: string;
+  /** The name of the prepared statement; empty for an unnamed one. */
+  readonly name: string;
+};
+
+const cString = (bytes: Buffer, from: number): string =>
+  bytes.toString('utf8', from, bytes.indexOf(0, from));
+
+const message = (type: string, ...parts: readonly Buffer[]): Buffer => {
+  const body = Buffer.concat(parts);
+  const head = Buffer.alloc(5, type);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+};
+
+const int16 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+};
+
+const int32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+};
+
+const textOid = 25;
+
+/** "Ready for the next statement." */
+export const readyForQuery: Buffer = message('Z', Buffer.from('I'));
+
+/** What a server says of a statement that failed. */
+export const errorResponse = (code: string, severity = 'ERROR'): Buffer =>
+  message('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0Mreplayed by the test\0\0`));
+
+/** What a server says to a simple query that has one row of one text. */
+export const oneText = (text: string): Buffer =>
+  Buffer.concat([
+    message(
+      'T',
+      int16(1),
+      Buffer.from('value\0'),
+      int32(0),
+      int16(0),
+      int32(textOid),
+      int16(-1),
+      int32(-1),
+      int16(0),
+    ),
+    message('D', int16(1), int32(Buffer.byteLength(text)), Buffer.from(text)),
+    message('C', Buffer.from('SELECT 1\0')),
+  ]);
+
+const cutMessage = (bytes: Buffer, isStartup: boolean): Buffer | undefined => {
+  const lengthAt = isStartup ? 0 : 1;
+  if (bytes.length < lengthAt + 4) return undefined;
+  const end = lengthAt + bytes.readInt32BE(lengthAt);
+  return bytes.length < end ? undefined : bytes.subarray(0, end);
+};
+
+const sslRequestLength = 8;
+
+/** What a client sends up to where it waits for an answer. */
+export type Round = { readonly bytes: Buffer; readonly statement: SentStatement | undefined };
+
+/** Cuts what a client sends into rounds: a login step, or one statement. */
+export const createRoundReader = (): ((chunk: Buffer) => Round[]) => {
+  let unread = Buffer.alloc(0);
+  let isStartup = true;
+  let held: Buffer[] = [];
+  let statement: SentStatement | undefined;
+  return (chunk) => {
+    unread = Buffer.concat([unread, chunk]);
+    const rounds: Round[] = [];
+    for (;;) {
+      const cut = cutMessage(unread, isStartup);
+      if (cut === undefined) return rounds;
+      unread = unread.subarray(cut.length);
+      held.push(cut);
+      const type = isStartup ? '' : String.fromCharCode(cut[0] ?? 0);
+      if (isStartup && cut.length > sslRequestLength) isStartup = false;
+      if (type === 'Q') statement = { text: cString(cut, 5), name: '' };
+      if (type === 'P') {
+        const name = cString(cut, 5);
+        statement = { name, text: cString(cut, 5 + Buffer.byteLength(name) + 1) };
+      }
+      if ('PBDE'.includes(type) && type !== '') continue;
+      rounds.push({ bytes: Buffer.concat(held), statement });
+      held = [];
+      statement = undefined;
+    }
+  };
+};

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { startPostgres, superuserPassword } from '../../packages/postgres/test/postgres-server.ts';
+import { post, spawnHost, startHost } from './host.ts';
+
+it('hosts that share a PostgreSQL database share its plants, and keep its password to themselves', async ({
+  onTestFinished,
+}) => {
+  const server = await startPostgres();
+  onTestFinished(server.dispose);
+  const env = { PLANTSTORE_DATABASE: server.url() };
+  const [one, two] = [await startHost({ env }), await startHost({ env })];
+  expect(await post(one.url, '{"id":9223372036854775807,"name":"Monstera"}')).toMatchObject({
+    status: 200,
+  });
+  expect(await post(two.url, '{"id":9223372036854775807,"name":"Ficus"}')).toMatchObject({
+    status: 400,
+    error: 1401,
+  });
+  one.process.kill('SIGKILL');
+  expect(await post(two.url, '{"id":9223372036854775807,"name":"Monstera"}')).toMatchObject({
+    status: 200,
+  });
+  two.process.kill('SIGTERM');
+  expect(await two.exited).toBe(0);
+  expect(two.stdout()).toContain(`postgres://127.0.0.1:${server.port}/postgres`);
+  expect(two.stdout() + two.stderr()).not.toContain(encodeURIComponent(superuserPassword));
+}, 60_000);
+
+it('a database server that is not there is told in one line', async () => {
+  const host = spawnHost({
+    env: { PLANTSTORE_PORT: '0', PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@127.0.0.1:1/plants' },
+  });
+  expect(await host.exited).toBe(1);
+  expect(host.stdout()).toBe('');
+  expect(host.stderr()).toMatch(
+    /^plantstore-server: cannot open the database: .*127\.0\.0\.1:1.*\n$/,
+  );
+  expect(host.stderr()).not.toContain('s3cr3t');
+}, 60_000);
