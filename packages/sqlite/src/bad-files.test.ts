@@ -91,6 +91,22 @@ describe('a file that is not a plant store', () => {
     );
   });
 
+  it.each([1, 1000, 4096])(
+    'is refused when it is cut short by %i bytes, before a plant is missed',
+    async (missing) => {
+      const path = inFolder('plants.db');
+      await makeStore(path);
+      const bytes = await readFile(path);
+      await writeFile(path, bytes.subarray(0, bytes.length - missing));
+      expect(await failToOpen(path)).toMatchObject({
+        kind: 'damaged',
+        message: expect.stringContaining('is damaged; restore it from a backup') as unknown,
+      });
+      await writeFile(path, bytes);
+      await makeStore(path);
+    },
+  );
+
   it('is refused when it is damaged', async () => {
     await makeStore(inFolder('plants.db'));
     const bytes = await readFile(inFolder('plants.db'));

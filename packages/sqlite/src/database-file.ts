@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isCutShort } from './cut-short.ts';
 import { Database } from './node-sqlite.ts';
 
 /** "Plnt": marks a file as ours (PRAGMA application_id). */
@@ -13,8 +14,9 @@ const migrations = [
 /** The schema version that this package writes (PRAGMA user_version). */
 export const schemaVersion = migrations.length;
 
-/** A file that SQLite can read, but that is not ours to write. */
+/** A file that SQLite would open, but that is not ours to write, or not whole. */
 export type ForeignFile =
+  | { readonly kind: 'damaged' }
   | { readonly kind: 'schema-newer'; readonly version: number }
   | { readonly kind: 'not-a-plant-store' };
 
@@ -75,6 +77,7 @@ const syncLeftovers = (path: string): void => {
  * node:sqlite throws; leaves nothing open then, and no content changed in a file that is not ours.
  */
 export const openDatabaseFile = (path: string): Database | ForeignFile => {
+  if (isCutShort(path)) return { kind: 'damaged' };
   syncLeftovers(path);
   const database = new Database(path);
   try {

@@ -91,11 +91,19 @@ export const openErrorOf = (path: string, cause: unknown): OpenSqliteError | und
   return { kind: failure, message: describe(path, failure), ...fault, path, cause };
 };
 
+const describeForeign = (path: string, foreign: ForeignFile): string => {
+  switch (foreign.kind) {
+    case 'damaged':
+      return describe(path, foreign.kind);
+    case 'schema-newer':
+      return `${path} has schema version ${foreign.version}, made by a newer plant store; this one knows up to ${schemaVersion}: upgrade it`;
+    case 'not-a-plant-store':
+      return `${path} is the database of another application; name another file`;
+  }
+};
+
 export const foreignFileError = (path: string, foreign: ForeignFile): OpenSqliteError => ({
   kind: foreign.kind,
   path,
-  message:
-    foreign.kind === 'schema-newer'
-      ? `${path} has schema version ${foreign.version}, made by a newer plant store; this one knows up to ${schemaVersion}: upgrade it`
-      : `${path} is the database of another application; name another file`,
+  message: describeForeign(path, foreign),
 });
