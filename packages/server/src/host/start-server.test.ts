@@ -42,6 +42,16 @@ const post = async (url: string) =>
 
 const portOf = (url: string) => Number(new URL(url).port);
 
+const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** A connection that has had an answer, and is kept. */
+const connectIdle = async (url: string) => {
+  const connection = await connectRaw(portOf(url));
+  connection.socket.write(get);
+  await connection.until((text) => text.endsWith('}'));
+  return connection;
+};
+
 describe('startServer', () => {
   it('says where to post plants', async () => {
     const { url } = await running({ basePath: '/garden/' });
@@ -92,10 +102,7 @@ describe('the graceful shutdown', () => {
 
   it('answers every request that a client has pipelined by then', async () => {
     const { url, close } = await running();
-    const { socket, until, ended } = await connectRaw(portOf(url));
-    const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
-    socket.write(get);
-    await until((text) => text.endsWith('}'));
+    const { socket, ended } = await connectIdle(url);
     const closed = close();
     socket.write(get.repeat(10));
     const told = parseResponses(await ended).slice(1);
@@ -109,10 +116,7 @@ describe('the graceful shutdown', () => {
 
   it('still answers a request that comes on a connection that was idle', async () => {
     const { url, close } = await running();
-    const { socket, until, ended } = await connectRaw(portOf(url));
-    const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
-    socket.write(get);
-    await until((text) => text.endsWith('}'));
+    const { socket, ended } = await connectIdle(url);
     const closed = close();
     socket.write(get);
     expect(parseResponses(await ended)).toMatchObject([
