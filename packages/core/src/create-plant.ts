@@ -1,10 +1,21 @@
-import { okAsync, type ResultAsync } from 'neverthrow';
+import { err, type Result, ResultAsync } from 'neverthrow';
 import { parseNewPlant, type PlantInvalid } from './parse-new-plant.ts';
 import type { Plant } from './plant.ts';
 import type { IdTaken, PlantRepository, StoreUnavailable } from './plant-repository.ts';
 
 /** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
 export type CreatePlantError = PlantInvalid | IdTaken | StoreUnavailable;
+
+// Async, so that a repository that throws rejects and no call here throws.
+const create = async (
+  repository: PlantRepository,
+  input: unknown,
+): Promise<Result<Plant, CreatePlantError>> => {
+  const parsed = parseNewPlant(input);
+  if (parsed.isErr()) return err(parsed.error);
+  const { id: _, ...plant } = parsed.value;
+  return (await repository.create(parsed.value)).map(() => plant);
+};
 
 /**
  * Creates a plant: validates the input, keeps it in the repository, and gives the plant without
@@ -32,11 +43,4 @@ export type CreatePlantError = PlantInvalid | IdTaken | StoreUnavailable;
 export const createPlant = (
   repository: PlantRepository,
   input: unknown,
-): ResultAsync<Plant, CreatePlantError> =>
-  // From inside the promise, so that a repository that throws rejects and no call here throws.
-  okAsync(input)
-    .andThen(parseNewPlant)
-    .andThen((newPlant) => {
-      const { id: _, ...plant } = newPlant;
-      return repository.create(newPlant).map((): Plant => plant);
-    });
+): ResultAsync<Plant, CreatePlantError> => new ResultAsync(create(repository, input));

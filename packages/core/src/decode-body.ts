@@ -43,10 +43,14 @@ type WithTextDecoder = {
   ) => { readonly decode: (bytes: Uint8Array) => string };
 };
 
+let decoder: InstanceType<WithTextDecoder['TextDecoder']> | undefined;
+
 const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
   (bytes: Uint8Array) => {
     const { TextDecoder } = globalThis as unknown as WithTextDecoder;
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    // Made once: that takes longer than to decode a plant. Without `stream` it keeps no state.
+    decoder ??= new TextDecoder('utf-8', { fatal: true });
+    return decoder.decode(bytes);
   },
   (): BodyUndecodable => ({ kind: 'encoding-invalid' }),
 );

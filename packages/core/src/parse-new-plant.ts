@@ -40,11 +40,12 @@ const members = ['id', 'name', 'tag'] as const;
 const ownMembers = (input: unknown): Record<string, unknown> | undefined => {
   try {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-    const present = members
-      .filter((member) => Object.hasOwn(input, member))
-      .map((member) => [member, (input as Record<string, unknown>)[member]] as const)
-      .filter(([, value]) => value !== undefined);
-    return Object.fromEntries(present);
+    const own: Record<string, unknown> = {};
+    for (const member of members) {
+      const value: unknown = Object.hasOwn(input, member) ? Reflect.get(input, member) : undefined;
+      if (value !== undefined) own[member] = value;
+    }
+    return own;
   } catch {
     // A proxy or a getter that throws: whatever it is, it cannot be read as an object.
     return undefined;

@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '@plantstore/core/wire';
 import type { Authenticate } from '../http/admit.ts';
 
 /** What is kept of a token. */
-export const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 const isAmong = (digests: readonly Buffer[], token: string): boolean => {
   const digest = digestOf(token);

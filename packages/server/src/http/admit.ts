@@ -1,6 +1,7 @@
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
+import { withDeadline } from './deadline.ts';
 import {
   type HeadFields,
   isHostValid,
@@ -22,6 +23,8 @@ export type Entrance = {
   readonly path: string;
   readonly authenticate: Authenticate;
   readonly maxBodyBytes: number;
+  /** How long `authenticate` may take, in milliseconds. */
+  readonly handlerTimeoutMs: number;
   /** `undefined` where no other origin's pages may call. */
   readonly cors: Cors | undefined;
 };
@@ -66,15 +69,26 @@ const describe = (thrown: unknown, token: string): string => {
   return hasToken ? 'an error whose message has the token in it' : text;
 };
 
+const late = Symbol('late');
+
 const credentialsFault = async (
-  authenticate: Authenticate,
+  { authenticate, handlerTimeoutMs }: Entrance,
   authorization: string | undefined,
 ): Promise<Admission | undefined> => {
   const token = bearerTokenOf(authorization);
   if (token === undefined) return refuse('unauthenticated');
   try {
-    const accepted: unknown = await authenticate(token);
-    return accepted === true ? undefined : refuse('token-rejected');
+    const deciding: unknown = authenticate(token);
+    // Only what has to be waited for needs a deadline.
+    const decided: unknown =
+      typeof deciding === 'boolean'
+        ? deciding
+        : await withDeadline(Promise.resolve(deciding), handlerTimeoutMs, () => late);
+    if (decided === late) {
+      const cause = `authenticate did not answer in ${handlerTimeoutMs} ms`;
+      return refuse('unavailable', { cause });
+    }
+    return decided === true ? undefined : refuse('token-rejected');
   } catch (thrown) {
     return refuse('internal', { cause: `authenticate threw: ${describe(thrown, token)}` });
   }
@@ -110,7 +124,7 @@ export const admit = async (head: RequestHead, entrance: Entrance): Promise<Admi
   if (pathOf(head.target) !== entrance.path) return refuse('path-unknown');
   if (head.method !== 'POST') return otherMethod(head, entrance.cors);
   return (
-    (await credentialsFault(entrance.authenticate, fields.authorization)) ??
+    (await credentialsFault(entrance, fields.authorization)) ??
     contentFault(fields, entrance.maxBodyBytes) ?? { kind: 'admitted' }
   );
 };

@@ -16,15 +16,15 @@ export type Answer = {
   readonly cause?: unknown;
 };
 
+const always: Headers = [
+  ['Content-Type', 'application/json'],
+  ['Cache-Control', 'no-store'],
+  ['X-Content-Type-Options', 'nosniff'],
+];
+
 const jsonAnswer = (status: number, body: string, headers: Headers = []): Answer => ({
   status,
-  headers: [
-    ['Content-Type', 'application/json'],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ['Cache-Control', 'no-store'],
-    ['X-Content-Type-Options', 'nosniff'],
-    ...headers,
-  ],
+  headers: [...always, ['Content-Length', String(Buffer.byteLength(body))], ...headers],
   body,
 });
 

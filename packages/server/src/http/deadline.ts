@@ -7,10 +7,11 @@ export const withDeadline = async <T>(
   deadlineMs: number,
   late: () => T,
 ): Promise<T> =>
-  new Promise((resolve, reject) => {
+  new Promise((resolve) => {
     const timer = setTimeout(() => resolve(late()), deadlineMs);
-    work.then(resolve, reject).then(
-      () => clearTimeout(timer),
-      () => clearTimeout(timer),
-    );
+    const settled = () => {
+      clearTimeout(timer);
+      resolve(work);
+    };
+    work.then(settled, settled);
   });

@@ -2,6 +2,7 @@
 const origin = /^https?:\/\/[^/?#]+/i;
 
 const percentDecode = (path: string): string | undefined => {
+  if (!path.includes('%')) return path;
   try {
     return decodeURIComponent(path);
   } catch {

@@ -22,9 +22,9 @@ describe('the answer to a body', () => {
     const answer = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
     expect(answer.headers).toEqual([
       ['Content-Type', 'application/json'],
-      ['Content-Length', String(Buffer.byteLength('{"name":"🪴"}'))],
       ['Cache-Control', 'no-store'],
       ['X-Content-Type-Options', 'nosniff'],
+      ['Content-Length', String(Buffer.byteLength('{"name":"🪴"}'))],
     ]);
   });
 

@@ -50,22 +50,20 @@ const none: Headers = [];
 export const createService = (options: ServiceOptions): Service => {
   const entrance = entranceOf(options);
   const { repository, maxBodyBytes, handlerTimeoutMs, cors } = entrance;
-  const late = (who: string) => (): Answer =>
-    errorAnswer('unavailable', { cause: `${who} did not answer in ${handlerTimeoutMs} ms` });
+  const late = (): Answer => {
+    const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
+    return errorAnswer('unavailable', { cause });
+  };
   return {
     maxBodyBytes,
     headersFor: cors?.headersFor ?? (() => none),
-    admit: async (head) =>
-      withDeadline(admit(head, entrance), handlerTimeoutMs, () => ({
-        kind: 'answered',
-        answer: late('authenticate')(),
-      })),
+    admit: async (head) => admit(head, entrance),
     create: async (body) => {
       try {
-        const answering = decodeBody(body)
-          .asyncAndThen((input) => createPlant(repository, input))
-          .match(plantAnswer, failureAnswer);
-        return await withDeadline(answering, handlerTimeoutMs, late('the repository'));
+        const decoded = decodeBody(body);
+        if (decoded.isErr()) return failureAnswer(decoded.error);
+        const creating = createPlant(repository, decoded.value).match(plantAnswer, failureAnswer);
+        return await withDeadline(creating, handlerTimeoutMs, late);
       } catch (cause) {
         return errorAnswer('internal', { cause });
       }

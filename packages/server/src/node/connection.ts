@@ -20,8 +20,9 @@ export type Connection = {
   refusals: number;
   /** Until when its next request is not looked at, as a time of `performance.now()`. */
   restsUntil: number;
-  /** Over when the request before is: only safe methods may overlap (RFC 9112 §9.3.2). */
-  turn: Promise<void>;
+  /** What is to be served, one after the other: only safe methods may overlap (RFC 9112 §9.3.2). */
+  readonly waiting: (() => Promise<void>)[];
+  isServing: boolean;
 };
 
 const longestRestSeconds = 8;
@@ -48,6 +49,18 @@ export const rested = async ({ restsUntil }: Connection, isHurried: () => boolea
   }
 };
 
+/** Serves in turn; never rejects as long as what is served does not. */
+export const serveInTurn = async (
+  connection: Connection,
+  serve: () => Promise<void>,
+): Promise<void> => {
+  connection.waiting.push(serve);
+  if (connection.isServing) return;
+  connection.isServing = true;
+  for (let next = connection.waiting.shift(); next; next = connection.waiting.shift()) await next();
+  connection.isServing = false;
+};
+
 const open = (socket: Socket): Connection => {
   const connection: Connection = {
     latest: undefined,
@@ -56,7 +69,8 @@ const open = (socket: Socket): Connection => {
     last: Number.POSITIVE_INFINITY,
     refusals: 0,
     restsUntil: 0,
-    turn: Promise.resolve(),
+    waiting: [],
+    isServing: false,
   };
   letEndInStages(socket);
   // Node 22 does not tell the responses that wait behind others.

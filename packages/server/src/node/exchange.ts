@@ -53,6 +53,8 @@ export const identify = (
   };
 };
 
+const ignore = (): void => {};
+
 /** The form in which Node takes fields fastest: names and values in turn. */
 const flatten = (own: Headers, more: Headers, requestId: string, isLast: boolean): string[] => {
   const fields: string[] = [];
@@ -96,8 +98,8 @@ export const openExchange = (
 
   reportStart(who);
   // A client that leaves early is no fault; whatever was written for it is dropped.
-  response.on('error', () => {});
-  response.once('close', over);
+  response.on('error', ignore);
+  response.on('close', over);
 
   return {
     request,

@@ -7,36 +7,40 @@ export type ReadBody =
   | { readonly kind: 'broken-off' }
   | { readonly kind: 'not-ours' };
 
+const joined = (chunks: readonly Buffer[], size: number): Buffer => {
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size);
+};
+
 /** Reads a request body of at most `limit` bytes; past that it stops keeping, not listening. */
 export const readBody = async (request: IncomingMessage, limit: number): Promise<ReadBody> =>
   new Promise((resolve) => {
+    if (request.readableEnded || request.destroyed) {
+      resolve({ kind: request.readableEnded ? 'not-ours' : 'broken-off' });
+      return;
+    }
     const chunks: Buffer[] = [];
     let size = 0;
-
+    // Only the first thing that it settles on counts.
+    let isSettled = false;
     const settle = (result: ReadBody) => {
-      request.off('data', onData);
-      request.off('end', onEnd);
-      request.off('close', onClose);
+      isSettled = true;
+      chunks.length = 0;
       resolve(result);
     };
-    const onData = (chunk: unknown) => {
+    request.on('data', (chunk: unknown) => {
+      if (isSettled) return;
       // A body parser before us has set an encoding: the bytes are gone.
       if (!Buffer.isBuffer(chunk)) {
         settle({ kind: 'not-ours' });
         return;
       }
       size += chunk.length;
+      chunks.push(chunk);
       if (size > limit) settle({ kind: 'too-large' });
-      else chunks.push(chunk);
-    };
-    const onEnd = () => settle({ kind: 'read', bytes: Buffer.concat(chunks, size) });
-    const onClose = () => settle({ kind: 'broken-off' });
-
-    if (request.readableEnded || request.destroyed) {
-      resolve({ kind: request.readableEnded ? 'not-ours' : 'broken-off' });
-      return;
-    }
-    request.on('data', onData);
-    request.on('end', onEnd);
-    request.on('close', onClose);
+    });
+    request.on('end', () => {
+      if (!isSettled) settle({ kind: 'read', bytes: joined(chunks, size) });
+    });
+    request.on('close', () => settle({ kind: 'broken-off' }));
   });

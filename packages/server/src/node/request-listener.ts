@@ -3,7 +3,14 @@ import type { Duplex } from 'node:stream';
 import { errorAnswer } from '../http/answer.ts';
 import { createService, type Service, type ServiceOptions } from '../http/service.ts';
 import { type Limits, limitsOf } from '../limits.ts';
-import { createConnections, maxPipelined, rest, rested, restSecondsOf } from './connection.ts';
+import {
+  createConnections,
+  maxPipelined,
+  rest,
+  rested,
+  restSecondsOf,
+  serveInTurn,
+} from './connection.ts';
 import { type Exchange, openExchange } from './exchange.ts';
 import { type Logger, loggerOf } from './logger.ts';
 import { createSlots, serveExchange } from './serve-exchange.ts';
@@ -64,17 +71,17 @@ export const createServe = (
         onLast: () => {
           connection.last = Math.min(connection.last, number);
         },
-        onOver: () => connection.open.delete(exchange),
+        onOver: () => {
+          connection.open.delete(exchange);
+          // An idle connection keeps no request, for its head has a token.
+          if (connection.latest === exchange && request.complete) connection.latest = undefined;
+        },
       });
       connection.latest = exchange;
       connection.open.add(exchange);
       if (request.socket.destroyed) exchange.breakOff();
-      response.once('close', () => {
-        // An idle connection keeps no request, for its head has a token.
-        if (connection.latest === exchange && request.complete) connection.latest = undefined;
-      });
-      connection.turn = connection.turn
-        .then(async () => {
+      void serveInTurn(connection, async () => {
+        try {
           await rested(connection, isClosing);
           if (number >= connection.last || request.socket.destroyed) {
             // The client has left, or been told that the connection ends: what follows is not served.
@@ -90,8 +97,10 @@ export const createServe = (
             else connection.refusals = 0;
           }
           exchange.giveUp();
-        })
-        .catch((cause: unknown) => exchange.answer(errorAnswer('internal', { cause }), 'close'));
+        } catch (cause) {
+          exchange.answer(errorAnswer('internal', { cause }), 'close');
+        }
+      });
     },
     admit: async (head) => service.admit(head),
     currentExchange: (socket) => connections.find(socket)?.latest,
