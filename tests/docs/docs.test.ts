@@ -90,6 +90,18 @@ it('the table of options has every limit with its default', () => {
   expect(Object.fromEntries(told)).toEqual(defaultLimits);
 });
 
+const entryPoints = globSync('packages/*/package.json', { cwd: root }).flatMap((manifest) => {
+  const { exports } = JSON.parse(read(manifest)) as { exports: Record<string, unknown> };
+  const [, folder = ''] = manifest.split('/');
+  return Object.keys(exports)
+    .filter((subpath) => !subpath.endsWith('.json'))
+    .map((subpath) => `${folder}${subpath.slice(1).replace('/', '.')}`);
+});
+
+it.each(entryPoints)('the API of %s has a page', (entryPoint) => {
+  expect(existsSync(join(root, `docs/api/${entryPoint}.md`))).toBe(true);
+});
+
 const inlineLink = /\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g;
 const linkDefinition = /^\[[^\]]+\]: +<?([^\s>]+)/gm;
 

@@ -42,16 +42,16 @@ export type PlantClient = {
    * Creates a plant. Never throws, and the result never rejects. Source: the specification's
    * "Create plant".
    *
-   * @param newPlant.id An exact int64: a `bigint`, or a safe integer number.
-   * @param newPlant.name Any Unicode text without U+0000; the service judges it, not the client.
-   * @param newPlant.tag Likewise, or absent.
    * @returns The plant as the service answers it (without the id): it is stored durably. The same
    * plant may be created again; another plant under a taken id is `refused` as `id-taken`.
    */
   readonly createPlant: (
     newPlant: {
+      /** An exact int64: a `bigint`, or a safe integer number. */
       readonly id: bigint | number;
+      /** Any Unicode text without U+0000; the service judges it, not the client. */
       readonly name: string;
+      /** Likewise, or absent. */
       readonly tag?: string | undefined;
     },
     options?: CreatePlantOptions,

@@ -8,7 +8,11 @@ type Attempted = {
   readonly attempts: number;
 };
 
-/** The service answered an error of its own; `message` is the service's. */
+/**
+ * The service answered an error of its own; `message` is the service's.
+ *
+ * @interface
+ */
 export type Refused = Attempted & {
   readonly kind: 'refused';
   /** The error's name in the error table, `'unknown'` for a number that this version does not know. */
@@ -19,7 +23,11 @@ export type Refused = Attempted & {
   readonly status: number;
 };
 
-/** Refused before sending: an argument or option is wrong. */
+/**
+ * Refused before sending: an argument or option is wrong.
+ *
+ * @interface
+ */
 export type RequestInvalid = Attempted & {
   readonly kind: 'request-invalid';
   /**
@@ -36,10 +44,16 @@ export type RequestInvalid = Attempted & {
 /**
  * There is no token that could be sent: it is no RFC 6750 b64token, or the function that should give it
  * failed. Nothing of what it threw is here, for that may hold a credential.
+ *
+ * @interface
  */
 export type TokenFailed = Attempted & { readonly kind: 'token-failed' };
 
-/** The answer has another status than 200 and no error of the service; a redirect is not followed. */
+/**
+ * The answer has another status than 200 and no error of the service; a redirect is not followed.
+ *
+ * @interface
+ */
 export type UnexpectedStatus = Attempted & {
   readonly kind: 'unexpected-status';
   /** The HTTP status; 0 where a browser hides a redirect. */
@@ -48,7 +62,11 @@ export type UnexpectedStatus = Attempted & {
   readonly body: string;
 };
 
-/** The answer breaks the contract: a 200 that is no plant, or a 400 that is no error. */
+/**
+ * The answer breaks the contract: a 200 that is no plant, or a 400 that is no error.
+ *
+ * @interface
+ */
 export type ResponseInvalid = Attempted & {
   readonly kind: 'response-invalid';
   /** The HTTP status, 200 or 400. */
@@ -62,16 +80,29 @@ type MaybeAnswered = Attempted & {
   readonly status?: number;
 };
 
-/** No whole answer: `fetch` failed, or the body broke off or was far longer than any honest one. */
+/**
+ * No whole answer: `fetch` failed, or the body broke off or was far longer than any honest one.
+ *
+ * @interface
+ */
 export type NetworkFailed = MaybeAnswered & {
   readonly kind: 'network';
+  /** Describes what `fetch` or the body threw. */
   readonly cause: CauseDescription;
 };
 
-/** No whole answer within `attemptTimeoutMs`, the last time, or `timeoutMs`. */
+/**
+ * No whole answer within `attemptTimeoutMs`, the last time, or `timeoutMs`.
+ *
+ * @interface
+ */
 export type TimedOut = MaybeAnswered & { readonly kind: 'timeout' };
 
-/** The caller's signal aborted the call. */
+/**
+ * The caller's signal aborted the call.
+ *
+ * @interface
+ */
 export type Aborted = MaybeAnswered & {
   readonly kind: 'aborted';
   /** Describes the signal's reason. */

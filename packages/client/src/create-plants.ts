@@ -23,6 +23,7 @@ export type PlantOutcome<Given> = {
   readonly index: number;
   /** The plant as the source gave it, whatever else that has. */
   readonly newPlant: Given;
+  /** What its call answered. */
   readonly result: Result<Plant, CreatePlantError>;
 };
 
@@ -30,6 +31,7 @@ type Call<Given> = Omit<PlantOutcome<Given>, 'result'> & {
   result?: Result<Plant, CreatePlantError>;
 };
 
+/** @inline */
 type Source<Given> = Iterable<Given> | AsyncIterable<Given>;
 
 const isCount = (value: unknown): value is number =>

@@ -2,10 +2,13 @@ import { readMember, safely } from './safely.ts';
 
 /** What was thrown, as plain data without the token: at most four causes deep. */
 export type CauseDescription = {
+  /** Such as `TypeError`; of what is no error, its type. */
   readonly name: string;
+  /** Its own words. */
   readonly message: string;
   /** Such as `ECONNREFUSED`, where there is one. */
   readonly code?: string;
+  /** What caused it, where it says so. */
   readonly cause?: CauseDescription;
 };
 

@@ -1,3 +1,9 @@
+/**
+ * `@plantstore/core/errors`: the errors that a plant store can answer, for those who write or read its answers. Without zod.
+ *
+ * @module
+ */
+
 /** The class of an error in HTTP's terms, and its number on the wire. */
 type ErrorRow = { readonly error: number; readonly status: number };
 

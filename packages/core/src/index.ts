@@ -1,3 +1,8 @@
+/**
+ * @module
+ * @mergeModuleWith <project>
+ */
+
 export { createPlant, type CreatePlantError } from './create-plant.ts';
 export { createMemoryRepository } from './memory-repository.ts';
 export { parseNewPlant, type PlantFault, type PlantInvalid } from './parse-new-plant.ts';

@@ -14,9 +14,10 @@ export type PlantFault = Extract<
   | 'tag-not-text'
 >;
 
-/** The input is no plant. `faults` has every fault, in the order id, name, tag. */
+/** The input is no plant. */
 export type PlantInvalid = {
   readonly kind: 'plant-invalid';
+  /** Every fault, in the order id, name, tag. */
   readonly faults: readonly [PlantFault, ...PlantFault[]];
 };
 

@@ -2,7 +2,11 @@ import type { ResultAsync } from 'neverthrow';
 import type { NewPlant } from './plant.ts';
 
 /** Another plant, with another name or tag, already has this id. Nothing was changed. */
-export type IdTaken = { readonly kind: 'id-taken'; readonly id: bigint };
+export type IdTaken = {
+  readonly kind: 'id-taken';
+  /** The id that both plants have. */
+  readonly id: bigint;
+};
 
 /**
  * The store cannot say that the plant is kept: it is unreachable, full, overloaded or closed.

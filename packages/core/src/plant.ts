@@ -18,12 +18,14 @@ const toExact = (id: unknown): unknown => (Number.isSafeInteger(id) ? BigInt(id 
  * ```
  */
 export const Plant = z.object({
+  /** Unicode text, as it was given. */
   name: Text,
+  /** Likewise; not there where none was given. */
   tag: z.exactOptional(Text),
 });
 
 /** A plant as the service answers it; see the schema of the same name. */
-export type Plant = z.infer<typeof Plant>;
+export interface Plant extends z.infer<typeof Plant> {}
 
 /**
  * A plant to be created: a {@link Plant} and its `id`, an exact int64. The schema takes the id as a
@@ -38,9 +40,10 @@ export type Plant = z.infer<typeof Plant>;
  * ```
  */
 export const NewPlant = z.object({
+  /** An int64: a `bigint` once it is parsed. */
   id: z.pipe(z.transform(toExact), z.int64()),
   ...Plant.shape,
 });
 
 /** A plant to be created; see the schema of the same name. */
-export type NewPlant = z.infer<typeof NewPlant>;
+export interface NewPlant extends z.infer<typeof NewPlant> {}

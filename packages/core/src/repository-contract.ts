@@ -1,15 +1,28 @@
+/**
+ * `@plantstore/core/repository-contract`: the one test suite that every store passes, ours and yours.
+ *
+ * @module
+ */
+
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
 
 /** What the suite needs of a test runner: vitest, jest, bun:test and others have it. */
 export type TestRunner = {
+  /** Groups tests under a name. */
   readonly describe: (name: string, body: () => void) => unknown;
+  /** Declares a test. */
   readonly it: (name: string, body: () => Promise<void>) => unknown;
-  readonly expect: (actual: unknown) => { toEqual(expected: unknown): void };
+  /** Takes the value to be judged. */
+  readonly expect: (actual: unknown) => {
+    /** Throws where the two are not deeply equal. */
+    toEqual(expected: unknown): void;
+  };
 };
 
 /** A repository under test. */
 export type OpenedRepository = {
+  /** Empty at first. */
   readonly repository: PlantRepository;
   /** Closes the repository and opens it again on the same plants; leave it out where nothing outlives it. */
   readonly reopen?: () => Promise<PlantRepository>;

@@ -4,8 +4,9 @@ import { createTable, type TableFault } from './plants-table.ts';
 import { describeThrown, sqlStateOf } from './server-failure.ts';
 import { quoted } from './statements.ts';
 
-/** Why a database could not be opened. `message` says what to do about it, and has no password. */
+/** Why a database could not be opened. */
 export type OpenPostgresError = {
+  /** What is wrong, in one word; `message` has the details. */
   readonly kind:
     | 'url-invalid'
     | 'unreachable'
@@ -17,6 +18,7 @@ export type OpenPostgresError = {
     | 'table-foreign'
     | 'tls-failed'
     | 'unexpected';
+  /** For the operator: what is wrong and what to do about it. It has no password. */
   readonly message: string;
   /** What the driver threw, if it did. */
   readonly cause?: unknown;

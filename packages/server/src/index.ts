@@ -8,6 +8,7 @@ export {
 } from './host/start-server.ts';
 export type { Authenticate } from './http/admit.ts';
 export { createFetch, type InProcessFetch } from './http/create-fetch.ts';
+export type { ServiceOptions } from './http/service.ts';
 export { createHttpServer, type HttpServerOptions } from './node/http-server.ts';
 export type { Logger } from './node/logger.ts';
 export type {

@@ -3,10 +3,24 @@ import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
 import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
 
-/** Why a database file could not be opened. `message` says what to do about it. */
+/** Why a database file could not be opened. */
 export type OpenSqliteError = {
-  readonly kind: SqliteFailure | UnusableFile['kind'];
+  /** What is wrong, in one word; `message` has the details. */
+  readonly kind:
+    | 'locked'
+    | 'read-only'
+    | 'input-output'
+    | 'damaged'
+    | 'disk-full'
+    | 'cannot-open'
+    | 'not-a-database'
+    | 'replaced'
+    | 'schema-newer'
+    | 'not-a-plant-store'
+    | 'unexpected';
+  /** The file, as an absolute path. */
   readonly path: string;
+  /** For the operator: what is wrong and what to do about it. */
   readonly message: string;
   /** What node:sqlite threw, if it did. */
   readonly cause?: unknown;

@@ -107,7 +107,6 @@ const open = async (path: string): Promise<Result<SqliteRepository, OpenSqliteEr
  * `synchronous=FULL`), so it survives `kill -9` and a power cut. The file has one owner: while it is
  * open here, no other process can use it.
  *
- * @param options - `path`: the database file, relative to the working directory or absolute
  * @returns the repository, or why the file cannot be used, with a `message` for the operator
  * @example
  * ```ts
@@ -122,5 +121,6 @@ const open = async (path: string): Promise<Result<SqliteRepository, OpenSqliteEr
  * ```
  */
 export const openSqliteRepository = (options: {
+  /** The database file, relative to the working directory or absolute. */
   readonly path: string;
 }): ResultAsync<SqliteRepository, OpenSqliteError> => new ResultAsync(open(resolve(options.path)));

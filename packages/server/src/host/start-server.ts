@@ -10,7 +10,11 @@ import { secureOptionsOf, tlsFaultOf, type TlsOptions } from '../node/tls.ts';
 import { trackConnections, type TrackedConnections } from '../node/track-connections.ts';
 import { cannotListen, inUrl, reachable } from './listen-address.ts';
 
-/** What a running server is made of. */
+/**
+ * What a running server is made of.
+ *
+ * @interface
+ */
 export type StartServerOptions = HttpServerOptions & {
   /** The address to listen on. Default is 127.0.0.1, this machine only. */
   readonly host?: string;
@@ -18,9 +22,18 @@ export type StartServerOptions = HttpServerOptions & {
   readonly port?: number;
 };
 
-/** New connections have the new certificate, or `message` says why they still have the old one. */
+/** What became of an exchange of certificates. */
 export type RenewedTls =
-  { readonly kind: 'renewed' } | { readonly kind: 'not-renewed'; readonly message: string };
+  | {
+      /** New connections have the new certificate. */
+      readonly kind: 'renewed';
+    }
+  | {
+      /** New connections still have the old certificate. */
+      readonly kind: 'not-renewed';
+      /** Why, for the operator. */
+      readonly message: string;
+    };
 
 /** A server that accepts requests. */
 export type RunningServer = {
@@ -37,10 +50,22 @@ export type RunningServer = {
   readonly close: (deadlineMs?: number) => Promise<void>;
 };
 
-/** The server runs, or cannot listen; `message` says why. */
+/** What became of a start. */
 export type StartedServer =
-  | { readonly kind: 'running'; readonly server: RunningServer }
-  | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
+  | {
+      /** The server accepts requests. */
+      readonly kind: 'running';
+      /** What closes it again. */
+      readonly server: RunningServer;
+    }
+  | {
+      /** The address cannot be listened on. */
+      readonly kind: 'cannot-listen';
+      /** Why, for the operator. */
+      readonly message: string;
+      /** What Node reported. */
+      readonly cause: unknown;
+    };
 
 /** A connection without a request may bring one more in this time, in milliseconds. */
 const lingerMs = 250;

@@ -8,7 +8,11 @@ import { withDeadline } from './deadline.ts';
 import type { RequestHead } from './request-head.ts';
 import { basePathForm, normalizeBasePath } from './request-path.ts';
 
-/** What the HTTP service is made of. */
+/**
+ * What a plant store over HTTP is made of, with or without a server.
+ *
+ * @interface
+ */
 export type ServiceOptions = {
   /** Where plants are kept. */
   readonly repository: PlantRepository;

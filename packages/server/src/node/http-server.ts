@@ -7,7 +7,11 @@ import { createClientErrorListener, createConnectListener } from './refused-conn
 import { createServe, type RequestListenerOptions } from './request-listener.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls.ts';
 
-/** What an HTTP server for plants is made of. */
+/**
+ * What an HTTP server for plants is made of.
+ *
+ * @interface
+ */
 export type HttpServerOptions = RequestListenerOptions &
   Partial<
     Pick<Limits, 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'>

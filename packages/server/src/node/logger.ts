@@ -1,7 +1,10 @@
 /** Where the server tells what happens; pino has this shape, as has the bundled host's log. */
 export type Logger = {
+  /** Hears of requests that were served, refused or broken off. */
   readonly info: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Hears of requests that were answered 503, and of connections that were too many. */
   readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  /** Hears of requests that were answered 500. */
   readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 };
 

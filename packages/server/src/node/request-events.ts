@@ -21,7 +21,9 @@ export type RequestStartEvent = {
 
 /** What is published to `plantstore:request:error`: a request is answered 500 or 503. */
 export type RequestErrorEvent = {
+  /** The same object in every event of a request. */
   readonly request: RequestInfo;
+  /** Of the answer: 500 or 503. */
   readonly status: number;
   /** The number in the body, as in the error table. */
   readonly error: number;
@@ -45,6 +47,7 @@ export type RequestErrorEvent = {
  * ```
  */
 export type RequestEndEvent = {
+  /** The same object in every event of a request. */
   readonly request: RequestInfo;
   /** Of the answer; `undefined` where the connection was gone before there was one. */
   readonly status?: number;

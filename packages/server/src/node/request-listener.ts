@@ -15,7 +15,11 @@ import { type Exchange, openExchange } from './exchange.ts';
 import { type Logger, loggerOf } from './logger.ts';
 import { createSlots, serveExchange } from './serve-exchange.ts';
 
-/** What a request listener is made of. */
+/**
+ * What a request listener is made of.
+ *
+ * @interface
+ */
 export type RequestListenerOptions = ServiceOptions &
   Partial<Pick<Limits, 'maxInFlight'>> & {
     /** Where requests are logged, one line each. Default is nowhere. */
