@@ -1,45 +1,64 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
+
+type Package = 'core' | 'sqlite' | 'postgres' | 'server' | 'client';
 
 type Manifest = {
   exports: Record<string, string | { '@plantstore/source': string }>;
   bin?: Record<string, string>;
 };
 
-/** The entry points of a package are what its manifest exports, its bin, and its threads' programs. */
-const entriesOf = (packageName: string): string[] => {
-  const manifest = JSON.parse(
-    readFileSync(`packages/${packageName}/package.json`, 'utf8'),
-  ) as Manifest;
-  const exported = Object.values(manifest.exports).flatMap((target) =>
-    typeof target === 'string' ? [] : [target['@plantstore/source']],
-  );
-  const bins = Object.values(manifest.bin ?? {}).map((path) =>
-    path.replace('dist', 'src').replace('.js', '.ts'),
+const manifestOf = (packageName: Package): Manifest =>
+  JSON.parse(readFileSync(`packages/${packageName}/package.json`, 'utf8')) as Manifest;
+
+/** What can be imported of a package, and its threads' programs. */
+const modulesOf = (packageName: Package): string[] => {
+  const exported = Object.values(manifestOf(packageName).exports).flatMap((target) =>
+    typeof target === 'string' ? [] : [target['@plantstore/source'].slice(2)],
   );
   const workers = readdirSync(`packages/${packageName}/src`)
     .filter((name) => name.endsWith('-worker.ts'))
-    .map((name) => `./src/${name}`);
-  return [...exported, ...bins, ...workers].map(
-    (path) => `packages/${packageName}/${path.slice(2)}`,
-  );
+    .map((name) => `src/${name}`);
+  return [...exported, ...workers].map((path) => `packages/${packageName}/${path}`);
 };
 
-export default defineConfig(
-  ['core', 'sqlite', 'postgres', 'server', 'client'].map((packageName) => ({
+const programsOf = (packageName: Package): string[] =>
+  Object.values(manifestOf(packageName).bin ?? {}).map(
+    (path) =>
+      `packages/${packageName}/${path.slice(2).replace('dist', 'src').replace('.js', '.ts')}`,
+  );
+
+const options = (packageName: Package): Options => ({
+  outDir: `packages/${packageName}/dist`,
+  format: ['esm'],
+  target: 'node22',
+  platform: packageName === 'core' || packageName === 'client' ? 'neutral' : 'node',
+  // tsup's declarations need the compiler API that TypeScript 7 has not; tsc makes them.
+  dts: false,
+  // Without its prefix, node:sqlite does not exist.
+  removeNodeProtocol: false,
+  silent: true,
+});
+
+const packages: readonly Package[] = ['core', 'sqlite', 'postgres', 'server', 'client'];
+
+export default defineConfig([
+  ...packages.map((packageName) => ({
+    ...options(packageName),
     name: packageName,
-    entry: entriesOf(packageName),
-    outDir: `packages/${packageName}/dist`,
-    format: ['esm'],
-    target: 'node22',
-    platform: packageName === 'core' || packageName === 'client' ? 'neutral' : 'node',
-    clean: true,
-    // tsup's declarations need the compiler API that TypeScript 7 has not; tsc makes them.
-    dts: false,
-    // Without its prefix, node:sqlite does not exist.
-    removeNodeProtocol: false,
+    entry: modulesOf(packageName),
     skipNodeModulesBundle: true,
     external: [/^@plantstore\//],
-    silent: true,
   })),
-);
+  {
+    ...options('server'),
+    name: 'host',
+    entry: programsOf('server'),
+    // Core and what it uses of zod: the whole of zod takes longer to load than all the rest.
+    noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod'],
+    external: ['@plantstore/sqlite', '@plantstore/postgres', 'neverthrow'],
+    esbuildOptions: (esbuild) => {
+      esbuild.conditions = ['@plantstore/source'];
+    },
+  },
+]);

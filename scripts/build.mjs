@@ -1,7 +1,15 @@
 // Builds every package into its dist; with --if-stale only where the last build no longer fits.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -67,6 +75,13 @@ const finishDeclarations = () => {
   }
 };
 
+/** The host has code of zod in it, and so the licence of that has to go along. */
+const copyLicence = () =>
+  copyFileSync(
+    join(root, 'packages/core/node_modules/zod/LICENSE'),
+    join(root, 'packages/server/dist/zod-licence.txt'),
+  );
+
 const build = () => {
   // What is left of an earlier build would make tsc believe that there is nothing to do.
   for (const folder of packages)
@@ -78,6 +93,7 @@ const build = () => {
     failureOf('typescript/bin/tsc', '-b', 'tsconfig.build.json');
   if (failure !== undefined) return failure;
   finishDeclarations();
+  copyLicence();
   const outputs = packages.flatMap((folder) => filesIn(`${folder}/dist`));
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, JSON.stringify({ inputs, outputs }));

@@ -19,11 +19,16 @@ const run = (command, ...args) => {
 
 const mayBeIn = /^(package\.json|README\.md|LICENSE|dist\/.+\.js|dist\/.+\.d\.ts)$/;
 const isOfTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
+/** What single packages have besides. */
+const also = {
+  '@plantstore/core': ['openapi.json'],
+  '@plantstore/server': ['dist/zod-licence.txt'],
+};
 const mustBeIn = ['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts'];
 const relativeImport = /(?:\bfrom |\bimport |\bimport\()['"](\.[^'"]+)['"]/g;
 
 const wrongFiles = (files, name) => {
-  const more = name === '@plantstore/core' ? ['openapi.json'] : [];
+  const more = also[name] ?? [];
   const isWrong = (file) => !(mayBeIn.test(file) || more.includes(file)) || isOfTests.test(file);
   return [
     ...files.filter(isWrong).map((file) => `${file} does not belong into the package`),

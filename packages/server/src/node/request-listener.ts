@@ -86,7 +86,7 @@ export const createServe = (
       if (request.socket.destroyed) exchange.breakOff();
       void serveInTurn(connection, async () => {
         try {
-          await rested(connection, isClosing);
+          if (connection.refusals > 0) await rested(connection, isClosing);
           if (number >= connection.last || request.socket.destroyed) {
             // The client has left, or been told that the connection ends: what follows is not served.
             request.resume();
