@@ -28,10 +28,10 @@ const shared = (check: StoreCheck): StoreCheck => {
   };
 };
 
-const late = (): StoreState => ({
+const late: StoreState = {
   kind: 'away',
   reason: `no answer in ${checkDeadlineMs} ms`,
-});
+};
 
 /** Starts as not ready; what the store says is logged where it changes. */
 export const createReadiness = (log: Logger): Readiness => {
@@ -53,7 +53,7 @@ export const createReadiness = (log: Logger): Readiness => {
     async isReady() {
       const asked = check;
       if (asked === undefined) return false;
-      const state = await withDeadline(asked(), checkDeadlineMs, late);
+      const state = (await withDeadline(asked(), checkDeadlineMs)) ?? late;
       // A stop may have come meanwhile.
       if (check === undefined) return false;
       tell(state);

@@ -26,7 +26,7 @@ const crashCloseMs = 1_000;
 /** Ends what is in an unknown state: nothing more is served, and the store may close for a moment. */
 const endAfterCrash = async ({ server, store }: StartedHost): Promise<number> => {
   const closing = Promise.allSettled([server.close(0), store.close()]).then(() => undefined);
-  await withDeadline(closing, crashCloseMs, () => undefined);
+  await withDeadline(closing, crashCloseMs);
   return 1;
 };
 

@@ -69,7 +69,7 @@ const describe = (thrown: unknown, token: string): string => {
   return hasToken ? 'an error whose message has the token in it' : text;
 };
 
-const late = Symbol('late');
+const isTrue = async (deciding: unknown): Promise<boolean> => (await deciding) === true;
 
 const credentialsFault = async (
   { authenticate, handlerTimeoutMs }: Entrance,
@@ -80,15 +80,15 @@ const credentialsFault = async (
   try {
     const deciding: unknown = authenticate(token);
     // Only what has to be waited for needs a deadline.
-    const decided: unknown =
+    const isAccepted =
       typeof deciding === 'boolean'
         ? deciding
-        : await withDeadline(Promise.resolve(deciding), handlerTimeoutMs, () => late);
-    if (decided === late) {
+        : await withDeadline(isTrue(deciding), handlerTimeoutMs);
+    if (isAccepted === undefined) {
       const cause = `authenticate did not answer in ${handlerTimeoutMs} ms`;
       return refuse('unavailable', { cause });
     }
-    return decided === true ? undefined : refuse('token-rejected');
+    return isAccepted ? undefined : refuse('token-rejected');
   } catch (thrown) {
     return refuse('internal', { cause: `authenticate threw: ${describe(thrown, token)}` });
   }
@@ -112,19 +112,21 @@ const contentFault = (fields: HeadFields, maxBodyBytes: number): Admission | und
 };
 
 /**
- * Holds a request head against the entrance, in the order framing, path, method, bearer,
+ * Makes what holds request heads against the entrance, in the order framing, path, method, bearer,
  * expectation, media type, encoding, declared length.
  */
-export const admit = async (head: RequestHead, entrance: Entrance): Promise<Admission> => {
-  if (head.rawHeaders.length > 2 * maxHeaderFields) return refuse('headers-too-large');
-  const fields = readFields(head.rawHeaders);
-  if (fields === undefined) return refuse('bad-request', { message: 'a header is repeated' });
-  const fault = framingFault(head, fields);
-  if (fault !== undefined) return fault;
-  if (pathOf(head.target) !== entrance.path) return refuse('path-unknown');
-  if (head.method !== 'POST') return otherMethod(head, entrance.cors);
-  return (
-    (await credentialsFault(entrance, fields.authorization)) ??
-    contentFault(fields, entrance.maxBodyBytes) ?? { kind: 'admitted' }
-  );
-};
+export const createAdmit =
+  (entrance: Entrance) =>
+  async (head: RequestHead): Promise<Admission> => {
+    if (head.rawHeaders.length > 2 * maxHeaderFields) return refuse('headers-too-large');
+    const fields = readFields(head.rawHeaders);
+    if (fields === undefined) return refuse('bad-request', { message: 'a header is repeated' });
+    const fault = framingFault(head, fields);
+    if (fault !== undefined) return fault;
+    if (pathOf(head.target) !== entrance.path) return refuse('path-unknown');
+    if (head.method !== 'POST') return otherMethod(head, entrance.cors);
+    return (
+      (await credentialsFault(entrance, fields.authorization)) ??
+      contentFault(fields, entrance.maxBodyBytes) ?? { kind: 'admitted' }
+    );
+  };

@@ -1,14 +1,13 @@
 /**
- * What work comes to, or `late` where it takes longer than it may; the work goes on, and what it
- * comes to then is dropped.
+ * What work comes to, or `undefined` where it takes longer than it may; the work goes on, and what
+ * it comes to then is dropped.
  */
 export const withDeadline = async <T>(
   work: PromiseLike<T>,
   deadlineMs: number,
-  late: () => T,
-): Promise<T> =>
+): Promise<T | undefined> =>
   new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(late()), deadlineMs);
+    const timer = setTimeout(resolve, deadlineMs, undefined);
     const settled = () => {
       clearTimeout(timer);
       resolve(work);

@@ -1,7 +1,7 @@
 import { createPlant, type PlantRepository } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
 import { type Limits, limitsOf } from '../limits.ts';
-import { admit, type Admission, type Authenticate } from './admit.ts';
+import { type Admission, type Authenticate, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Headers, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
 import { withDeadline } from './deadline.ts';
@@ -54,20 +54,19 @@ const none: Headers = [];
 export const createService = (options: ServiceOptions): Service => {
   const entrance = entranceOf(options);
   const { repository, maxBodyBytes, handlerTimeoutMs, cors } = entrance;
-  const late = (): Answer => {
-    const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
-    return errorAnswer('unavailable', { cause });
-  };
   return {
     maxBodyBytes,
     headersFor: cors?.headersFor ?? (() => none),
-    admit: async (head) => admit(head, entrance),
+    admit: createAdmit(entrance),
     create: async (body) => {
       try {
         const decoded = decodeBody(body);
         if (decoded.isErr()) return failureAnswer(decoded.error);
-        const creating = createPlant(repository, decoded.value).match(plantAnswer, failureAnswer);
-        return await withDeadline(creating, handlerTimeoutMs, late);
+        const creating = createPlant(repository, decoded.value);
+        const created = await withDeadline(creating, handlerTimeoutMs);
+        if (created !== undefined) return created.match(plantAnswer, failureAnswer);
+        const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
+        return errorAnswer('unavailable', { cause });
       } catch (cause) {
         return errorAnswer('internal', { cause });
       }
