@@ -15,6 +15,7 @@ export type LoadOptions = {
 
 /** What came of it, in the seconds that count. */
 export type LoadResult = {
+  readonly answers: number;
   readonly perSecond: number;
   /** Milliseconds from a request to its answer. */
   readonly latency: { readonly p50: number; readonly p99: number; readonly p999: number };
@@ -26,20 +27,16 @@ const options = JSON.parse(process.argv[2] ?? '{}') as LoadOptions;
 
 const head = `POST /plants HTTP/1.1\r\nHost: 127.0.0.1:${options.port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
 
-let nextId = 1;
-const randomId = (): string => {
-  const bits = (BigInt(Math.floor(Math.random() * 2 ** 31)) << 32n) | BigInt(nextId);
-  nextId += 1;
-  return String(bits);
+let lastId = 0;
+/** All over the index, and below 2^53, because most peers take no other. */
+const randomBase = () => Math.floor(Math.random() * 2 ** 20) * 2 ** 32;
+const nextId = (): number => {
+  lastId += 1;
+  return options.ids === 'random' ? randomBase() + lastId : lastId;
 };
-const sequentialId = (): string => {
-  nextId += 1;
-  return String(nextId);
-};
-const idOf = options.ids === 'random' ? randomId : sequentialId;
 
 const requestText = (): string => {
-  const body = `{"id":${idOf()},"name":"Monstera","tag":"climber"}`;
+  const body = `{"id":${nextId()},"name":"Monstera","tag":"climber"}`;
   return `${head}${body.length}\r\n\r\n${body}`;
 };
 
@@ -50,9 +47,21 @@ const contentLength = /\r\ncontent-length: (\d+)/i;
 
 const isWhole = (answer: string): boolean => {
   const headEnd = answer.indexOf('\r\n\r\n');
+  if (headEnd === -1) return false;
   const length = contentLength.exec(answer)?.[1];
-  return headEnd !== -1 && answer.length >= headEnd + 4 + Number(length);
+  if (length === undefined) throw new Error(`an answer without a Content-Length: ${answer}`);
+  return answer.length >= headEnd + 4 + Number(length);
 };
+
+/** Throws unless it is a 200. */
+const isOk = (answer: string): boolean => {
+  if (!isWhole(answer)) return false;
+  if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(`an answer was not 200: ${answer}`);
+  return true;
+};
+
+/** For how long a server may leave a request unanswered, in milliseconds. */
+const maxSilenceMs = 10_000;
 
 const converse = async (): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -71,12 +80,17 @@ const converse = async (): Promise<void> =>
     socket.setEncoding('latin1').on('connect', send);
     socket.on('data', (text: string) => {
       answer += text;
-      if (!isWhole(answer)) return;
-      if (!answer.startsWith('HTTP/1.1 200 ')) reject(new Error(`an answer was ${answer}`));
+      try {
+        if (!isOk(answer)) return;
+      } catch (thrown) {
+        reject(thrown as Error);
+        return;
+      }
       if (counting.isOn) latencies.push(performance.now() - sentAt);
       answer = '';
       send();
     });
+    socket.setTimeout(maxSilenceMs, () => reject(new Error('an answer did not come')));
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('the server closed a connection')));
   });
@@ -86,25 +100,36 @@ const wait = async (seconds: number) =>
     setTimeout(resolve, seconds * 1_000);
   });
 
-const running = Promise.all(Array.from({ length: options.connections }, converse));
-await Promise.race([running, wait(options.warmUpSeconds)]);
-counting.isOn = true;
-const began = { at: performance.now(), cpu: process.cpuUsage() };
-process.send?.('began');
-await Promise.race([running, wait(options.seconds)]);
-counting.isOn = false;
-const seconds = (performance.now() - began.at) / 1_000;
-const { user, system } = process.cpuUsage(began.cpu);
-process.send?.('ended');
-counting.isOver = true;
-await running;
+const put = async (): Promise<LoadResult> => {
+  const running = Promise.all(Array.from({ length: options.connections }, converse));
+  await Promise.race([running, wait(options.warmUpSeconds)]);
+  counting.isOn = true;
+  const began = { at: performance.now(), cpu: process.cpuUsage() };
+  process.send?.('began');
+  await Promise.race([running, wait(options.seconds)]);
+  counting.isOn = false;
+  const seconds = (performance.now() - began.at) / 1_000;
+  const { user, system } = process.cpuUsage(began.cpu);
+  process.send?.('ended');
+  counting.isOver = true;
+  await running;
 
-const sorted = Float64Array.from(latencies).toSorted();
-const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0;
-const result: LoadResult = {
-  perSecond: latencies.length / seconds,
-  latency: { p50: at(0.5), p99: at(0.99), p999: at(0.999) },
-  loadCpu: (user + system) / 1e6 / seconds,
+  const sorted = Float64Array.from(latencies).toSorted();
+  const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0;
+  return {
+    answers: latencies.length,
+    perSecond: latencies.length / seconds,
+    latency: { p50: at(0.5), p99: at(0.99), p999: at(0.999) },
+    loadCpu: (user + system) / 1e6 / seconds,
+  };
 };
-process.send?.(result);
-process.disconnect?.();
+
+try {
+  process.send?.(await put());
+  process.disconnect?.();
+} catch (thrown) {
+  // Without the stack, which says nothing of the server; whoever started this has the text.
+  process.stderr.write(thrown instanceof Error ? thrown.message : String(thrown), () => {
+    process.exit(1);
+  });
+}

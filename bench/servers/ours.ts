@@ -3,13 +3,9 @@ import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { openPostgresRepository } from '@plantstore/postgres';
 import { acceptTokens, createHttpServer } from '@plantstore/server';
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { okAsync } from 'neverthrow';
 import { token } from '../token.ts';
 
-const keepsNothing: PlantRepository = { create: () => okAsync() };
-
 const open = async (database: string): Promise<PlantRepository> => {
-  if (database === 'nothing') return keepsNothing;
   if (database === 'memory') return createMemoryRepository();
   const opened = database.startsWith('postgres:')
     ? await openPostgresRepository({ url: database })
@@ -18,7 +14,7 @@ const open = async (database: string): Promise<PlantRepository> => {
   return opened.value;
 };
 
-const repository = await open(process.argv[2] ?? 'nothing');
+const repository = await open(process.argv[2] ?? 'memory');
 createHttpServer({ repository, authenticate: acceptTokens([token]) }).listen(
   Number(process.env['PORT']),
   '127.0.0.1',
