@@ -47,17 +47,15 @@ const contentLength = /\r\ncontent-length: (\d+)/i;
 
 const isWhole = (answer: string): boolean => {
   const headEnd = answer.indexOf('\r\n\r\n');
-  if (headEnd === -1) return false;
-  const length = contentLength.exec(answer)?.[1];
-  if (length === undefined) throw new Error(`an answer without a Content-Length: ${answer}`);
-  return answer.length >= headEnd + 4 + Number(length);
+  const length = contentLength.exec(answer)?.[1] ?? 0;
+  return headEnd !== -1 && answer.length >= headEnd + 4 + Number(length);
 };
 
-/** Throws unless it is a 200. */
-const isOk = (answer: string): boolean => {
-  if (!isWhole(answer)) return false;
-  if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(`an answer was not 200: ${answer}`);
-  return true;
+const faultOf = (answer: string): Error | undefined => {
+  if (!answer.startsWith('HTTP/1.1 200 ')) return new Error(`an answer was not 200: ${answer}`);
+  // Where its end would have to be guessed.
+  if (!contentLength.test(answer)) return new Error(`an answer had no Content-Length: ${answer}`);
+  return undefined;
 };
 
 /** For how long a server may leave a request unanswered, in milliseconds. */
@@ -80,10 +78,10 @@ const converse = async (): Promise<void> =>
     socket.setEncoding('latin1').on('connect', send);
     socket.on('data', (text: string) => {
       answer += text;
-      try {
-        if (!isOk(answer)) return;
-      } catch (thrown) {
-        reject(thrown as Error);
+      if (!isWhole(answer)) return;
+      const fault = faultOf(answer);
+      if (fault !== undefined) {
+        reject(fault);
         return;
       }
       if (counting.isOn) latencies.push(performance.now() - sentAt);

@@ -86,7 +86,11 @@ export const runRounds = async (
 
 const median = (numbers: readonly number[]): number => {
   const sorted = numbers.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const last = sorted.length - 1;
+  return mean(
+    sorted[Math.floor(last / 2)] ?? Number.NaN,
+    sorted[Math.ceil(last / 2)] ?? Number.NaN,
+  );
 };
 
 const spreadOf = (numbers: readonly number[]): Spread => ({
