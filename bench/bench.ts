@@ -8,7 +8,7 @@ import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
 import { check } from './check.ts';
 import { canPin } from './child.ts';
 import { ours, rawSocket } from './contenders.ts';
-import { type Contender, measure, measureDisk } from './measure.ts';
+import { type Contender, type Load, measure, measureDisk, textOf } from './measure.ts';
 import { installPeers, peers, peerVersions, type Stores } from './peers.ts';
 import type { Machine, Results } from './results.ts';
 import { type Entry, runRounds, summarize, summarizeBaseline } from './rounds.ts';
@@ -23,7 +23,7 @@ const { values } = parseArgs({
     json: { type: 'string', default: join(import.meta.dirname, 'results.json') },
   },
 });
-const load = {
+const load: Load = {
   connections: Number(values.connections),
   seconds: Number(values.seconds),
   warmUpSeconds: 1.5,
@@ -32,9 +32,6 @@ const rounds = Number(values.rounds);
 
 /** How it goes on, which is not part of what it prints. */
 const tell = (text: string) => process.stderr.write(`${text}\n`);
-
-const textOf = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : String(thrown);
 
 const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
 const isTmpfs = (await statfs(folder)).type === 0x01_02_19_94;
@@ -70,7 +67,7 @@ const storesIn = (url: (database?: string) => string): Stores => {
 const leftOut: { readonly name: string; readonly why: string }[] = [];
 const leaveOut = (name: string, why: string) => {
   leftOut.push({ name, why });
-  tell(`left out: ${name}: ${why}`);
+  tell(`left out: ${why}`);
 };
 
 const isChosen = ({ name }: { readonly name: string }) => name.includes(values.only);
@@ -97,14 +94,15 @@ const peersThatInstall = async (stores: Stores): Promise<readonly Contender[]> =
     await installPeers();
     return chosen;
   } catch (thrown) {
-    for (const { name } of chosen) leaveOut(name, `it does not install: ${textOf(thrown)}`);
+    for (const { name } of chosen)
+      leaveOut(name, `${name}: the peers do not install: ${textOf(thrown)}`);
     return [];
   }
 };
 
 const entriesOn = async (stores: Stores): Promise<Entry[]> => {
   const all = [...ours(stores).filter(isChosen), ...(await peersThatInstall(stores))];
-  tell(`checking that all do the same job`);
+  tell('checking that all do the same job');
   const limits: Entry[] = [
     { ...rawSocket, measure: async (how) => measure(rawSocket, how) },
     {
@@ -116,7 +114,7 @@ const entriesOn = async (stores: Stores): Promise<Entry[]> => {
   const servers = (await checked(all)).map((contender) => ({
     name: contender.name,
     group: contender.group,
-    measure: async (how: typeof load) => measure(contender, how),
+    measure: async (how: Load) => measure(contender, how),
   }));
   return [...limits, ...servers];
 };

@@ -58,7 +58,8 @@ const untilListening = async (server: Child, port: number): Promise<void> => {
   }
 };
 
-const textOf = (thrown: unknown): string =>
+/** What was thrown, in words. */
+export const textOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
 /**

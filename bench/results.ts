@@ -64,7 +64,7 @@ export type Results = {
   readonly options: Options;
   readonly baseline: Baseline;
   readonly contenders: readonly ContenderResult[];
-  /** What could not be measured, and why. */
+  /** What could not be measured, and why, in a sentence that begins with its name. */
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
   /** The exact versions of the peers' packages. */
   readonly peerVersions: Readonly<Record<string, string>>;

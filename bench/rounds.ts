@@ -1,5 +1,5 @@
 import { baseline } from './contenders.ts';
-import { type Load, measure, type Measured } from './measure.ts';
+import { type Load, measure, type Measured, textOf } from './measure.ts';
 import type { Baseline, ContenderResult, Group, LatencyMs, Spread } from './results.ts';
 
 /** One measurement; what does not apply is left out. */
@@ -12,7 +12,9 @@ export type Entry = {
   readonly measure: (load: Load) => Promise<Figures>;
 };
 
-type Sample = { readonly own: Figures; readonly base: Measured };
+type Base = Pick<Measured, 'perSecond' | 'cpuPerRequest'>;
+
+type Sample = { readonly own: Figures; readonly base: Base };
 
 /** The samples of each entry, those of the baseline, and what failed. */
 export type Samples = {
@@ -32,8 +34,7 @@ const groupsOf = <T>(items: readonly T[], size: number): T[][] =>
 const mean = (one: number, other: number): number => (one + other) / 2;
 
 /** What the baseline would have reached between two measurements of it. */
-const between = (before: Measured, after: Measured): Measured => ({
-  ...after,
+const between = (before: Base, after: Base): Base => ({
   perSecond: mean(before.perSecond, after.perSecond),
   cpuPerRequest: mean(before.cpuPerRequest, after.cpuPerRequest),
 });
@@ -60,8 +61,8 @@ export const runRounds = async (
     try {
       return await entry.measure(load);
     } catch (thrown) {
-      failed.set(entry.name, String(thrown));
-      tell(`failed: ${String(thrown)}`);
+      failed.set(entry.name, textOf(thrown));
+      tell(`failed: ${textOf(thrown)}`);
       return undefined;
     }
   };

@@ -46,9 +46,9 @@ const align = (rows: readonly (readonly string[])[]): string[] => {
 /** The results as a table for a terminal. */
 export const tableOf = ({ machine, options, baseline, contenders, leftOut }: Results): string => {
   const { median } = baseline.cpuMicrosecondsPerRequest;
-  const inGroups = (['limit', 'ours', 'peer'] as const).map((group) =>
-    contenders.filter((contender) => contender.group === group).map(row),
-  );
+  const inGroups = (['limit', 'ours', 'peer'] as const)
+    .map((group) => contenders.filter((contender) => contender.group === group).map(row))
+    .filter((rows) => rows.length > 0);
   const base = [
     baseline.name,
     '1',
@@ -70,6 +70,6 @@ export const tableOf = ({ machine, options, baseline, contenders, leftOut }: Res
       : []),
     '',
     ...lines,
-    ...leftOut.map(({ name, why }) => `\nLeft out: ${name}: ${why}`),
+    ...leftOut.map(({ why }) => `\nLeft out: ${why}`),
   ].join('\n');
 };
