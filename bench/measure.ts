@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/postgres/test/postgres-server.ts';
@@ -85,9 +86,15 @@ export const withServer = async <T>(
   }
 };
 
+/** What one has left to be written must not slow the next. Where there is no such program, it may. */
+const settleDisk = () => {
+  spawnSync('sync');
+};
+
 /** Puts a contender under load once. */
-export const measure = async (contender: Contender, load: Load): Promise<Measured> =>
-  withServer(contender, async (port, server) => {
+export const measure = async (contender: Contender, load: Load): Promise<Measured> => {
+  settleDisk();
+  return withServer(contender, async (port, server) => {
     const options: LoadOptions = { ...load, port, ids: contender.ids };
     const generator = startChild('load.ts', [JSON.stringify(options)], { core: 1 });
     try {
@@ -103,12 +110,14 @@ export const measure = async (contender: Contender, load: Load): Promise<Measure
       await generator.stop();
     }
   });
+};
 
 /** How many plants a second the disk takes, appended in groups of as many as there are connections. */
 export const measureDisk = async (
   file: string,
   { connections, seconds }: Load,
 ): Promise<{ readonly perSecond: number }> => {
+  settleDisk();
   const disk = startChild('servers/disk.ts', [file, String(connections), String(seconds)], {
     core: 0,
   });
