@@ -8,7 +8,7 @@ const packages = [
   'packages/server',
   'packages/client',
 ];
-const rooms = [...packages, 'examples', 'tests'];
+const rooms = [...packages, 'examples', 'tests', 'bench'];
 
 export default defineConfig({
   test: {

@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
+import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** What a process has used so far; its threads are counted, its children are not. */
@@ -10,43 +10,117 @@ export type Usage = { readonly cpuSeconds: number; readonly residentBytes: numbe
 export type Child = {
   readonly process: ChildProcess;
   readonly usage: () => Promise<Usage>;
+  /** The next message that it sends, in order; rejects when it ends before. */
+  readonly next: () => Promise<unknown>;
+  /** How it ended, in words, with what it wrote to standard error. */
+  readonly ended: Promise<string>;
   readonly stop: () => Promise<void>;
 };
 
 /** Which core a process may run on; `any` leaves it to the system. */
 export type Core = 0 | 1 | 'any';
 
-const usageReporter = new URL('report-usage.ts', import.meta.url).href;
+/** How a child is started. */
+export type ChildOptions = {
+  readonly core: Core;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Bun's executable, for a program that runs on it. Default is this Node. */
+  readonly bun?: string;
+  /** The file that takes standard output. Default is none. */
+  readonly stdout?: string;
+};
 
-const hasTaskset = process.platform === 'linux' && availableParallelism() > 1;
+const usageReporter = new URL('report-usage.ts', import.meta.url);
+
+/** Whether processes can be given a core each. */
+export const canPin = spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
+
+/** Keeps what has come until somebody takes it, so that nothing is lost. */
+const createMailbox = <T>() => {
+  const letters: T[] = [];
+  const readers: ((letter: T) => void)[] = [];
+  return {
+    put: (letter: T) => {
+      const reader = readers.shift();
+      if (reader === undefined) letters.push(letter);
+      else reader(letter);
+    },
+    take: async (): Promise<T> => {
+      const letter = letters.shift();
+      if (letter !== undefined) return letter;
+      return new Promise((resolve) => {
+        readers.push(resolve);
+      });
+    },
+  };
+};
+
+const endOf = async (child: ChildProcess, program: string): Promise<string> => {
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4_000);
+  });
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(`${program} did not start: ${message}`));
+    child.once('close', (status, signal) => {
+      const how = signal ?? `exit status ${status}`;
+      resolve(`${program} ended with ${how}${said === '' ? '' : `: ${said.trim()}`}`);
+    });
+  });
+};
+
+/** For how long a child may take to end when it is asked, in milliseconds. */
+const maxStopMs = 5_000;
 
 /** Starts one of this folder's programs, or another's file, in a process of its own. */
 export const startChild = (
   program: string,
   args: readonly string[],
-  { core, env = {} }: { readonly core: Core; readonly env?: Readonly<Record<string, string>> },
+  { core, env = {}, bun, stdout }: ChildOptions,
 ): Child => {
   const file = fileURLToPath(new URL(program, import.meta.url));
-  const execArgv = ['--conditions=@plantstore/source', `--import=${usageReporter}`];
-  const isPinned = core !== 'any' && hasTaskset;
-  const child = fork(file, args, {
+  const command =
+    bun === undefined
+      ? [process.execPath, `--import=${usageReporter.href}`]
+      : [bun, `--preload=${fileURLToPath(usageReporter)}`];
+  const pinned = core !== 'any' && canPin ? ['taskset', '-c', String(core)] : [];
+  const [executable = '', ...rest] = [...pinned, ...command, file, ...args];
+  const output = stdout === undefined ? undefined : openSync(stdout, 'w');
+  const child = spawn(executable, rest, {
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    ...(isPinned
-      ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...execArgv] }
-      : { execArgv }),
+    stdio: ['ignore', output ?? 'ignore', 'pipe', 'ipc'],
+    serialization: 'json',
   });
+  if (output !== undefined) closeSync(output);
+  const messages = createMailbox<unknown>();
+  const usages = createMailbox<Usage>();
+  child.on('message', (message: { readonly usage?: Usage }) => {
+    if (message.usage === undefined) messages.put(message);
+    else usages.put(message.usage);
+  });
+  const ended = endOf(child, program);
+  const orEnded = async <T>(promise: Promise<T>): Promise<T> =>
+    Promise.race([
+      promise,
+      ended.then((how) => {
+        throw new Error(how);
+      }),
+    ]);
   return {
     process: child,
     usage: async () => {
-      child.send('usage');
-      const [usage] = (await once(child, 'message')) as [Usage];
-      return usage;
+      if (child.connected) child.send('usage');
+      return orEnded(usages.take());
     },
+    next: async () => orEnded(messages.take()),
+    ended,
     stop: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      const inTime = setTimeout(() => child.kill('SIGKILL'), maxStopMs);
       child.kill();
-      await once(child, 'exit');
+      await gone;
+      clearTimeout(inTime);
     },
   };
 };

@@ -1,6 +1,7 @@
 // Loaded into every measured process before its own code: tells what it has used when it is asked.
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
-  process.send?.({ cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() });
+  const residentBytes = process.memoryUsage.rss();
+  process.send?.({ usage: { cpuSeconds: (user + system) / 1e6, residentBytes } });
 });
 process.channel?.unref();

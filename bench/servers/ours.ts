@@ -18,7 +18,7 @@ const open = async (database: string): Promise<PlantRepository> => {
   return opened.value;
 };
 
-const repository = await open(process.argv[2] ?? 'nothing');
+const repository = await open(process.argv[2] ?? 'memory');
 createHttpServer({ repository, authenticate: acceptTokens([token]) }).listen(
   Number(process.env['PORT']),
   '127.0.0.1',

@@ -1,0 +1,28 @@
+// Express 5 with zod. It has no bearer of its own; its guide shows how a middleware is written.
+import express from 'express';
+import { z } from 'zod';
+import { idTaken, openStore } from './store.mjs';
+
+const newPlant = z.object({ id: z.int(), name: z.string(), tag: z.string().optional() });
+
+const keep = await openStore(process.argv[2]);
+const app = express();
+
+app.use((request, response, next) => {
+  if (request.get('authorization') === `Bearer ${process.env.TOKEN}`) next();
+  else response.status(401).json({ error: 2401, message: 'a bearer token is needed' });
+});
+app.use(express.json());
+
+app.post('/plants', (request, response) => {
+  const read = newPlant.safeParse(request.body);
+  if (!read.success) {
+    response.status(400).json({ error: 1000, message: z.prettifyError(read.error) });
+    return;
+  }
+  const { name, tag } = read.data;
+  if (keep(read.data)) response.json({ name, tag });
+  else response.status(400).json(idTaken);
+});
+
+app.listen(Number(process.env.PORT), '127.0.0.1');
