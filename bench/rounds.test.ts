@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Entry, runRounds, summarize } from './rounds.ts';
 
-const load = { connections: 2, seconds: 0.1, warmUpSeconds: 0 };
+const load = { connections: 2, seconds: 0.5, warmUpSeconds: 0.5 };
 
 const entryOf = (name: string, measure: Entry['measure']): Entry => ({
   name,
