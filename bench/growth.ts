@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type Alone, buildIfStale, startAlone } from './alone.ts';
 import type { Answer, Question } from './growth/store.ts';
 import { inWords, type Spread, spreadOf, tellTable } from './spread.ts';
+import type { Start } from './start/first-answer.ts';
 import { startHost } from './start.ts';
 
 /** A store of some size, beside a small one that does the same in turn with it. */
@@ -19,7 +20,10 @@ export type GrowthStep = {
   readonly cpuRatio: Spread;
   /** The slowest wave, in milliseconds: the one that waits for a checkpoint. */
   readonly longestWaveMs: number;
+  /** Of the process that has created all windows so far, 64 at a time, SQLite's cache included. */
   readonly residentMiB: number;
+  /** Of a host on this file that has nothing to do. */
+  readonly hostResidentMiB: Spread;
   readonly bytesPerPlant: number;
   /** Milliseconds until the store is open, and until the host on it has answered. */
   readonly openMs: Spread;
@@ -45,21 +49,23 @@ const measureSmall = async (ask: Ask, path: string): Promise<Answer> => {
   await ask({ ask: 'create', plants: small, atATime: fillAtATime });
   const told = await ask({ ask: 'create', plants: windowPlants, atATime });
   await ask({ ask: 'close' });
+  await rm(path);
   return told;
 };
 
 const measureStarts = async (folder: string, path: string, rounds: number) => {
-  const told: { readonly own: number; readonly base: number }[] = [];
+  const told: { readonly own: Start; readonly base: Start }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const empty = join(folder, `empty-${round}.db`);
     const base = await startHost(folder, empty);
     const own = await startHost(folder, path);
-    told.push({ base: base.firstAnswerMs, own: own.firstAnswerMs });
+    told.push({ base, own });
     await rm(empty);
   }
   return {
-    firstAnswerMs: spreadOf(told.map(({ own }) => own)),
-    firstAnswerRatio: spreadOf(told.map(({ own, base }) => own / base)),
+    hostResidentMiB: spreadOf(told.map(({ own }) => own.residentBytes / 2 ** 20)),
+    firstAnswerMs: spreadOf(told.map(({ own }) => own.firstAnswerMs)),
+    firstAnswerRatio: spreadOf(told.map(({ own, base }) => own.firstAnswerMs / base.firstAnswerMs)),
   };
 };
 
@@ -71,6 +77,20 @@ const measureOpens = async (ask: Ask, path: string, rounds: number): Promise<Spr
     await ask({ ask: 'close' });
   }
   return spreadOf(told);
+};
+
+/** Fills a store in a process of its own, whose memory counts for nothing. */
+const fill = async (path: string, plants: number): Promise<number> => {
+  const filler = startAlone('growth/store.ts');
+  const ask = asking(filler);
+  try {
+    await ask({ ask: 'open', path });
+    const { seconds } = await ask({ ask: 'create', plants, atATime: fillAtATime });
+    await ask({ ask: 'close' });
+    return seconds;
+  } finally {
+    await filler.stop();
+  }
 };
 
 /** Lets a store grow, and measures it at each size. */
@@ -87,28 +107,28 @@ export const measureGrowth = async ({
   const askSmall = asking(stores.small);
   const askBig = asking(stores.big);
   const path = join(folder, 'big.db');
+  const newFile = join(folder, 'small.db');
   const steps: GrowthStep[] = [];
   let held = 0;
   try {
     // What is measured first would pay for the compiler.
-    await measureSmall(askBig, join(folder, 'first-big.db'));
-    await measureSmall(askSmall, join(folder, 'first-small.db'));
+    await measureSmall(askBig, newFile);
+    await measureSmall(askSmall, newFile);
     for (const plants of sizes) {
+      const fillSeconds = await fill(path, plants - held);
       await askBig({ ask: 'open', path });
-      const filled = await askBig({ ask: 'create', plants: plants - held, atATime: fillAtATime });
-      held = plants;
       const told: { readonly own: Answer; readonly base: Answer }[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        const base = await measureSmall(askSmall, join(folder, `small-${plants}-${round}.db`));
+        const base = await measureSmall(askSmall, newFile);
         const own = await askBig({ ask: 'create', plants: windowPlants, atATime });
         told.push({ own, base });
-        held += windowPlants;
       }
       await askBig({ ask: 'close' });
+      held = plants + rounds * windowPlants;
       const { size } = await stat(path);
       steps.push({
         plants,
-        fillSeconds: filled.seconds,
+        fillSeconds,
         perCreate: spreadOf(told.map(({ own }) => (own.seconds * 1e6) / windowPlants)),
         perCreateRatio: spreadOf(told.map(({ own, base }) => own.seconds / base.seconds)),
         cpuRatio: spreadOf(told.map(({ own, base }) => own.cpuSeconds / base.cpuSeconds)),
@@ -120,8 +140,7 @@ export const measureGrowth = async ({
       });
     }
   } finally {
-    await stores.small.stop();
-    await stores.big.stop();
+    await Promise.all([stores.small.stop(), stores.big.stop()]);
     await rm(folder, { recursive: true, force: true });
   }
   return steps;
@@ -137,6 +156,7 @@ export const tellGrowth = (steps: readonly GrowthStep[]): void => {
       'CPU',
       'longest wave',
       'resident',
+      'host at rest',
       'file per plant',
       'open, ms',
       'first answer, ms',
@@ -150,6 +170,7 @@ export const tellGrowth = (steps: readonly GrowthStep[]): void => {
       `×${inWords(step.cpuRatio)}`,
       `${step.longestWaveMs.toFixed(0)} ms`,
       `${step.residentMiB.toFixed(0)} MiB`,
+      `${step.hostResidentMiB.median.toFixed(0)} MiB`,
       `${step.bytesPerPlant.toFixed(0)} B`,
       inWords(step.openMs, 0),
       inWords(step.firstAnswerMs, 0),
