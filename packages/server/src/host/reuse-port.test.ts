@@ -72,7 +72,7 @@ it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])('a system that cannot is told by %
 });
 
 it.each(['on', 1, null])('reusePort is true or false, not %j', async (reusePort) => {
-  await expect(start({ port: 0, reusePort: reusePort as boolean })).rejects.toThrow(
+  await expect(start({ port: 0, reusePort: reusePort as never })).rejects.toThrow(
     'reusePort must be true or false',
   );
 });
