@@ -1,7 +1,7 @@
 // `node bench/cores.ts`: real hosts, one or several on a port with a PostgreSQL behind them, and one on SQLite.
 // In turns, as ratios to one host on PostgreSQL in the same round.
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -52,8 +52,24 @@ const contenders: readonly Contender[] = [
   { name: 'sqlite, 1 process', processes: 1, newStore: newFile },
 ];
 
+const ticksPerSecond = 100;
+
+/** Seconds of CPU time that PostgreSQL has used, all its processes together (Linux only). */
+const postgresSeconds = async (): Promise<number> => {
+  const pidFile = await readFile(join(postgres.folder, 'data/postmaster.pid'), 'utf8');
+  const [pid = ''] = pidFile.split('\n');
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const ticks = [pid, ...children.trim().split(' ')].map(async (one) => {
+    const stat = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
+    // In user and system mode, its own and of children that have ended.
+    const told = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return told.slice(11, 15).reduce((sum, count) => sum + Number(count), 0);
+  });
+  return (await Promise.all(ticks)).reduce((sum, count) => sum + count) / ticksPerSecond;
+};
+
 /** Seconds of CPU time that the whole machine has used; others may run on it. */
-const busySeconds = (): number =>
+const machineSeconds = (): number =>
   cpus().reduce((sum, { times }) => sum + times.user + times.sys + times.nice + times.irq, 0) / 1e3;
 
 const startHost = async (port: number, database: string, isShared: boolean): Promise<Child> => {
@@ -76,9 +92,18 @@ const startHost = async (port: number, database: string, isShared: boolean): Pro
   throw new Error('a host ended before it was ready');
 };
 
-const cpuOf = async (hosts: readonly Child[]): Promise<number> => {
-  const used = await Promise.all(hosts.map(async (host) => host.usage()));
-  return used.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+type CpuSeconds = Readonly<Record<'hosts' | 'postgres' | 'machine', number>>;
+
+const cpuSeconds = async (hosts: readonly Child[]): Promise<CpuSeconds> => {
+  const [used, ofPostgres] = await Promise.all([
+    Promise.all(hosts.map(async (host) => host.usage())),
+    postgresSeconds(),
+  ]);
+  return {
+    hosts: used.reduce((sum, one) => sum + one.cpuSeconds, 0),
+    postgres: ofPostgres,
+    machine: machineSeconds(),
+  };
 };
 
 const messageOf = async (child: Child): Promise<unknown> => {
@@ -89,8 +114,8 @@ const messageOf = async (child: Child): Promise<unknown> => {
   return message;
 };
 
-/** What came of a round; of CPU time, how many cores were in use. */
-type Measured = LoadResult & { readonly hostCpu: number; readonly restCpu: number };
+/** What came of a round, and how many cores were in use, and by whom. */
+type Measured = LoadResult & { readonly cores: CpuSeconds };
 
 const measure = async ({ processes, newStore }: Contender): Promise<Measured> => {
   const [port, database] = [await freePort(), await newStore()];
@@ -106,15 +131,15 @@ const measure = async ({ processes, newStore }: Contender): Promise<Measured> =>
     };
     const generator = startChild('load.ts', [JSON.stringify(options)], { core: 'any' });
     await messageOf(generator);
-    const before = { at: performance.now(), hosts: await cpuOf(hosts), machine: busySeconds() };
+    const before = { at: performance.now(), ...(await cpuSeconds(hosts)) };
     await messageOf(generator);
     // Asked for now, or it would come while nobody listens.
     const told = messageOf(generator);
     const seconds = (performance.now() - before.at) / 1e3;
-    const machineCpu = (busySeconds() - before.machine) / seconds;
-    const hostCpu = ((await cpuOf(hosts)) - before.hosts) / seconds;
-    const result = (await told) as LoadResult;
-    return { ...result, hostCpu, restCpu: machineCpu - hostCpu - result.loadCpu };
+    const after = await cpuSeconds(hosts);
+    const used = (of: keyof CpuSeconds) => (after[of] - before[of]) / seconds;
+    const cores = { hosts: used('hosts'), postgres: used('postgres'), machine: used('machine') };
+    return { ...((await told) as LoadResult), cores };
   } finally {
     await Promise.all(hosts.map(async (host) => host.stop()));
   }
@@ -144,18 +169,20 @@ for (const [index, { name }] of contenders.entries()) {
   const ratios = rounds.map(
     (told) => (told[index]?.perSecond ?? Number.NaN) / (told[0]?.perSecond ?? Number.NaN),
   );
-  const of = (pick: (one: Measured) => number) => median(own.map(pick));
+  const of = (pick: (one: Measured) => number, digits = 0) => median(own.map(pick)).toFixed(digits);
   console.log(
     [
       name.padEnd(22),
       `×${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
-      `${of(({ perSecond }) => perSecond).toFixed(0)}/s`,
-      `p50 ${of(({ latency }) => latency.p50).toFixed(1)} ms`,
-      `p99 ${of(({ latency }) => latency.p99).toFixed(1)} ms`,
-      `cores: hosts ${of(({ hostCpu }) => hostCpu).toFixed(2)}`,
-      `load ${of(({ loadCpu }) => loadCpu).toFixed(2)}`,
-      `the rest ${of(({ restCpu }) => restCpu).toFixed(2)}`,
-      `hosts ${of(({ hostCpu, perSecond }) => (hostCpu * 1e6) / perSecond).toFixed(0)} µs a plant`,
+      `${of(({ perSecond }) => perSecond)}/s`,
+      `p50 ${of(({ latency }) => latency.p50, 1)} ms`,
+      `p99 ${of(({ latency }) => latency.p99, 1)} ms`,
+      `cores: hosts ${of(({ cores }) => cores.hosts, 2)}`,
+      `PostgreSQL ${of(({ cores }) => cores.postgres, 2)}`,
+      `load ${of(({ loadCpu }) => loadCpu, 2)}`,
+      `of ${of(({ cores }) => cores.machine, 2)} in use`,
+      `µs a plant: hosts ${of(({ cores, perSecond }) => (cores.hosts * 1e6) / perSecond)}`,
+      `PostgreSQL ${of(({ cores, perSecond }) => (cores.postgres * 1e6) / perSecond)}`,
     ].join('  '),
   );
 }
