@@ -1,5 +1,6 @@
 // `node bench/cores.ts`: real hosts, one or several on a port with a PostgreSQL behind them, and one on SQLite.
-// In turns, as ratios to one host on PostgreSQL in the same round.
+// In turns, as ratios to one host on PostgreSQL in the same round. Where the machine has no core to spare for
+// another process, `--core-share 0.15` lets each host have but a part of one, and shows whether it grows.
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
@@ -17,7 +18,8 @@ const { values } = parseArgs({
     processes: { type: 'string', default: `1,${Math.max(2, availableParallelism())}` },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '4' },
-    connections: { type: 'string', default: '128' },
+    connections: { type: 'string', default: '256' },
+    'core-share': { type: 'string', default: '1' },
   },
 });
 
@@ -92,6 +94,19 @@ const startHost = async (port: number, database: string, isShared: boolean): Pro
   throw new Error('a host ended before it was ready');
 };
 
+/** Lets a host run for a part of the time only. */
+const hold = async ({ process: host }: Child, share: number): Promise<void> => {
+  const spanMs = 60;
+  // Not all at the same time.
+  await sleep(Math.random() * spanMs);
+  while (share < 1 && host.exitCode === null && host.signalCode === null) {
+    host.kill('SIGSTOP');
+    await sleep(spanMs * (1 - share));
+    host.kill('SIGCONT');
+    await sleep(spanMs * share);
+  }
+};
+
 type CpuSeconds = Readonly<Record<'hosts' | 'postgres' | 'machine', number>>;
 
 const cpuSeconds = async (hosts: readonly Child[]): Promise<CpuSeconds> => {
@@ -122,6 +137,7 @@ const measure = async ({ processes, newStore }: Contender): Promise<Measured> =>
   const hosts: Child[] = [];
   try {
     while (hosts.length < processes) hosts.push(await startHost(port, database, processes > 1));
+    for (const host of hosts) void hold(host, Number(values['core-share']));
     const options: LoadOptions = {
       port,
       connections: Number(values.connections),
