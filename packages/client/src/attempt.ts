@@ -1,10 +1,11 @@
 import type { Plant } from '@plantstore/core';
 import { err, type Result } from 'neverthrow';
 import type { CreatePlantError } from './create-plant-error.ts';
-import { describeCause, redactorOf } from './describe-cause.ts';
+import { describeCause } from './describe-cause.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { readBytes } from './read-bytes.ts';
+import { redactorOf } from './redactor.ts';
 import { quietly, safely } from './safely.ts';
 import { type Interruption, within } from './within.ts';
 
