@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { clientWith, errorOf, never, plant, timers, token } from '../test/fixtures.ts';
+import { abandonable, clientWith, errorOf, never, plant, timers, token } from '../test/fixtures.ts';
 import { serve } from '../test/serve.ts';
 import { createClient } from './index.ts';
 
@@ -16,6 +16,21 @@ describe('the clock of a call', () => {
       status: 200,
       attempts: 1,
     });
+  });
+
+  it('asks for no new token where it ends a call in the body of a 401', async () => {
+    const { body } = abandonable();
+    const asked: boolean[] = [];
+    const client = clientWith(async () => new Response(body, { status: 401 }), {
+      timeoutMs: 50,
+      token: ({ refresh }) => {
+        asked.push(refresh);
+        return token;
+      },
+    });
+    expect(await errorOf(client)).toMatchObject({ kind: 'timeout', status: 401 });
+    await new Promise(setImmediate);
+    expect(asked).toEqual([false]);
   });
 
   it('counts the attempts together', async () => {

@@ -1,7 +1,6 @@
 import type { Settings } from './client-options.ts';
 import type { RequestInvalid } from './create-plant-error.ts';
 import { type PlantAsGiven, plantBody } from './plant-body.ts';
-import { plantsUrl } from './plants-url.ts';
 import { readMember } from './safely.ts';
 
 /** What sends a request. */
@@ -24,11 +23,10 @@ const isFetch = (value: unknown): value is Fetch => typeof value === 'function';
 
 /** The request of a call, or what is wrong with it. */
 export const prepareRequest = (
-  settings: Settings,
+  { url, fetch: injected }: Settings,
   newPlant: PlantAsGiven,
   options: unknown,
 ): PreparedRequest | RequestInvalid['reason'] => {
-  const url = plantsUrl(settings.baseUrl);
   if (url === undefined) return 'base-url-invalid';
   const body = plantBody(newPlant);
   if (body === undefined) return 'plant-unwritable';
@@ -37,6 +35,6 @@ export const prepareRequest = (
   // One that could not abort the call is refused.
   if (caller !== undefined && !isSignal(caller)) return 'signal-invalid';
   // Looked up at each call, so that a fetch patched later is the one that is called.
-  const fetch = settings.fetch ?? globalThis.fetch;
+  const fetch = injected ?? globalThis.fetch;
   return isFetch(fetch) ? { url, body, caller, fetch } : 'fetch-invalid';
 };
