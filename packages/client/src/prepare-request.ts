@@ -1,7 +1,7 @@
 import type { Settings } from './client-options.ts';
 import type { RequestInvalid } from './create-plant-error.ts';
 import { type PlantAsGiven, plantBody } from './plant-body.ts';
-import { readMember } from './safely.ts';
+import { isSignal, readMember } from './safely.ts';
 
 /** What sends a request. */
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -13,11 +13,6 @@ export type PreparedRequest = {
   readonly caller: AbortSignal | undefined;
   readonly fetch: Fetch;
 };
-
-// By its members, as a polyfill's signal or another realm's is as good.
-const isSignal = (value: unknown): value is AbortSignal =>
-  typeof readMember(value, 'aborted') === 'boolean' &&
-  typeof readMember(value, 'addEventListener') === 'function';
 
 const isFetch = (value: unknown): value is Fetch => typeof value === 'function';
 

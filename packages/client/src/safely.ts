@@ -11,6 +11,11 @@ export const safely = <T>(run: () => T): T | undefined => {
 export const readMember = (value: unknown, key: string): unknown =>
   safely((): unknown => Reflect.get(Object(value), key));
 
+/** By its members, as a polyfill's signal or another realm's is as good. */
+export const isSignal = (value: unknown): value is AbortSignal =>
+  typeof readMember(value, 'aborted') === 'boolean' &&
+  typeof readMember(value, 'addEventListener') === 'function';
+
 export const isFunction = (value: unknown): value is (given: object) => unknown =>
   typeof value === 'function';
 
