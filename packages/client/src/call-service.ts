@@ -38,7 +38,7 @@ export const callService = async (
         attempts: 0,
       });
     const { caller } = request;
-    const ended = (by: Interruption, ms: number): Outcome =>
+    const ended = (by: Interruption, ms = timeoutMs): Outcome =>
       by === 'timeout'
         ? err({ kind: by, message: `no whole answer within ${ms} ms`, ...progress.told })
         : brokenBy(readMember(caller, 'reason'), redact, progress, by);
@@ -50,14 +50,14 @@ export const callService = async (
         const answer = await within(caller, deadline - performance.now(), async (signal) =>
           ask(asked > 0, signal),
         );
-        if (typeof answer === 'string') return ended(answer, timeoutMs);
+        if (typeof answer === 'string') return ended(answer);
         ({ token } = answer);
         asked += 1;
         if (typeof token === 'string' && isBearerToken(token)) sent.push(token);
         else token = undefined;
       }
       if (typeof token !== 'string') {
-        const message = `${ask ? 'the token function gave no' : 'token must be an'} RFC 6750 b64token`;
+        const message = 'there is no RFC 6750 b64token to send';
         return err({ kind: 'token-failed', message, ...progress.told });
       }
       const leftMs = deadline - performance.now();
@@ -65,8 +65,8 @@ export const callService = async (
       const limitMs = isLast ? leftMs : attemptTimeoutMs;
       const answer = await attempt(request, token, limitMs, redact, progress);
       // What the caller or the clock of the call has ended does not go on, whatever its status was.
-      if (answer === 'aborted' || (answer === 'timeout' && isLast)) return ended(answer, timeoutMs);
-      const outcome = answer === 'timeout' ? ended(answer, attemptTimeoutMs) : answer;
+      if (answer === 'aborted' || (answer === 'timeout' && isLast)) return ended(answer);
+      const outcome = answer === 'timeout' ? ended(answer, limitMs) : answer;
       if (outcome.isOk()) return outcome;
       const { error } = outcome;
       const { attempts } = error;
@@ -83,7 +83,7 @@ export const callService = async (
       retried += 1;
       tell(settings.onRetry, { attempts, waitMs, error });
       const waited = await within(caller, waitMs, never);
-      if (waited === 'aborted') return ended(waited, timeoutMs);
+      if (waited === 'aborted') return ended(waited);
     }
   } catch (thrown) {
     // Such as what a runtime lacks.

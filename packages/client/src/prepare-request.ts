@@ -1,7 +1,7 @@
 import type { Settings } from './client-options.ts';
 import type { RequestInvalid } from './create-plant-error.ts';
 import { type PlantAsGiven, plantBody } from './plant-body.ts';
-import { isSignal, readMember } from './safely.ts';
+import { isFunction, isSignal, readMember } from './safely.ts';
 
 /** What sends a request. */
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -13,8 +13,6 @@ export type PreparedRequest = {
   readonly caller: AbortSignal | undefined;
   readonly fetch: Fetch;
 };
-
-const isFetch = (value: unknown): value is Fetch => typeof value === 'function';
 
 /** The request of a call, or what is wrong with it. */
 export const prepareRequest = (
@@ -30,6 +28,6 @@ export const prepareRequest = (
   // One that could not abort the call is refused.
   if (caller !== undefined && !isSignal(caller)) return 'signal-invalid';
   // Looked up at each call, so that a fetch patched later is the one that is called.
-  const fetch = injected ?? globalThis.fetch;
-  return isFetch(fetch) ? { url, body, caller, fetch } : 'fetch-invalid';
+  const fetch = (injected ?? globalThis.fetch) as Fetch;
+  return isFunction(fetch) ? { url, body, caller, fetch } : 'fetch-invalid';
 };

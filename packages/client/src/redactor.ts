@@ -5,10 +5,9 @@ const escaped = /(?:\\+u00|%|&#x0*)([\da-f]{2});?|&#(\d+);?|\\+/gi;
 
 /** A text with its escapes undone. */
 const unescaped = (text: string): string =>
-  text.replace(escaped, (_, hex?: string, decimal?: string) => {
-    const code = decimal ?? (hex && `0x${hex}`);
-    return code === undefined ? '' : String.fromCharCode(Number(code));
-  });
+  text.replace(escaped, (_, hex?: string, code = hex && `0x${hex}`) =>
+    code ? String.fromCharCode(Number(code)) : '',
+  );
 
 // Of a long token its beginning is looked for, and goes with whatever follows that could be a token's,
 // escaped or not: so the time grows with the text alone, whatever token and text have in common.

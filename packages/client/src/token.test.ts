@@ -93,7 +93,7 @@ describe('a token function', () => {
     const give = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
     expect(await errorOf(createClient({ baseUrl, token: give }))).toEqual({
       kind: 'token-failed',
-      message: 'the token function gave no RFC 6750 b64token',
+      message: 'there is no RFC 6750 b64token to send',
       attempts: 1,
     });
   });
