@@ -5,6 +5,7 @@ import {
   clientWith,
   errorOf,
   hostile,
+  isPrompt,
   never,
   plant,
   timers,
@@ -20,10 +21,9 @@ const abortAfter = async (client: PlantClient, happened: Promise<unknown>) => {
   const before = timers();
   const creating = errorOf(client, controller.signal);
   await happened;
-  const start = performance.now();
   controller.abort(new Error('the user left'));
+  expect(await isPrompt(creating)).toBe(true);
   const error = await creating;
-  expect(performance.now() - start).toBeLessThan(50);
   expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
   expect(timers()).toBeLessThanOrEqual(before);
   expect(error).toMatchObject({

@@ -5,10 +5,8 @@ export type Interruption = 'timeout' | 'aborted';
 
 /** Hears of a signal's abort, as far as one can listen to it; answers how to leave no listener behind. */
 export const listen = (signal: unknown, onAbort: () => void): (() => void) => {
-  const either = (method: 'addEventListener' | 'removeEventListener') =>
-    safely(() => (signal as AbortSignal)[method]('abort', onAbort));
-  either('addEventListener');
-  return () => either('removeEventListener');
+  safely(() => (signal as AbortSignal).addEventListener('abort', onAbort));
+  return () => safely(() => (signal as AbortSignal).removeEventListener('abort', onAbort));
 };
 
 /**
