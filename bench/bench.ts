@@ -119,8 +119,11 @@ const measureAll = async (): Promise<void> => {
 };
 
 if (values.report) {
-  const json = await readFile(values.json ?? usualJson, 'utf8');
-  for (const file of await writeReport(JSON.parse(json) as Results)) tell(`written: ${file}`);
+  const file = values.json ?? usualJson;
+  const results = JSON.parse(await readFile(file, 'utf8')) as Results;
+  const missing = names.filter((name) => !(name in results));
+  if (missing.length > 0) throw new Error(`${file} has no ${missing.join(', ')}: measure all`);
+  for (const written of await writeReport(results)) tell(`written: ${written}`);
 } else {
   await measureAll();
 }

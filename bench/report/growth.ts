@@ -35,15 +35,15 @@ const draw = (steps: readonly GrowthStep[], { looks, of, shift }: Curve, x: Scal
   const at = steps.map((step) => ({ x: x(step.plants) + shift, told: of(step) }));
   const points = at.map((point) => `${point.x.toFixed(1)},${y(point.told.median).toFixed(1)}`);
   return [
-    element('polyline', { points: points.join(' '), class: `path ${looks}-line` }),
+    element('polyline', { points: points.join(' '), class: `${looks} path` }),
     ...at.map((point) =>
-      line(point.x, y(point.told.least), point.x, y(point.told.most), 'whisker'),
+      line(point.x, y(point.told.least), point.x, y(point.told.most), `${looks} path`),
     ),
     ...at.map((point) => dot(point.x, y(point.told.median), 4, looks)),
   ].join('');
 };
 
-/** What a create costs in a store of any size, as a multiple of that in a small one. */
+/** What a create costs at each size of a store, as a multiple of that in a small one. */
 export const drawGrowth = ({ small, steps }: Growth): string => {
   const sizes = steps.map(({ plants }) => plants);
   const highest = Math.max(...steps.flatMap((step) => curves.map(({ of }) => of(step).most)), 1);

@@ -2,27 +2,29 @@ import type { LatencyMs, Servers } from '../results.ts';
 import { dot, left, placeRows, right, type Row, width } from './rows.ts';
 import { line, logarithmic, logTicks, picture, type Scale, words } from './svg.ts';
 
-// Larger and hollow, the rarer: they are told apart without a second colour.
-const marks = [
-  { key: 'p50', label: 'median', radius: 4.5, looks: '' },
-  { key: 'p99', label: 'p99', radius: 4.5, looks: 'hollow' },
-  { key: 'p999', label: 'p99.9', radius: 2.5, looks: '' },
-] as const satisfies readonly { readonly key: keyof LatencyMs; [more: string]: unknown }[];
+/** A mark for each part of the answers, told apart by its form. */
+const marks: readonly {
+  readonly key: keyof LatencyMs;
+  readonly label: string;
+  readonly draw: (x: number, y: number, looks: string) => string;
+}[] = [
+  { key: 'p50', label: 'median', draw: (x, y, looks) => dot(x, y, 4.5, looks) },
+  { key: 'p99', label: 'p99', draw: (x, y, looks) => dot(x, y, 4.5, `${looks} hollow`) },
+  { key: 'p999', label: 'p99.9', draw: (x, y, looks) => line(x, y - 7, x, y + 7, `${looks} tick`) },
+];
 
-const mark = ({ y, server: { group, latencyMs } }: Row, at: Scale): string =>
+const range = ({ y, server: { group, latencyMs } }: Row, at: Scale): string =>
   latencyMs === null
     ? ''
     : [
         line(at(latencyMs.p50), y, at(latencyMs.p999), y, `range ${group}`),
-        ...marks
-          .toReversed()
-          .map(({ key, radius, looks }) => dot(at(latencyMs[key]), y, radius, `${group} ${looks}`)),
+        ...marks.map(({ key, draw }) => draw(at(latencyMs[key]), y, group)),
       ].join('');
 
 const legend = (y: number): readonly string[] =>
-  marks.flatMap(({ label, radius, looks }, index) => {
+  marks.flatMap(({ label, draw }, index) => {
     const x = right - 190 + index * 75;
-    return [dot(x, y - 4.5, radius, `limit ${looks}`), words(x + 10, y, label, 'faint')];
+    return [draw(x, y - 4.5, 'limit'), words(x + 12, y, label, 'faint')];
   });
 
 /** From a request to its answer, at every server. */
@@ -42,7 +44,7 @@ export const drawLatency = (servers: Servers): string => {
       words(at(tick), bottom + 18, String(tick), 'faint middle'),
     ]),
     ...names,
-    ...rows.map((row) => mark(row, at)),
+    ...rows.map((row) => range(row, at)),
     words(
       (left + right) / 2,
       bottom + 38,

@@ -1,8 +1,13 @@
 // What all plots share: their frame, their colours in light and in dark, and what they are made of.
 import type { Group } from '../results.ts';
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replaceAll(/[&<"]/g, (sign) => escapes[sign] ?? '');
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => escapes[sign] ?? '');
 
 type Attributes = Readonly<Record<string, string | number>>;
 
@@ -49,8 +54,7 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f232
 .ours { fill: #1a9850; stroke: #1a9850; }
 .peer { fill: #3b7dd8; stroke: #3b7dd8; }
 .range { stroke-width: 3; stroke-opacity: 0.45; }
-.ours-line { stroke: #1a9850; }
-.peer-line { stroke: #3b7dd8; }
+.tick { stroke-width: 2; }
 .path { fill: none; stroke-width: 2; }
 .hollow { fill: #ffffff; stroke-width: 2; }
 @media (prefers-color-scheme: dark) {
