@@ -18,6 +18,8 @@ const command = 'npx -y pnpm@12 bench';
 const measuredOn = ({ date, machine }: Results): string =>
   `Measured on ${date.slice(0, 10)}: ${machineInWords(machine)}.`;
 
+const inMinutes = ({ seconds }: Results): string => `${Math.ceil(seconds / 60)} minutes`;
+
 const leftOutInWords = ({ leftOut }: Servers): readonly string[] =>
   leftOut.length === 0
     ? []
@@ -84,14 +86,15 @@ export const readmeSection = (results: Results): string => {
   const { connections } = results.servers.options;
   return [
     `Every figure is a ratio to a baseline that was measured in turn with it, in the same run: the median, and in
-brackets the least and the most of all rounds. The servers' baseline is a bare \`node:http\` server that parses the
-body and answers a constant: no token, no check, no store. ${connections} connections send plants, each waiting for
-its answer. The peers commit each request to the disk, and so keep what they have answered, as Plantstore does.`,
+brackets the least and the most of all rounds. Ratios carry over to other machines, milliseconds do not. The servers'
+baseline is a bare \`node:http\` server that parses the body and answers a constant: no token, no check, no store.
+${connections} connections send plants, each waiting for its answer. "Ours" is Plantstore; the peers do the same job, and commit
+each request to the disk, so that what they have answered is as durable.`,
     measuredOn(results),
     asMarkdown(columns(serversTable(results.servers), [0, 1, 2, 3, 4])),
     ...leftOutInWords(results.servers),
     asMarkdown(goalsTable(results)),
-    `All of it again, in ${Math.ceil(results.seconds / 60)} minutes: \`${command}\`; a part of it:
+    `All of it again, in ${inMinutes(results)}: \`${command}\`; a part of it:
 \`${command} --parts start\`. What is compared, what is not, all tables and the plots
 ([throughput](docs/benchmarks/throughput.svg), [latency](docs/benchmarks/latency.svg),
 [growth](docs/benchmarks/growth.svg)): [\`docs/benchmarks.md\`](docs/benchmarks.md).`,
@@ -113,10 +116,10 @@ to a process and a store that are new each time and warm when counting begins.`,
     asMarkdown(serversTable(servers)),
     ...leftOutInWords(servers),
     `- **The baseline** reads the body, parses it and answers a constant. It checks no token and no plant, and keeps
-  nothing: no server that does the job reaches ×1.
+  nothing: what a server stays below ×1 is what the job costs.
 - **The limits** are what nobody on this machine can pass: the load generator against a socket that answers whatever
   comes, and the disk, to which as many plants as there are connections are appended before each sync.
-- **Plantstore** is measured as it is built. "Keeping nothing" is the cost of HTTP, token and validation alone; "whole
+- **Ours** is Plantstore as it is built. "Keeping nothing" is the cost of HTTP, token and validation alone; "whole
   host" is the program that users start, with its timeouts and limits and a line in the log for each request.
 - **The peers** do the same job as their own pages show it: bearer, validation, unique ids, the same answer. Each is
   checked to do so before it is measured. Those on SQLite commit every request by itself with \`synchronous = FULL\`;
@@ -141,7 +144,8 @@ export const benchmarksPage = (results: Results): string => {
     '# Benchmarks',
     `<!-- Written by \`pnpm bench --report\` from bench/results.json. -->`,
     `\`${command}\` measures all of this and prints it; \`${command} --report\` makes this page, its plots
-and the README's section of what was measured. ${measuredOn(results)} ${pinning} It took ${Math.ceil(results.seconds / 60)} minutes.`,
+and the README's section of what was measured.`,
+    `${measuredOn(results)} It took ${inMinutes(results)}. ${pinning}`,
     `**How to read it.** Every ratio is to a baseline that was measured in turn with it in the same run. It is the
 median of all rounds, with the least and the most of them in brackets: where those are far apart, the machine had
 other work, or the disk its moods. Ratios carry over to other machines, though not exactly; milliseconds and plants a
