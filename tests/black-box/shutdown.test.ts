@@ -1,25 +1,11 @@
 import { existsSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { connectRaw, parseResponses } from '../../packages/server/test/raw-http.ts';
 import { newFolder, post, startHost, token } from './host.ts';
-
-type Told = { readonly status: number } | { readonly failed: string };
-
-/** Posts on a kept-alive connection; a refused connection is no lost request, a reset one is. */
-const postOn = async (agent: Agent, url: string, id: number): Promise<Told> =>
-  new Promise((resolve) => {
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const sent = request(url, { agent, method: 'POST', headers });
-    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ failed: String(error.code) }));
-    sent.on('response', (response) => {
-      response.resume();
-      response.on('end', () => resolve({ status: response.statusCode ?? 0 }));
-    });
-    sent.end(`{"id":${id},"name":"x"}`);
-  });
+import { postOn } from './post-on.ts';
 
 const clients = 32;
 

@@ -74,8 +74,6 @@ const prepareFile = (
   database.exec('PRAGMA synchronous = FULL');
   // Pages: a checkpoint every 64 MiB of log, so that few commits wait for one.
   database.exec('PRAGMA wal_autocheckpoint = 16384');
-  // Kibibytes, because it is negative.
-  database.exec('PRAGMA cache_size = -65536');
   if (version < schemaVersion) migrate(database, version);
   return hasItsTable(database) ? undefined : { kind: 'damaged' };
 };

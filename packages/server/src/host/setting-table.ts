@@ -31,6 +31,12 @@ export const settingTable = {
     help: 'port to listen on, 0 for any free one',
     range: { min: 0, max: largestPort, default: 3_000 },
   },
+  reusePort: {
+    flag: '--reuse-port',
+    variable: 'PLANTSTORE_REUSE_PORT',
+    value: 'on|off',
+    help: 'share the port with other such processes (default off)',
+  },
   basePath: {
     flag: '--base-path',
     variable: 'PLANTSTORE_BASE_PATH',

@@ -7,6 +7,7 @@ import { readSettings } from './settings.ts';
 const defaults = {
   host: '127.0.0.1',
   port: 3000,
+  reusePort: false,
   basePath: '',
   database: { kind: 'sqlite', path: 'plants.db' },
   tokens: { kind: 'none' },
@@ -41,8 +42,9 @@ describe('readSettings', () => {
 
   it('reads every setting from flags, in both forms', () => {
     const argv = [
-      '--port=0',
-      '--database=memory:',
+      '--port=8080',
+      '--reuse-port=on',
+      '--database=postgres://one/plants',
       '--log=json',
       '--host',
       '::1',
@@ -65,9 +67,10 @@ describe('readSettings', () => {
     ];
     expect(settings(argv)).toEqual({
       host: '::1',
-      port: 0,
+      port: 8_080,
+      reusePort: true,
       basePath: '/garden/v1/',
-      database: { kind: 'memory' },
+      database: { kind: 'postgres', url: 'postgres://one/plants' },
       tokens: { kind: 'file', path: 'tokens.txt' },
       tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
       corsOrigins: ['https://garden.example', 'http://localhost:8080'],
@@ -88,6 +91,7 @@ describe('readSettings', () => {
     const env = {
       PLANTSTORE_HOST: '0.0.0.0',
       PLANTSTORE_PORT: '8080',
+      PLANTSTORE_REUSE_PORT: 'off',
       PLANTSTORE_BASE_PATH: '/garden',
       PLANTSTORE_DATABASE: 'sqlite:/var/lib/plants.db',
       PLANTSTORE_TOKENS: 'one, two==',
@@ -187,6 +191,8 @@ describe('readSettings', () => {
 
   it.each([
     [['--port', '-1']],
+    [['--reuse-port']],
+    [['--reuse-port', 'yes']],
     [['--port', '3000.0']],
     [['--port', '']],
     [['--port', '--host', 'x']],
@@ -244,6 +250,20 @@ describe('readSettings', () => {
       'PLANTSTORE_HEALTH_PORT must be another port than --port',
     ]);
     expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
+  });
+
+  it('shares a port between processes only where they can stand in for each other', () => {
+    const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
+    expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
+    expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
+      '--reuse-port needs a database that processes can share, postgres://…: each process has a memory of its own',
+    ]);
+    expect(faults([], { PLANTSTORE_REUSE_PORT: 'on', PLANTSTORE_PORT: '0' })).toEqual([
+      'PLANTSTORE_REUSE_PORT needs a database that processes can share, postgres://…: a SQLite file has one owner',
+      'PLANTSTORE_REUSE_PORT needs a port that all processes name: with --port 0 each has its own',
+      'PLANTSTORE_REUSE_PORT needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each makes up its own',
+    ]);
+    expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
   });
 
   it('gives help and the version whatever else is said', () => {

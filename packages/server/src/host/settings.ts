@@ -25,6 +25,8 @@ export type TlsSetting = { readonly certPath: string; readonly keyPath: string }
 /** What the host runs with. */
 export type Settings = Readonly<Record<NumberName, number>> & {
   readonly host: string;
+  /** Whether other processes have the port, too. */
+  readonly reusePort: boolean;
   readonly basePath: string;
   readonly database: DatabaseSetting;
   readonly tokens: TokenSetting;
@@ -102,6 +104,29 @@ const readHealthPort = (reader: SettingReader, port: number): number | undefined
   return healthPort;
 };
 
+/** Whether several processes would serve the same plants to the same clients. */
+const checkReusePort = ({ find, faults }: SettingReader, settings: Settings): void => {
+  if (!settings.reusePort) return;
+  const { port, tokensFile, reusePort } = settingTable;
+  const source = find('reusePort')?.source ?? reusePort.flag;
+  const need = (what: string) => void faults.push(`${source} needs ${what}`);
+  if (settings.database.kind !== 'postgres') {
+    const why =
+      settings.database.kind === 'sqlite'
+        ? 'a SQLite file has one owner'
+        : 'each process has a memory of its own';
+    need(`a database that processes can share, postgres://…: ${why}`);
+  }
+  if (settings.port === 0) {
+    need(`a port that all processes name: with ${port.flag} 0 each has its own`);
+  }
+  if (settings.tokens.kind === 'none') {
+    need(
+      `tokens that all processes accept: set ${tokensFile.flag} or ${tokensVariable}, or each makes up its own`,
+    );
+  }
+};
+
 const readNumbers = (reader: SettingReader): Record<NumberName, number> => {
   const numbers: Partial<Record<NumberName, number>> = {};
   for (const name of numberNames) {
@@ -120,6 +145,9 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
   const settings: Settings = {
     ...numbers,
     host: read('host', '127.0.0.1', 'a host name or an address', nonEmpty),
+    reusePort: read('reusePort', false, 'on or off', (text) =>
+      text === 'on' ? true : text === 'off' ? false : undefined,
+    ),
     basePath: read('basePath', '', basePathForm, (text) =>
       normalizeBasePath(text) === undefined ? undefined : text,
     ),
@@ -142,5 +170,6 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
       text === 'json' || text === 'pretty' ? text : undefined,
     ),
   };
+  checkReusePort(reader, settings);
   return faults.length > 0 ? { kind: 'wrong', faults } : { kind: 'run', settings };
 };

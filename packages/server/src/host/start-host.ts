@@ -103,8 +103,9 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   });
   if (started.kind === 'cannot-listen') {
     await store.close();
-    const { host, port } = settingTable;
-    return failed(`cannot serve plants (${namesOf(host, port)}): ${started.message}`);
+    const { host, port, reusePort } = settingTable;
+    const where = settings.reusePort ? namesOf(host, port, reusePort) : namesOf(host, port);
+    return failed(`cannot serve plants (${where}): ${started.message}`);
   }
   const { server } = started;
   announce(parts, server.url);

@@ -20,6 +20,12 @@ export type StartServerOptions = HttpServerOptions & {
   readonly host?: string;
   /** The port to listen on; 0 is any free one. Default is 3000. */
   readonly port?: number;
+  /**
+   * Shares the port with other processes of the same user that ask for the same; the system spreads new
+   * connections over them. Linux and FreeBSD can, Windows and macOS cannot. Default is false: the port
+   * is taken by one.
+   */
+  readonly reusePort?: boolean;
 };
 
 /** What became of an exchange of certificates. */
@@ -113,7 +119,7 @@ const renewTls = (server: Server, tls: TlsOptions): RenewedTls => {
 
 const largestPort = 65_535;
 
-const checkAddress = (host: string, port: number): void => {
+const checkAddress = (host: string, port: number, reusePort: boolean): void => {
   // Node would listen on every address of this machine.
   if (typeof host !== 'string' || host === '') {
     throw new TypeError('host must be a host name or an address');
@@ -121,6 +127,7 @@ const checkAddress = (host: string, port: number): void => {
   if (!Number.isInteger(port) || port < 0 || port > largestPort) {
     throw new TypeError(`port must be a whole number from 0 to ${largestPort}`);
   }
+  if (typeof reusePort !== 'boolean') throw new TypeError('reusePort must be true or false');
 };
 
 /**
@@ -144,15 +151,16 @@ const checkAddress = (host: string, port: number): void => {
  * ```
  */
 export const startServer = async (options: StartServerOptions): Promise<StartedServer> => {
-  const { host = '127.0.0.1', port = 3000, basePath = '' } = options;
-  checkAddress(host, port);
+  const { host = '127.0.0.1', port = 3000, reusePort = false, basePath = '' } = options;
+  checkAddress(host, port, reusePort);
   const server = createHttpServer(options);
   const connections = trackConnections(server);
   try {
-    server.listen(port, host);
+    server.listen({ host, port, reusePort });
     await once(server, 'listening');
   } catch (thrown) {
-    return { kind: 'cannot-listen', message: cannotListen(host, port, thrown), cause: thrown };
+    const message = cannotListen(host, port, thrown, reusePort);
+    return { kind: 'cannot-listen', message, cause: thrown };
   }
   const { address, port: actualPort } = server.address() as AddressInfo;
   const scheme = options.tls === undefined ? 'http' : 'https';

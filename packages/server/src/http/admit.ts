@@ -1,7 +1,7 @@
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
-import { withDeadline } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
 import {
   type HeadFields,
   isHostValid,
@@ -25,6 +25,7 @@ export type Entrance = {
   readonly maxBodyBytes: number;
   /** How long `authenticate` may take, in milliseconds. */
   readonly handlerTimeoutMs: number;
+  readonly inTime: Deadline;
   /** `undefined` where no other origin's pages may call. */
   readonly cors: Cors | undefined;
 };
@@ -72,7 +73,7 @@ const describe = (thrown: unknown, token: string): string => {
 const isTrue = async (deciding: unknown): Promise<boolean> => (await deciding) === true;
 
 const credentialsFault = async (
-  { authenticate, handlerTimeoutMs }: Entrance,
+  { authenticate, handlerTimeoutMs, inTime }: Entrance,
   authorization: string | undefined,
 ): Promise<Admission | undefined> => {
   const token = bearerTokenOf(authorization);
@@ -80,10 +81,7 @@ const credentialsFault = async (
   try {
     const deciding: unknown = authenticate(token);
     // Only what has to be waited for needs a deadline.
-    const isAccepted =
-      typeof deciding === 'boolean'
-        ? deciding
-        : await withDeadline(isTrue(deciding), handlerTimeoutMs);
+    const isAccepted = typeof deciding === 'boolean' ? deciding : await inTime(isTrue(deciding));
     if (isAccepted === undefined) {
       const cause = `authenticate did not answer in ${handlerTimeoutMs} ms`;
       return refuse('unavailable', { cause });

@@ -4,7 +4,7 @@ import { type Limits, limitsOf } from '../limits.ts';
 import { type Admission, type Authenticate, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Headers, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
-import { withDeadline } from './deadline.ts';
+import { createDeadline } from './deadline.ts';
 import type { RequestHead } from './request-head.ts';
 import { basePathForm, normalizeBasePath } from './request-path.ts';
 
@@ -45,7 +45,9 @@ const entranceOf = (options: ServiceOptions) => {
   if (typeof repository?.create !== 'function') throw new TypeError('repository must have create');
   if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
   const cors = createCors(corsOrigins);
-  return { repository, path: `${normalized}/plants`, authenticate, cors, ...limitsOf(options) };
+  const limits = limitsOf(options);
+  const inTime = createDeadline(limits.handlerTimeoutMs);
+  return { repository, path: `${normalized}/plants`, authenticate, cors, inTime, ...limits };
 };
 
 const none: Headers = [];
@@ -53,7 +55,7 @@ const none: Headers = [];
 /** Makes the service; a wrong option is a bug and throws a TypeError. */
 export const createService = (options: ServiceOptions): Service => {
   const entrance = entranceOf(options);
-  const { repository, maxBodyBytes, handlerTimeoutMs, cors } = entrance;
+  const { repository, maxBodyBytes, handlerTimeoutMs, inTime, cors } = entrance;
   return {
     maxBodyBytes,
     headersFor: cors?.headersFor ?? (() => none),
@@ -62,8 +64,7 @@ export const createService = (options: ServiceOptions): Service => {
       try {
         const decoded = decodeBody(body);
         if (decoded.isErr()) return failureAnswer(decoded.error);
-        const creating = createPlant(repository, decoded.value);
-        const created = await withDeadline(creating, handlerTimeoutMs);
+        const created = await inTime(createPlant(repository, decoded.value));
         if (created !== undefined) return created.match(plantAnswer, failureAnswer);
         const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
         return errorAnswer('unavailable', { cause });

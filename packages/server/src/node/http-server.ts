@@ -1,7 +1,8 @@
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { type Limits, limitsOf } from '../limits.ts';
+import { createServer } from './builtin-http.ts';
 import { type Logger, loggerOf } from './logger.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
 import { createServe, type RequestListenerOptions } from './request-listener.ts';

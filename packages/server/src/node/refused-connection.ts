@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
 import { type Answer, errorAnswer } from '../http/answer.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Service } from '../http/service.ts';
+import { STATUS_CODES } from './builtin-http.ts';
 import { endInStages } from './drain.ts';
 import { type Exchange, identify } from './exchange.ts';
 import type { Logger } from './logger.ts';

@@ -1,0 +1,78 @@
+import { createMemoryRepository } from '@plantstore/core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectRaw, parseResponses } from '../../test/raw-http.ts';
+import { cannotListen } from './listen-address.ts';
+import { startServer, type StartServerOptions } from './start-server.ts';
+
+const start = async (options: Partial<StartServerOptions>) => {
+  const started = await startServer({
+    repository: createMemoryRepository(),
+    authenticate: () => true,
+    ...options,
+  });
+  if (started.kind === 'running') onTestFinished(async () => started.server.close(0));
+  return started;
+};
+
+const running = async (port: number, basePath: string) => {
+  const started = await start({ port, basePath, reusePort: true });
+  if (started.kind !== 'running') throw new Error(started.message);
+  return { ...started.server, port: Number(new URL(started.server.url).port) };
+};
+
+/** Which base path is served at the other end of each of some new connections. */
+const ask = async (port: number, connections: number): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: connections }, async () => {
+      const { socket, ended } = await connectRaw(port);
+      socket.write('GET /one/plants HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      const [response] = parseResponses(await ended);
+      socket.destroy();
+      return response?.status === 405 ? 'one' : 'two';
+    }),
+  );
+
+// Windows and macOS cannot.
+describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
+  it('are on one port, and new connections are spread over them', async () => {
+    const { port } = await running(0, '/one');
+    await running(port, '/two');
+    // That one of them gets all happens once in 2^63 times.
+    expect(new Set(await ask(port, 64))).toEqual(new Set(['one', 'two']));
+  });
+
+  it('leave the port to each other when they close', async () => {
+    const { port, close } = await running(0, '/one');
+    await running(port, '/two');
+    await close();
+    expect(new Set(await ask(port, 64))).toEqual(new Set(['two']));
+  });
+
+  it('share it with none that did not ask for it', async () => {
+    const { port } = await running(0, '/one');
+    expect(await start({ port })).toMatchObject({
+      kind: 'cannot-listen',
+      message: `127.0.0.1:${port} is taken by another process; choose another port`,
+    });
+    const alone = await start({ port: 0 });
+    if (alone.kind !== 'running') throw new Error(alone.message);
+    const { port: taken } = new URL(alone.server.url);
+    expect(await start({ port: Number(taken), reusePort: true })).toMatchObject({
+      kind: 'cannot-listen',
+      message: `127.0.0.1:${taken} is taken by a process that does not share it: all of them need this setting, and the same user`,
+    });
+  });
+});
+
+it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])('a system that cannot is told by %s', (code) => {
+  const thrown = Object.assign(new Error(code), { code });
+  expect(cannotListen('::1', 3_000, thrown, true)).toBe(
+    '[::1]:3000 cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy',
+  );
+});
+
+it.each(['on', 1, null])('reusePort is true or false, not %j', async (reusePort) => {
+  await expect(start({ port: 0, reusePort: reusePort as never })).rejects.toThrow(
+    'reusePort must be true or false',
+  );
+});

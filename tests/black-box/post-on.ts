@@ -1,0 +1,21 @@
+import { type Agent, request } from 'node:http';
+import { token } from './host.ts';
+
+/** What came of a post; `isFirst` is whether its connection had brought no answer before. */
+export type Told =
+  { readonly status: number } | { readonly failed: string; readonly isFirst: boolean };
+
+/** Posts a plant on a connection of an agent. */
+export const postOn = async (agent: Agent, url: string, id: number): Promise<Told> =>
+  new Promise((resolve) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const sent = request(url, { agent, method: 'POST', headers });
+    sent.on('error', (error: NodeJS.ErrnoException) =>
+      resolve({ failed: String(error.code), isFirst: !sent.reusedSocket }),
+    );
+    sent.on('response', (response) => {
+      response.resume();
+      response.on('end', () => resolve({ status: response.statusCode ?? 0 }));
+    });
+    sent.end(`{"id":${id},"name":"x"}`);
+  });
