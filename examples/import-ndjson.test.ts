@@ -120,3 +120,18 @@ it('import-ndjson.ts stops where the store cannot be reached, and says so', asyn
     expect.stringMatching(/^stopped at line 1: .*; run it again to go on\n$/),
   ]);
 });
+
+it('import-ndjson.ts takes what is piped into it, whose size nobody knows', async () => {
+  const baseUrl = await startHost(await newFolder());
+  // A shell has the pipe that /dev/stdin needs; a child process here would have a socket.
+  const command = `echo '{"id":1,"name":"a"}' | "$0" ${condition} "$1" /dev/stdin`;
+  const child = spawn('sh', ['-c', command, process.execPath, fileOf('import-ndjson.ts')], {
+    env: { ...process.env, PLANTSTORE_URL: baseUrl, PLANTSTORE_TOKEN: 'example' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdout.resume();
+  const [status] = (await once(child, 'close')) as [number | null];
+  expect([status, stderr]).toEqual([0, '']);
+});

@@ -17,7 +17,8 @@ let refused = 0;
 let shown = '';
 
 const showProgress = (bytes: number) => {
-  const tenths = Math.floor((10 * bytes) / size);
+  // Nobody knows the size of a pipe, and a file may grow.
+  const tenths = size > 0 ? Math.min(10, Math.floor((10 * bytes) / size)) : 0;
   const bar = `[${'#'.repeat(tenths)}${'.'.repeat(10 - tenths)}]`;
   // A terminal has its line rewritten, a log gets a line for each tenth.
   if (isTTY) process.stdout.write(`\r\u001b[K${bar} ${created} created, ${refused} refused`);

@@ -5,6 +5,7 @@ import {
   errorOf,
   hostile,
   never,
+  plant,
   rejecting,
   throwing,
   token,
@@ -37,24 +38,6 @@ describe('a request without a whole answer', () => {
     expect(await errorOf(createClient({ baseUrl: origin, token, retries: 0 }))).toMatchObject({
       kind: 'network',
     });
-  });
-
-  it('is a network error where the answer never stops', async () => {
-    const closed = Promise.withResolvers<undefined>();
-    const origin = await serve((_request, response) => {
-      const chunk = Buffer.alloc(2 ** 16);
-      const pour = () => {
-        while (response.write(chunk));
-      };
-      response.on('drain', pour).on('close', () => closed.resolve(undefined));
-      pour();
-    });
-    expect(await errorOf(createClient({ baseUrl: origin, token, retries: 0 }))).toMatchObject({
-      kind: 'network',
-      status: 200,
-      cause: { name: 'RangeError' },
-    });
-    await closed.promise;
   });
 
   it.each([
@@ -117,4 +100,40 @@ describe('a request without a whole answer', () => {
       kind: 'timeout',
     });
   });
+});
+
+it('an answer that never stops is cut off as a breach of the contract, which is not asked for again', async () => {
+  const closed = Promise.withResolvers<undefined>();
+  const baseUrl = await serve((_request, response) => {
+    const chunk = Buffer.alloc(2 ** 16, 'x');
+    const pour = () => {
+      while (response.write(chunk));
+    };
+    response.on('drain', pour).on('close', () => closed.resolve(undefined));
+    pour();
+  });
+  const error = await errorOf(createClient({ baseUrl, token }));
+  const longest = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
+  expect(error).toMatchObject({ kind: 'response-invalid', status: 200, attempts: 1 });
+  expect(error).toHaveProperty('body', 'x'.repeat(longest));
+  await closed.promise;
+});
+
+it('an answer that comes after its attempt says nothing of the next one', async () => {
+  const late = Promise.withResolvers<Response>();
+  const { body, cancelled } = abandonable();
+  const headers = { 'Retry-After': '3600' };
+  let sent = 0;
+  const client = clientWith(
+    async () => {
+      sent += 1;
+      if (sent === 1) return late.promise;
+      if (sent === 3) return new Response('{"name":"a"}');
+      late.resolve(new Response(body, { status: 503, headers }));
+      await cancelled;
+      throw new TypeError('reset');
+    },
+    { retries: 3, retryDelayMs: 0, attemptTimeoutMs: 500 },
+  );
+  expect(await client.createPlant(plant)).toMatchObject({ value: { name: 'a' } });
 });

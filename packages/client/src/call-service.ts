@@ -1,65 +1,33 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { err } from 'neverthrow';
-import { attempt, brokenBy, endedBy, type Outcome, type Progress } from './attempt.ts';
+import { attempt, brokenBy, type Outcome, type Progress } from './attempt.ts';
 import type { Settings } from './client-options.ts';
 import type { PlantAsGiven } from './plant-body.ts';
-import { type PreparedRequest, prepareRequest } from './prepare-request.ts';
+import { prepareRequest } from './prepare-request.ts';
+import { redactorOf } from './redactor.ts';
 import { isPassing, retryAfterMs, retryDelayMs } from './retry-delay.ts';
-import { quietly, readMember } from './safely.ts';
-import { within } from './within.ts';
+import { isFunction, quietly, readMember } from './safely.ts';
+import { type Interruption, within } from './within.ts';
 
-/** Calls a hook that may be anything, and whose failure breaks nothing. */
+/** Calls a hook, where there is one; its failure breaks nothing. */
 const tell = (hook: unknown, event: object): void => {
-  void quietly((): unknown => (hook as (event: object) => unknown)(event));
+  // Asked first: to throw and catch would cost a tenth of a call.
+  if (isFunction(hook)) void quietly(() => hook(event));
 };
 
-/** Sends a request until an answer settles it. Once `signal` aborts, nobody hears what it answers. */
-const untilSettled = async (
-  settings: Settings,
-  request: PreparedRequest,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<Outcome> => {
-  const { tokens, retries, timeoutMs, attemptTimeoutMs } = settings;
-  const deadline = performance.now() + timeoutMs;
-  let token: unknown;
-  let asked = 0;
-  for (let retried = 0; ;) {
-    if (token === undefined) {
-      token = tokens.ask ? await tokens.ask(asked > 0).catch(() => undefined) : tokens.known[0];
-      asked += 1;
-      if (typeof token !== 'string' || !isBearerToken(token)) {
-        const message = `${tokens.ask ? 'the token function gave no' : 'token must be an'} RFC 6750 b64token`;
-        return err({ kind: 'token-failed', message, ...progress.told });
-      }
-      progress.sent.push(token);
-    }
-    const outcome = await attempt(request, token as string, progress, attemptTimeoutMs, signal);
-    if (outcome.isOk()) return outcome;
-    const { error } = outcome;
-    const { attempts } = error;
-    progress.told = { attempts };
-    if ('status' in error && error.status === 401 && tokens.ask && asked < 2) {
-      token = undefined;
-      continue;
-    }
-    const waitMs = retryDelayMs(settings, retried, retryAfterMs(progress.retryAfter));
-    // To wait for the clock to end the call would be to wait for nothing.
-    const tooLate = performance.now() + waitMs >= deadline;
-    if (!isPassing(error) || retried >= retries || tooLate) return outcome;
-    retried += 1;
-    tell(settings.onRetry, { attempts, waitMs, error });
-    await within(signal, waitMs, () => new Promise(() => {}));
-  }
-};
+const never = (): Promise<never> => new Promise(() => {});
 
-/** Creates a plant; never rejects. */
+/** Creates a plant: sends it until an answer settles it, or a clock or the caller ends the call; never rejects. */
 export const callService = async (
   settings: Settings,
   newPlant: PlantAsGiven,
   options: unknown,
 ): Promise<Outcome> => {
-  const progress: Progress = { sent: [...settings.tokens.known], told: { attempts: 0 } };
+  const { tokens, retries, timeoutMs, attemptTimeoutMs } = settings;
+  const { ask } = tokens;
+  const sent = [...tokens.known];
+  const redact = redactorOf(sent);
+  let progress: Progress = { told: { attempts: 0 } };
   try {
     const request = prepareRequest(settings, newPlant, options);
     if (typeof request === 'string')
@@ -70,16 +38,56 @@ export const callService = async (
         attempts: 0,
       });
     const { caller } = request;
-    const outcome = await within(caller, settings.timeoutMs, (signal) =>
-      untilSettled(settings, request, progress, signal),
-    );
-    if (outcome === 'timeout') settings.tokens.forget();
-    return typeof outcome === 'string'
-      ? endedBy(outcome, settings.timeoutMs, readMember(caller, 'reason'), progress)
-      : outcome;
+    const ended = (by: Interruption, ms = timeoutMs): Outcome =>
+      by === 'timeout'
+        ? err({ kind: by, message: `no whole answer within ${ms} ms`, ...progress.told })
+        : brokenBy(readMember(caller, 'reason'), redact, progress, by);
+    const deadline = performance.now() + timeoutMs;
+    let [token]: readonly unknown[] = sent;
+    let asked = 0;
+    for (let retried = 0; ;) {
+      if (ask && token === undefined) {
+        const answer = await within(caller, deadline - performance.now(), async (signal) =>
+          ask(asked > 0, signal),
+        );
+        if (typeof answer === 'string') return ended(answer);
+        ({ token } = answer);
+        asked += 1;
+        if (typeof token === 'string' && isBearerToken(token)) sent.push(token);
+        else token = undefined;
+      }
+      if (typeof token !== 'string') {
+        const message = 'there is no RFC 6750 b64token to send';
+        return err({ kind: 'token-failed', message, ...progress.told });
+      }
+      const leftMs = deadline - performance.now();
+      const isLast = leftMs <= attemptTimeoutMs;
+      const limitMs = isLast ? leftMs : attemptTimeoutMs;
+      const answer = await attempt(request, token, limitMs, redact, progress);
+      // What the caller or the clock of the call has ended does not go on, whatever its status was.
+      if (answer === 'aborted' || (answer === 'timeout' && isLast)) return ended(answer);
+      const outcome = answer === 'timeout' ? ended(answer, limitMs) : answer;
+      if (outcome.isOk()) return outcome;
+      const { error } = outcome;
+      const { attempts } = error;
+      const { retryAfter } = progress;
+      progress = { told: { attempts } };
+      if ('status' in error && error.status === 401 && ask && asked < 2) {
+        token = undefined;
+        continue;
+      }
+      const waitMs = retryDelayMs(settings, retried, retryAfterMs(retryAfter));
+      // To wait for the clock to end the call would be to wait for nothing.
+      const tooLate = performance.now() + waitMs >= deadline;
+      if (!isPassing(error) || retried >= retries || tooLate) return outcome;
+      retried += 1;
+      tell(settings.onRetry, { attempts, waitMs, error });
+      const waited = await within(caller, waitMs, never);
+      if (waited === 'aborted') return ended(waited);
+    }
   } catch (thrown) {
     // Such as what a runtime lacks.
-    return brokenBy(thrown, progress);
+    return brokenBy(thrown, redact, progress);
   } finally {
     tell(readMember(options, 'onSettled'), { attempts: progress.told.attempts });
   }

@@ -29,7 +29,7 @@ describe('readSettings', () => {
       const { tokens, ...settings } = readSettings(options);
       expect(tokens).toMatchObject({ known: [], ask: undefined });
       expect(settings).toEqual({
-        baseUrl: undefined,
+        url: undefined,
         fetch: undefined,
         attemptTimeoutMs: 10_000,
         timeoutMs: 30_000,
@@ -41,6 +41,12 @@ describe('readSettings', () => {
       });
     },
   );
+
+  it.each([-0.5, -Number.MIN_VALUE])('takes the default for %s, as it is below 0', (below) => {
+    const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
+    const defaults = { retries: 3, retryDelayMs: 200, maxRetryDelayMs: 5_000 };
+    expect(readSettings(settings)).toMatchObject(defaults);
+  });
 
   it('takes 0 for no retries and no delay', () => {
     const none = { retries: 0, retryDelayMs: 0, maxRetryDelayMs: 0 };

@@ -1,4 +1,5 @@
 import type { CreatePlantError } from './create-plant-error.ts';
+import { plantsUrl } from './plants-url.ts';
 import { readMember } from './safely.ts';
 import { type TokenRequest, type TokenSource, tokenSource } from './token-source.ts';
 
@@ -90,9 +91,10 @@ export type ClientOptions = {
   readonly onRetry?: ((retry: Retry) => unknown) | undefined;
 };
 
-/** The options as they were when the client was made, not yet checked. */
+/** The options as they were when the client was made. */
 export type Settings = {
-  readonly baseUrl: unknown;
+  /** Where plants are created, or nothing where `baseUrl` is wrong. */
+  readonly url: string | undefined;
   readonly tokens: TokenSource;
   readonly fetch: unknown;
   readonly attemptTimeoutMs: number;
@@ -109,19 +111,19 @@ const longestMs = 2 ** 31 - 1;
 
 export const readSettings = (options: unknown): Settings => {
   const read = (key: string): unknown => readMember(options, key);
-  const numberAbove = (least: number, key: string, fallback: number): number => {
+  const numberFrom = (least: number, key: string, fallback: number): number => {
     const value = read(key);
-    return typeof value === 'number' && value > least ? Math.min(value, longestMs) : fallback;
+    return typeof value === 'number' && value >= least ? Math.min(value, longestMs) : fallback;
   };
   return {
-    baseUrl: read('baseUrl'),
+    url: plantsUrl(read('baseUrl')),
     tokens: tokenSource(read('token')),
     fetch: read('fetch'),
-    attemptTimeoutMs: numberAbove(0, 'attemptTimeoutMs', 10_000),
-    timeoutMs: numberAbove(0, 'timeoutMs', 30_000),
-    retries: numberAbove(-1, 'retries', 3),
-    retryDelayMs: numberAbove(-1, 'retryDelayMs', 200),
-    maxRetryDelayMs: numberAbove(-1, 'maxRetryDelayMs', 5_000),
+    attemptTimeoutMs: numberFrom(Number.MIN_VALUE, 'attemptTimeoutMs', 10_000),
+    timeoutMs: numberFrom(Number.MIN_VALUE, 'timeoutMs', 30_000),
+    retries: numberFrom(0, 'retries', 3),
+    retryDelayMs: numberFrom(0, 'retryDelayMs', 200),
+    maxRetryDelayMs: numberFrom(0, 'maxRetryDelayMs', 5_000),
     random: read('random') ?? Math.random,
     onRetry: read('onRetry'),
   };

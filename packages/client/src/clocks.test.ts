@@ -1,6 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { clientWith, errorOf, never, plant, timers, token } from '../test/fixtures.ts';
+import {
+  abandonable,
+  clientWith,
+  errorOf,
+  isPrompt,
+  never,
+  plant,
+  timers,
+  token,
+} from '../test/fixtures.ts';
 import { serve } from '../test/serve.ts';
 import { createClient } from './index.ts';
 
@@ -16,6 +25,21 @@ describe('the clock of a call', () => {
       status: 200,
       attempts: 1,
     });
+  });
+
+  it('asks for no new token where it ends a call in the body of a 401', async () => {
+    const { body } = abandonable();
+    const asked: boolean[] = [];
+    const client = clientWith(async () => new Response(body, { status: 401 }), {
+      timeoutMs: 50,
+      token: ({ refresh }) => {
+        asked.push(refresh);
+        return token;
+      },
+    });
+    expect(await errorOf(client)).toMatchObject({ kind: 'timeout', status: 401 });
+    await new Promise(setImmediate);
+    expect(asked).toEqual([false]);
   });
 
   it('counts the attempts together', async () => {
@@ -41,10 +65,9 @@ describe('an abort', () => {
     const aborted = errorOf(client, controller.signal);
     const other = client.createPlant(plant);
     await new Promise(setImmediate);
-    const start = performance.now();
     controller.abort();
+    expect(await isPrompt(aborted)).toBe(true);
     expect(await aborted).toMatchObject({ kind: 'aborted', attempts: 0 });
-    expect(performance.now() - start).toBeLessThan(50);
     given.resolve(token);
     expect(await other).toMatchObject({ value: { name: 'a' } });
   });
@@ -70,10 +93,9 @@ describe('an abort', () => {
     );
     const creating = errorOf(client, controller.signal);
     await waiting.promise;
-    const start = performance.now();
     controller.abort('enough');
+    expect(await isPrompt(creating)).toBe(true);
     const error = await creating;
-    expect(performance.now() - start).toBeLessThan(50);
     expect(error).toEqual({
       kind: 'aborted',
       message: 'the call was aborted',

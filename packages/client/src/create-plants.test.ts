@@ -1,61 +1,7 @@
-import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { untyped } from '../test/fixtures.ts';
-import type { CreatePlantError } from './create-plant-error.ts';
+import { clientWith, errorOf, never, untyped } from '../test/fixtures.ts';
+import { collect, endless, plantOf, quickClient, settle, slowClient } from '../test/plants.ts';
 import { createClient, createPlants, type PlantClient } from './index.ts';
-
-const aborted: CreatePlantError = {
-  kind: 'aborted',
-  message: 'aborted',
-  attempts: 1,
-  cause: { name: 'AbortError', message: '' },
-};
-
-/** A client whose calls end when the test says so, or are aborted. */
-const slowClient = () => {
-  const waiting = new Map<bigint | number, () => void>();
-  let inFlight = 0;
-  const client: PlantClient = {
-    createPlant: ({ id, name }, { signal } = {}) => {
-      const { promise, resolve } = Promise.withResolvers<'created' | 'aborted'>();
-      inFlight += 1;
-      waiting.set(id, () => resolve('created'));
-      signal?.addEventListener('abort', () => resolve('aborted'));
-      if (signal?.aborted === true) resolve('aborted');
-      return ResultAsync.fromSafePromise(promise).andThen((how) => {
-        inFlight -= 1;
-        return how === 'created' ? okAsync({ name }) : errAsync(aborted);
-      });
-    },
-  };
-  return { client, finish: (id: number) => waiting.get(id)?.(), inFlight: () => inFlight };
-};
-
-const quickClient: PlantClient = { createPlant: ({ name }) => okAsync({ name }) };
-
-const plantOf = (id: number) => ({ id, name: String(id) });
-
-/** Plants without end that count how many were taken, and whether the source was told to end. */
-const endless = () => {
-  const seen = { taken: 0, isOver: false };
-  function* generate() {
-    try {
-      for (;;) yield plantOf(seen.taken++);
-    } finally {
-      seen.isOver = true;
-    }
-  }
-  return { seen, plants: generate() };
-};
-
-/** Lets everything happen that waits for nothing but its turn. */
-const settle = async () => new Promise((resolve) => setTimeout(resolve, 0));
-
-const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-};
 
 describe('createPlants', () => {
   it('yields one outcome per plant in the order of the source, whichever ends first', async () => {
@@ -136,98 +82,68 @@ describe('createPlants', () => {
     const [outcome] = await collect(outcomes);
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
-});
 
-describe('an abort of createPlants', () => {
-  it('reads nothing more, yields what was read, and ends without an error', async () => {
-    const { seen, plants } = endless();
-    const { client, finish, inFlight } = slowClient();
-    const controller = new AbortController();
-    const { signal } = controller;
-    const collecting = collect(createPlants(client, plants, { concurrency: 3, signal }));
-    await settle();
-    finish(1);
-    await settle();
-    controller.abort();
-    const outcomes = await collecting;
-    expect(outcomes.map(({ result }) => result.isOk())).toEqual([false, true, false]);
-    expect([seen, inFlight()]).toEqual([{ taken: 3, isOver: true }, 0]);
+  it('has the client refuse a signal that cannot say whether it aborted', async () => {
+    const client = clientWith(never);
+    const signal = untyped(new EventTarget());
+    expect(await errorOf(client, signal)).toMatchObject({ reason: 'signal-invalid' });
+    const [outcome] = await collect(createPlants(client, [plantOf(1)], { signal }));
+    expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
 
-  it('reads nothing at all when it came before', async () => {
+  it('takes a signal at which nobody can listen, as a single call does', async () => {
     const { seen, plants } = endless();
-    const outcomes = createPlants(quickClient, plants, { signal: AbortSignal.abort() });
-    expect(await collect(outcomes)).toEqual([]);
-    expect(seen.taken).toBe(0);
-  });
-
-  it('does not wait for a source that does not answer', async () => {
-    async function* silent() {
-      yield plantOf(1);
-      await new Promise(() => undefined);
+    const signal = untyped({
+      aborted: false,
+      addEventListener: () => {
+        throw new Error('no');
+      },
+    });
+    for await (const { result } of createPlants(quickClient, plants, { signal })) {
+      expect(result.isOk()).toBe(true);
+      break;
     }
+    expect(seen.isOver).toBe(true);
+  });
+
+  it('lets an abort through while it is refused plants without end', async () => {
     const controller = new AbortController();
-    const outcomes = createPlants(quickClient, silent(), { signal: controller.signal });
-    await outcomes.next();
-    const last = outcomes.next();
-    controller.abort();
-    expect((await last).done).toBe(true);
-  });
-
-  it('hides that the source throws because of it', async () => {
-    const controller = new AbortController();
-    async function* plants() {
-      yield plantOf(1);
-      controller.abort();
-      controller.signal.throwIfAborted();
-    }
-    const { client } = slowClient();
-    const outcomes = await collect(createPlants(client, plants(), { signal: controller.signal }));
-    expect(outcomes.map(({ result }) => result.isErr())).toEqual([true]);
-  });
-
-  it('finds no listener left behind', async () => {
-    const controller = new AbortController();
-    const left = new Set<unknown>();
-    const { signal } = controller;
-    signal.addEventListener = (_: string, listener: unknown) => void left.add(listener);
-    signal.removeEventListener = (_: string, listener: unknown) => void left.delete(listener);
-    await collect(createPlants(quickClient, [plantOf(1)], { signal }));
-    expect(left.size).toBe(0);
-  });
-});
-
-describe('who stops taking from createPlants', () => {
-  it('ends the calls in flight and the source', async () => {
-    const { seen, plants } = endless();
-    const { client, finish, inFlight } = slowClient();
-    const outcomes = createPlants(client, plants, { concurrency: 3 });
-    const first = outcomes.next();
-    await settle();
-    finish(0);
-    await first;
-    await outcomes.return();
-    expect([seen.isOver, inFlight()]).toEqual([true, 0]);
-  });
-});
-
-describe('a source that throws', () => {
-  it('has the outcomes of what it gave before, and is thrown then', async () => {
     function* plants() {
-      yield plantOf(1);
-      yield plantOf(2);
-      throw new RangeError('the disk is gone');
+      for (;;) yield plantOf(0.5);
     }
-    const seen: number[] = [];
-    const taking = (async () => {
-      for await (const { newPlant } of createPlants(quickClient, plants())) seen.push(newPlant.id);
-    })();
-    await expect(taking).rejects.toThrow('the disk is gone');
-    expect(seen).toEqual([1, 2]);
+    const { signal } = controller;
+    const outcomes = createPlants(clientWith(never), plants(), { signal });
+    setTimeout(() => controller.abort());
+    for await (const { index } of outcomes) if (index === 100_000) break;
+    expect(signal.aborted).toBe(true);
   });
+});
 
-  it('is thrown where it cannot be iterated over', async () => {
-    const outcomes = createPlants(quickClient, untyped(7));
-    await expect(outcomes.next()).rejects.toThrow(TypeError);
-  });
+describe('a client that throws or rejects', () => {
+  const broken = new Error('a broken stand-in');
+  const throwing: PlantClient['createPlant'] = () => {
+    throw broken;
+  };
+
+  it.each([throwing, untyped(async () => throwing(plantOf(1)))])(
+    'is thrown at the place of its plant, and the other calls end (number %#)',
+    async (fail: PlantClient['createPlant']) => {
+      const unhandled: unknown[] = [];
+      const note = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', note);
+      const { seen, plants } = endless();
+      const { client, finish, inFlight } = slowClient();
+      const createPlant: typeof fail = (plant, options) =>
+        plant.id === 1 ? fail(plant, options) : client.createPlant(plant, options);
+      const outcomes = createPlants({ createPlant }, plants, { concurrency: 3 });
+      const first = outcomes.next();
+      await settle();
+      finish(0);
+      expect((await first).value?.result.isOk()).toBe(true);
+      await expect(outcomes.next()).rejects.toBe(broken);
+      expect([seen.isOver, inFlight()]).toEqual([true, 0]);
+      process.off('unhandledRejection', note);
+      expect(unhandled).toEqual([]);
+    },
+  );
 });

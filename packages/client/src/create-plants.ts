@@ -2,7 +2,8 @@ import type { Plant } from '@plantstore/core';
 import type { Result } from 'neverthrow';
 import type { PlantClient } from './create-client.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
-import { readMember } from './safely.ts';
+import { isSignal, nextTurn, quietly, readMember } from './safely.ts';
+import { listen } from './within.ts';
 
 type NewPlant = Parameters<PlantClient['createPlant']>[0];
 
@@ -28,27 +29,102 @@ export type PlantOutcome<Given> = {
 };
 
 type Call<Given> = Omit<PlantOutcome<Given>, 'result'> & {
-  result?: Result<Plant, CreatePlantError>;
+  readonly result: Promise<PlantOutcome<Given>['result']>;
 };
 
 /** @inline */
 type Source<Given> = Iterable<Given> | AsyncIterable<Given>;
 
+/** How many plants may be read without letting timers and other work have their turn. */
+const plantsPerTurn = 1000;
+
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0;
 
-const iteratorOf = <Given>(plants: Source<Given>): Iterator<Given> | AsyncIterator<Given> =>
-  Symbol.asyncIterator in plants ? plants[Symbol.asyncIterator]() : plants[Symbol.iterator]();
+/** A source by the rules of a loop, whatever kind it is. */
+async function* each<Given>(plants: Source<Given>): AsyncGenerator<Given, void, void> {
+  yield* plants;
+}
 
-/** Tells a source that no more is wanted of it. */
-const leave = async (
-  iterator: Iterator<unknown> | AsyncIterator<unknown>,
-  source: 'idle' | 'reading' | 'over',
-): Promise<void> => {
-  if (source === 'idle') await iterator.return?.();
-  // A source that is still to answer a read may never do so, or fail after all is said.
-  if (source === 'reading') void Promise.resolve(iterator.return?.()).catch(() => undefined);
-};
+async function* createEach<Given extends NewPlant>(
+  client: PlantClient,
+  plants: Source<Given>,
+  options: CreatePlantsOptions | undefined,
+  stopping: AbortController,
+): AsyncGenerator<PlantOutcome<Given>, void, void> {
+  const given = readMember(options, 'concurrency');
+  const concurrency = isCount(given) ? given : 8;
+  const signal = options?.signal ?? undefined;
+  const caller = isSignal(signal) ? signal : undefined;
+  // What is no signal is for the client to refuse, plant by plant.
+  const callOptions = { signal: signal === caller ? stopping.signal : signal };
+  const isAborted = () => readMember(caller, 'aborted') === true;
+  const isStopped = () => stopping.signal.aborted || isAborted();
+
+  const source = each(plants);
+  let state = 'idle' as 'idle' | 'reading' | 'paused' | 'over';
+  let thrown: { readonly cause: unknown } | undefined;
+  const calls: Call<Given>[] = [];
+  let index = 0;
+  let wake = (): void => undefined;
+
+  const create = (newPlant: Given) => {
+    // A client that throws is one that rejects; it is thrown where its outcome would be.
+    const result = (async () => client.createPlant(newPlant, callOptions))();
+    void quietly(() => result);
+    calls.push({ index, newPlant, result });
+    index += 1;
+  };
+  const fill = () => {
+    if (state === 'idle' && !isStopped() && calls.length < concurrency) void read();
+  };
+  const read = async () => {
+    state = 'reading';
+    try {
+      const next = await source.next();
+      state = next.done === true ? 'over' : 'paused';
+      if (next.done !== true && !isStopped()) create(next.value);
+      if (state === 'paused' && index % plantsPerTurn === 0) await nextTurn();
+    } catch (cause) {
+      state = 'over';
+      thrown = { cause };
+    }
+    if (state === 'paused') state = 'idle';
+    wake();
+    fill();
+  };
+
+  stopping.signal.addEventListener('abort', () => wake());
+  const abort = () => stopping.abort(readMember(caller, 'reason'));
+  const stopListening = listen(caller, abort);
+  if (isAborted()) abort();
+  try {
+    for (;;) {
+      fill();
+      const [head] = calls;
+      if (head !== undefined) {
+        const result = await head.result;
+        calls.shift();
+        fill();
+        yield { ...head, result };
+      } else if (state === 'over' || isStopped()) break;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    // A source that was aborted by the same signal may say so by throwing.
+    if (thrown !== undefined && !isStopped()) throw thrown.cause;
+  } finally {
+    stopListening();
+    stopping.abort();
+    await Promise.allSettled(calls.map(({ result }) => result));
+    const left = source.return();
+    // A source that is still to answer a read may never do so; after an abort nothing may be in the way.
+    await (state === 'reading' || isAborted() ? void quietly(() => left) : left);
+  }
+}
 
 /**
  * Creates many plants, some at a time, and yields what became of each, in the source's order.
@@ -58,9 +134,9 @@ const leave = async (
  * After an abort nothing more is read; each plant that was read still has its outcome, and then the
  * iteration ends without an error. A consumer that stops (`break`, `return()`) aborts the calls in
  * flight, waits for them to end, and finds out nothing more of them; creating those plants again is
- * safe. In both cases the source is told to `return()`, and not waited for while it has yet to
- * answer a read. Where the source throws, the outcomes of what it gave before come first, and then the
- * iteration throws the same.
+ * safe. In both cases the source is told to `return()`, as soon as it has answered what it was asked;
+ * it is waited for only by who stops while it owes nothing. Where the source throws, the outcomes of
+ * what it gave before come first, and then the iteration throws the same.
  *
  * @param plants Anything that can be iterated over, with or without `await`; what it gives may have
  * more members than a plant, such as a line number.
@@ -75,89 +151,18 @@ const leave = async (
  * }
  * ```
  */
-export async function* createPlants<Given extends NewPlant>(
+export const createPlants = <Given extends NewPlant>(
   client: PlantClient,
   plants: Source<Given>,
   options?: CreatePlantsOptions,
-): AsyncGenerator<PlantOutcome<Given>, void, void> {
-  const given = readMember(options, 'concurrency');
-  const concurrency = isCount(given) ? given : 8;
-  const signal = options?.signal ?? undefined;
+): AsyncGenerator<PlantOutcome<Given>, void, void> => {
   const stopping = new AbortController();
-  // What is no signal is for the client to refuse, plant by plant.
-  const isSignal = typeof readMember(signal, 'addEventListener') === 'function';
-  const callOptions = {
-    signal: signal === undefined || isSignal ? stopping.signal : signal,
-  };
-  const isStopped = () => stopping.signal.aborted || signal?.aborted === true;
-
-  const iterator = iteratorOf(plants);
-  let source: 'idle' | 'reading' | 'over' = 'idle';
-  let thrown: { readonly cause: unknown } | undefined;
-  const calls: Call<Given>[] = [];
-  const running = new Set<Promise<void>>();
-  let index = 0;
-  // One promise for all waits would keep what every wait leaves on it, over an endless source.
-  let wake = (): void => undefined;
-
-  const start = async (newPlant: Given) => {
-    const call: Call<Given> = { index, newPlant };
-    index += 1;
-    calls.push(call);
-    call.result = await client.createPlant(newPlant, callOptions);
-    wake();
-  };
-  const track = async (newPlant: Given) => {
-    const call = start(newPlant);
-    running.add(call);
-    await call;
-    running.delete(call);
-  };
-  const fill = () => {
-    if (source === 'idle' && !isStopped() && calls.length < concurrency) void read();
-  };
-  const read = async () => {
-    source = 'reading';
-    try {
-      const next = await iterator.next();
-      source = next.done === true ? 'over' : 'idle';
-      if (next.done !== true && !isStopped()) void track(next.value);
-    } catch (cause) {
-      source = 'over';
-      thrown = { cause };
-    }
-    wake();
-    fill();
-  };
-  const isOver = () => source === 'over' || isStopped();
-  const abort = () => {
-    stopping.abort(signal?.reason);
-    wake();
-  };
-
-  if (isSignal) signal?.addEventListener('abort', abort);
-  if (signal?.aborted === true) abort();
-  try {
-    for (;;) {
-      fill();
-      const [head] = calls;
-      if (head?.result !== undefined) {
-        calls.shift();
-        fill();
-        yield { index: head.index, newPlant: head.newPlant, result: head.result };
-      } else if (head === undefined && isOver()) break;
-      else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
-    // A source that was aborted by the same signal may say so by throwing.
-    if (thrown !== undefined && !isStopped()) throw thrown.cause;
-  } finally {
-    if (isSignal) signal?.removeEventListener('abort', abort);
+  const outcomes = createEach(client, plants, options, stopping);
+  const end = outcomes.return.bind(outcomes);
+  // A generator hears of it only once it has given the outcome that somebody waits for.
+  outcomes.return = async (value) => {
     stopping.abort();
-    await Promise.all(running);
-    await leave(iterator, source);
-  }
-}
+    return end(value);
+  };
+  return outcomes;
+};

@@ -1,3 +1,4 @@
+import type { Redact } from './redactor.ts';
 import { readMember, safely } from './safely.ts';
 
 /** What was thrown, as plain data without the token: at most four causes deep. */
@@ -11,27 +12,6 @@ export type CauseDescription = {
   /** What caused it, where it says so. */
   readonly cause?: CauseDescription;
 };
-
-export type Redact = (text: string) => string;
-
-/** A character as it is, or as JSON, a URL or HTML may escape it. */
-const anyForm = (character: string): string => {
-  const code = character.charCodeAt(0);
-  const hex = code.toString(16);
-  return `(?:\\\\?\\x${hex}|(?:\\\\u00|%|&#x)${hex};?|&#${code};)`;
-};
-
-// An asterisk is in no b64token, so what is left around it never forms a token anew. The longest goes
-// first: a shorter one may be a part of it.
-export const redactorOf =
-  (tokens: readonly string[]): Redact =>
-  (text) =>
-    tokens
-      .toSorted((one, other) => other.length - one.length)
-      .reduce(
-        (left, token) => left.replace(new RegExp(token.replace(/./g, anyForm), 'gi'), '***'),
-        text,
-      );
 
 /** Describes whatever was thrown; total, hostile values included. */
 export const describeCause = (thrown: unknown, redact: Redact, depth = 4): CauseDescription => {

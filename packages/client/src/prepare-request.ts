@@ -1,8 +1,7 @@
 import type { Settings } from './client-options.ts';
 import type { RequestInvalid } from './create-plant-error.ts';
 import { type PlantAsGiven, plantBody } from './plant-body.ts';
-import { plantsUrl } from './plants-url.ts';
-import { readMember } from './safely.ts';
+import { isFunction, isSignal, readMember } from './safely.ts';
 
 /** What sends a request. */
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -15,20 +14,12 @@ export type PreparedRequest = {
   readonly fetch: Fetch;
 };
 
-// By its members, as a polyfill's signal or another realm's is as good.
-const isSignal = (value: unknown): value is AbortSignal =>
-  typeof readMember(value, 'aborted') === 'boolean' &&
-  typeof readMember(value, 'addEventListener') === 'function';
-
-const isFetch = (value: unknown): value is Fetch => typeof value === 'function';
-
 /** The request of a call, or what is wrong with it. */
 export const prepareRequest = (
-  settings: Settings,
+  { url, fetch: injected }: Settings,
   newPlant: PlantAsGiven,
   options: unknown,
 ): PreparedRequest | RequestInvalid['reason'] => {
-  const url = plantsUrl(settings.baseUrl);
   if (url === undefined) return 'base-url-invalid';
   const body = plantBody(newPlant);
   if (body === undefined) return 'plant-unwritable';
@@ -37,6 +28,6 @@ export const prepareRequest = (
   // One that could not abort the call is refused.
   if (caller !== undefined && !isSignal(caller)) return 'signal-invalid';
   // Looked up at each call, so that a fetch patched later is the one that is called.
-  const fetch = settings.fetch ?? globalThis.fetch;
-  return isFetch(fetch) ? { url, body, caller, fetch } : 'fetch-invalid';
+  const fetch = (injected ?? globalThis.fetch) as Fetch;
+  return isFunction(fetch) ? { url, body, caller, fetch } : 'fetch-invalid';
 };

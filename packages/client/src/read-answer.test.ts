@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../test/fixtures.ts';
-import { redactorOf } from './describe-cause.ts';
+import { redactorOf } from './redactor.ts';
 import { readAnswer } from './read-answer.ts';
 
 const read = (status: number, body: string) =>

@@ -1,8 +1,8 @@
 import type { Plant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import type { CreatePlantError } from './create-plant-error.ts';
-import type { Redact } from './describe-cause.ts';
 import { errorNames } from './error-names.ts';
+import type { Redact } from './redactor.ts';
 import { safely } from './safely.ts';
 
 /** An answer of the service, read to its end. */

@@ -1,14 +1,11 @@
+import { nextTurn, quietly } from './safely.ts';
+
 /** How many chunks may come without letting timers and other work have their turn. */
 const chunksPerTurn = 1000;
 
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve);
-  });
-
 /**
- * A response's body, of at most `longest` bytes. Whatever goes wrong is thrown; the body is then
- * cancelled and unlocked, as it is when `signal` aborts.
+ * A response's body, cut off after `longest` bytes. Whatever goes wrong is thrown; the body is then
+ * cancelled and unlocked, as it is when `signal` aborts or too much comes.
  */
 export const readBytes = async (
   response: Response,
@@ -16,20 +13,33 @@ export const readBytes = async (
   longest: number,
 ): Promise<Uint8Array> => {
   const { body } = response;
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  const collect = (chunk: Uint8Array<ArrayBuffer>): Promise<void> | undefined => {
-    size += chunk.byteLength;
-    if (size <= longest) return chunks.push(chunk) % chunksPerTurn === 0 ? nextTurn() : undefined;
-    throw new RangeError('the answer is too long');
-  };
   // An opaque redirect has no body, and some injected fetches have no web stream.
-  if (typeof body?.pipeTo !== 'function') {
+  if (typeof body?.getReader !== 'function')
     // A DataView takes no garbage for a length, as an array of bytes would.
-    const bytes = new Uint8Array(new DataView(await response.arrayBuffer()).buffer);
-    await collect(bytes);
-    return bytes;
+    return new Uint8Array(new DataView(await response.arrayBuffer()).buffer).subarray(0, longest);
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  const cancel = () => void quietly(() => reader.cancel());
+  signal.addEventListener('abort', cancel);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let reads = 1; size <= longest && !signal.aborted; reads += 1) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (!(value.byteLength >= 0)) throw new TypeError('what came is no bytes');
+      if (value.byteLength > 0) chunks.push(value);
+      size += value.byteLength;
+      if (reads % chunksPerTurn === 0) await nextTurn();
+    }
+  } finally {
+    cancel();
+    reader.releaseLock();
   }
-  await body.pipeTo(new WritableStream({ write: collect }), { signal });
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes.subarray(0, longest);
 };

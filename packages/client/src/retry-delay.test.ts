@@ -57,6 +57,13 @@ describe('the wait before the next attempt', () => {
     expect(waitMs).toBeLessThanOrEqual(2_000);
   });
 
+  it('knows the older form of a date, which recipients must accept', async () => {
+    expect(await waitsOf({}, { 'retry-after': 'Friday, 31-Dec-49 23:59:59 GMT' })).toEqual([]);
+    const delays = { retryDelayMs: 1, random: () => 1, retries: 1 };
+    const past = { 'retry-after': 'Sunday, 06-Nov-94 08:49:37 GMT' };
+    expect(await waitsOf(delays, past)).toEqual([1]);
+  });
+
   it.each([
     'Wed, 21 Oct 2015 07:28:00 GMT',
     '',
@@ -65,6 +72,10 @@ describe('the wait before the next attempt', () => {
     '1e9',
     'soon',
     '2099-01-01',
+    // Of two fields.
+    '1, 2',
+    // Without a zone, which Date.parse takes for local time.
+    'Thu Dec 31 23:59:59 2099',
     'x, GMT',
   ])('takes no notice of a Retry-After that is over or none: "%s"', async (header) => {
     const delays = { retryDelayMs: 1, random: () => 1, retries: 1 };

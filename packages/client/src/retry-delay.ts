@@ -16,7 +16,7 @@ export const retryAfterMs = (header: unknown): number => {
   if (typeof header !== 'string') return 0;
   if (/^\d+$/.test(header)) return Number(header) * 1000;
   // Date.parse takes much more than HTTP's dates: in some engines "-1" is a day in 2001.
-  return /^\w{3},.*GMT$/.test(header) ? Math.max(0, Date.parse(header) - Date.now()) || 0 : 0;
+  return /^\w+,.*GMT$/.test(header) ? Math.max(0, Date.parse(header) - Date.now()) || 0 : 0;
 };
 
 /** How long to wait before the next attempt: what the service asks for, and full jitter on top. */

@@ -11,6 +11,14 @@ export const safely = <T>(run: () => T): T | undefined => {
 export const readMember = (value: unknown, key: string): unknown =>
   safely((): unknown => Reflect.get(Object(value), key));
 
+/** By its members, as a polyfill's signal or another realm's is as good. */
+export const isSignal = (value: unknown): value is AbortSignal =>
+  typeof readMember(value, 'aborted') === 'boolean' &&
+  typeof readMember(value, 'addEventListener') === 'function';
+
+export const isFunction = (value: unknown): value is (given: object) => unknown =>
+  typeof value === 'function';
+
 /** Runs a hook or a clean-up whose failure must break nothing, now or later. */
 export const quietly = async (run: () => unknown): Promise<void> => {
   try {
@@ -19,3 +27,9 @@ export const quietly = async (run: () => unknown): Promise<void> => {
     // Nobody could use it.
   }
 };
+
+/** Lets timers and other work have their turn. */
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve);
+  });

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { answering, clientWith, plant, token } from '../test/fixtures.ts';
+import { answering, clientWith, errorOf, plant, token } from '../test/fixtures.ts';
 import { serve } from '../test/serve.ts';
 import { createClient, type PlantClient } from './index.ts';
 
@@ -42,5 +43,21 @@ describe('the token', () => {
     expect(await everythingShown(createClient({ baseUrl, token, retries: 0 }))).not.toContain(
       token,
     );
+  });
+});
+
+describe('a token as long as a header field may be', () => {
+  // As a JWT with many groups or claims is.
+  const long = randomBytes(6_000).toString('base64url') + '-._~+/'.repeat(1_000);
+
+  it.each([
+    ['a 401', async () => new Response(`{"error":2402,"message":"${long}"}`, { status: 401 })],
+    ['no plant', async () => new Response(long)],
+    ['a failure', () => Promise.reject(new Error(long))],
+  ])('leaves %s an error without the token, and no rejection', async (_, answer) => {
+    const error = await errorOf(clientWith(answer, { token: long }));
+    expect(error).toMatchObject({ attempts: 1 });
+    expect(shown(error)).toContain('***');
+    expect(shown(error)).not.toContain(long.slice(0, 50));
   });
 });

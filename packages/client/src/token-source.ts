@@ -1,4 +1,5 @@
 import { isBearerToken } from '@plantstore/core/wire';
+import { isFunction } from './safely.ts';
 
 /**
  * Why a token is asked for.
@@ -25,35 +26,39 @@ export type TokenRequest = {
 export type TokenSource = {
   /** The tokens that are known before anybody is asked. */
   readonly known: readonly string[];
-  /** Asks anew, or joins who is asking; rejects with what the function throws. None for a mere text. */
-  readonly ask: ((refresh: boolean) => Promise<unknown>) | undefined;
-  /** Lets go of a question that may never be answered, so that the next call asks anew. */
-  readonly forget: () => void;
+  /**
+   * Asks anew, or joins who is asking; what the function throws is no token. A question on which a call
+   * gives up, as `signal` tells, may never be answered: the next call asks anew. None for a mere text.
+   */
+  readonly ask:
+    ((refresh: boolean, signal: AbortSignal) => Promise<{ readonly token: unknown }>) | undefined;
 };
-
-const isAskable = (given: unknown): given is (request: TokenRequest) => unknown =>
-  typeof given === 'function';
 
 /** The token as it was given, or a function's answer, which calls that wait at a time share. */
 export const tokenSource = (given: unknown): TokenSource => {
-  let pending: (Promise<unknown> | undefined)[] = [];
-  const ask = (refresh: boolean): Promise<unknown> => {
-    const now = pending;
-    const place = Number(refresh);
+  const pending: (Promise<{ token: unknown }> | undefined)[] = [];
+  const begin = async (refresh: boolean) => {
     // Asked a turn later, so that a function that itself calls the client waits, not recurses.
-    const begin = (): Promise<unknown> =>
-      Promise.resolve()
-        .then(() => isAskable(given) && given({ refresh }))
-        .finally(() => {
-          now[place] = undefined;
-        });
-    return now[1] ?? (now[place] ??= begin());
+    await Promise.resolve();
+    try {
+      return { token: isFunction(given) && (await given({ refresh })) };
+    } catch {
+      return { token: undefined };
+    }
   };
   return {
     known: typeof given === 'string' && isBearerToken(given) ? [given] : [],
-    ask: isAskable(given) ? ask : undefined,
-    forget: () => {
-      pending = [];
-    },
+    ask: isFunction(given)
+      ? (refresh, signal) => {
+          const place = Number(refresh || pending[1] !== undefined);
+          const question = (pending[place] ??= begin(refresh));
+          const drop = () => {
+            if (pending[place] === question) pending[place] = undefined;
+          };
+          signal.addEventListener('abort', drop);
+          void question.then(drop);
+          return question;
+        }
+      : undefined,
   };
 };

@@ -93,7 +93,7 @@ describe('a token function', () => {
     const give = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
     expect(await errorOf(createClient({ baseUrl, token: give }))).toEqual({
       kind: 'token-failed',
-      message: 'the token function gave no RFC 6750 b64token',
+      message: 'there is no RFC 6750 b64token to send',
       attempts: 1,
     });
   });
@@ -126,6 +126,48 @@ describe('a token function', () => {
       attempts: 0,
     });
     expect(await client.createPlant(plant)).toMatchObject(ok);
+  });
+
+  it('that never answers a call which its caller ends is asked anew by the next', async () => {
+    let asked = 0;
+    const give = () => (++asked === 1 ? untyped(never()) : token);
+    const client = clientWith(async () => new Response('{"name":"a"}'), { token: give });
+    const controller = new AbortController();
+    const ended = errorOf(client, controller.signal);
+    const other = new AbortController();
+    const waiting = errorOf(client, other.signal);
+    controller.abort();
+    expect(await ended).toMatchObject({ kind: 'aborted', attempts: 0 });
+    expect(await client.createPlant(plant)).toMatchObject(ok);
+    other.abort();
+    expect(await waiting).toMatchObject({ kind: 'aborted', attempts: 0 });
+    expect(asked).toBe(2);
+  });
+
+  it('is not asked twice at a time because a call that has its token runs out of time', async () => {
+    let asked = 0;
+    const slow = Promise.withResolvers<string>();
+    const give = () => (++asked === 1 ? token : slow.promise);
+    const controller = new AbortController();
+    const sent = Promise.withResolvers<undefined>();
+    const client = clientWith(
+      () => {
+        sent.resolve(undefined);
+        return asked === 1 ? never() : Promise.resolve(new Response('{"name":"a"}'));
+      },
+      { token: give },
+    );
+    const first = errorOf(client, controller.signal);
+    await sent.promise;
+    const second = client.createPlant(plant);
+    await new Promise(setImmediate);
+    controller.abort();
+    await first;
+    const third = client.createPlant(plant);
+    await new Promise(setImmediate);
+    slow.resolve(token);
+    for (const call of [second, third]) expect(await call).toMatchObject(ok);
+    expect(asked).toBe(2);
   });
 
   it('that calls its own client waits for itself until the time is over', async () => {

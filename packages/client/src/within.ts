@@ -3,6 +3,12 @@ import { readMember, safely } from './safely.ts';
 /** What ended some work from outside: its clock, or the signal above it. */
 export type Interruption = 'timeout' | 'aborted';
 
+/** Hears of a signal's abort, as far as one can listen to it; answers how to leave no listener behind. */
+export const listen = (signal: unknown, onAbort: () => void): (() => void) => {
+  safely(() => (signal as AbortSignal).addEventListener('abort', onAbort));
+  return () => safely(() => (signal as AbortSignal).removeEventListener('abort', onAbort));
+};
+
 /**
  * Waits for some work, until its time is over or `above` aborts: then the signal that the work was
  * given aborts, and nobody waits for it any more. `AbortSignal.any` and `AbortSignal.timeout` would
@@ -21,12 +27,11 @@ export const within = async <T>(
       resolve(by);
       own.abort();
     };
-    const onAbort = (): void => end('aborted');
     const timer = setTimeout(end, timeoutMs, 'timeout');
-    safely(() => above?.addEventListener('abort', onAbort));
+    const stopListening = above && listen(above, () => end('aborted'));
     stop = () => {
       clearTimeout(timer);
-      safely(() => above?.removeEventListener('abort', onAbort));
+      stopListening?.();
     };
   });
   try {

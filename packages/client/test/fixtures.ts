@@ -67,6 +67,18 @@ export const errorOf = async (client: PlantClient, signal?: AbortSignal) =>
 /** The timers that keep the process alive. */
 export const timers = () =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+/** Whether something settles before a timer of 50 ms: a busy machine is late with both. */
+export const isPrompt = async (settling: PromiseLike<unknown>): Promise<boolean> => {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+  }, 50);
+  await settling;
+  clearTimeout(timer);
+  return !isLate;
+};
+
 export const never = () => new Promise<Response>(() => {});
 
 /** A body that never ends, and a promise of its being cancelled. */

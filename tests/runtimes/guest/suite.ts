@@ -125,17 +125,20 @@ const checks: Readonly<Record<string, Check>> = {
   },
   'is aborted while it waits for an answer, and at once': async ({ clientOf, settings }) => {
     const controller = new AbortController();
-    let abortedAt = 0;
+    // By the order of timers, as a busy machine is late with everything.
+    let isLate = false;
     const fetch = (url: string, init: RequestInit) => {
       setTimeout(() => {
-        abortedAt = Date.now();
         controller.abort();
+        setTimeout(() => {
+          isLate = true;
+        }, 50);
       }, 50);
       return globalThis.fetch(url, init);
     };
     const client = clientOf({ baseUrl: settings.silentUrl, fetch });
     same(await create(client, monstera, controller.signal), 'aborted');
-    same(Date.now() - abortedAt < 500, true);
+    same(isLate, false);
   },
   'is aborted in the middle of an answer': async ({ clientOf, settings }) => {
     const controller = new AbortController();

@@ -44,6 +44,7 @@ describe('the fetch without a network', () => {
     ['another plant', '/plants', { ...good, body: '{"id":1,"name":"another"}' }],
     ['another path', '/elsewhere', good],
     ['another method', '/plants', { method: 'GET' }],
+    ['HEAD', '/plants', { method: 'HEAD' }],
     ['no token', '/plants', { ...good, headers: {} }],
     ['another token', '/plants', { ...good, headers: { ...fields, Authorization: 'Bearer bad' } }],
     ['text', '/plants', { ...good, headers: { ...fields, 'Content-Type': 'text/plain' } }],

@@ -35,8 +35,12 @@ const answerTo = async (
   return body === undefined ? errorAnswer('body-too-large') : service.create(body);
 };
 
-const responseOf = ({ status, headers, body }: Answer, more: Iterable<readonly [string, string]>) =>
-  new Response(status === 204 ? null : body, {
+const responseOf = (
+  method: string,
+  { status, headers, body }: Answer,
+  more: Iterable<readonly [string, string]>,
+) =>
+  new Response(status === 204 || method === 'HEAD' ? null : body, {
     status,
     headers: [...headers, ...more].map(([name, value]): [string, string] => [name, value]),
   });
@@ -86,6 +90,6 @@ export const createFetch = (options: ServiceOptions): InProcessFetch => {
     const rawHeaders = ['Host', new URL(request.url).host, ...[...request.headers].flat()];
     const answer = await unlessAborted(request.signal, answerTo(service, request, rawHeaders));
     const requestId = ['X-Request-Id', requestIdOf(rawHeaders)] as const;
-    return responseOf(answer, [...service.headersFor(rawHeaders), requestId]);
+    return responseOf(request.method, answer, [...service.headersFor(rawHeaders), requestId]);
   };
 };

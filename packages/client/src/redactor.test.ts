@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { redactorOf } from './redactor.ts';
+
+describe('the redactor', () => {
+  it.each([
+    ['JSON', 'abc\\/def+ghi=='],
+    ['JSON of another kind', 'abc\\u002fdef\\u002Bghi\\u003d\\u003D'],
+    ['a URL', 'abc%2Fdef%2bghi%3D%3D'],
+    ['HTML', 'abc&#x2F;def&#43;ghi&#61;='],
+    ['nothing', 'abc/def+ghi=='],
+  ])('finds a token that %s has escaped', (_, escaped) => {
+    expect(redactorOf(['abc/def+ghi=='])(`before ${escaped} after`)).toBe('before *** after');
+  });
+
+  it('finds a token of any length, whatever of it is escaped, and leaves no part of it', () => {
+    const characters = fc.stringMatching(/^[A-Za-z._~+/-]$/);
+    const tokens = fc.array(characters, { minLength: 40, maxLength: 16_000, size: 'max' });
+    const hexOf = (character: string) => character.charCodeAt(0).toString(16);
+    const escapes: ((character: string) => string)[] = [
+      (character) => character,
+      (character) => `%${hexOf(character)}`,
+      (character) => `\\u00${hexOf(character)}`,
+      (character) => `&#${character.charCodeAt(0)};`,
+      (character) => `\\\\\\${character}`,
+    ];
+    const howMany = fc.integer({ min: 2, max: escapes.length });
+    fc.assert(
+      fc.property(tokens, howMany, fc.nat(99), (secret, ways, seed) => {
+        const shown = secret.map((character, place) =>
+          escapes[(place * (seed + place)) % ways]?.(character),
+        );
+        const told = redactorOf([secret.join('')])(`before ${shown.join('')} after`);
+        expect(told).toBe('before *** after');
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each([
+    ['has its token nowhere, but nearly everywhere', `${'x'.repeat(3_999)}!`.repeat(250)],
+    ['is nothing but escapes', '%78'.repeat(333_333)],
+    ['is nothing but backslashes', '\\'.repeat(1_000_000)],
+    ['is one escape without end', `&#x${'0'.repeat(1_000_000)}`],
+  ])('takes no long time for a text that %s', (_, text) => {
+    const start = performance.now();
+    redactorOf(['x'.repeat(4_000), `y${'x'.repeat(15_999)}`])(text);
+    // Were it the product of the lengths, it would be minutes.
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  it('strikes out every token of a call, also one that is a part of another', () => {
+    expect(redactorOf(['abc', 'abcdef'])('abc, abcdef, ab')).toBe('***, ***, ab');
+  });
+
+  it('leaves what is no token as it is', () => {
+    expect(redactorOf(['a.c'])('abc a-c a/c')).toBe('abc a-c a/c');
+  });
+});
