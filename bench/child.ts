@@ -24,6 +24,8 @@ export type Core = 0 | 1 | 'any';
 export type ChildOptions = {
   readonly core: Core;
   readonly env?: Readonly<Record<string, string>>;
+  /** Default is that which lets the child tell its usage. */
+  readonly nodeOptions?: readonly string[];
   /** Bun's executable, for a program that runs on it. Default is this Node. */
   readonly bun?: string;
   /** The file that takes standard output. Default is none. */
@@ -76,12 +78,12 @@ const maxStopMs = 5_000;
 export const startChild = (
   program: string,
   args: readonly string[],
-  { core, env = {}, bun, stdout }: ChildOptions,
+  { core, env = {}, nodeOptions = [`--import=${usageReporter.href}`], bun, stdout }: ChildOptions,
 ): Child => {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const command =
     bun === undefined
-      ? [process.execPath, `--import=${usageReporter.href}`]
+      ? [process.execPath, ...nodeOptions]
       : [bun, `--preload=${fileURLToPath(usageReporter)}`];
   const pinned = core !== 'any' && canPin ? ['taskset', '-c', String(core)] : [];
   const [executable = '', ...rest] = [...pinned, ...command, file, ...args];
@@ -122,5 +124,23 @@ export const startChild = (
       await gone;
       clearTimeout(inTime);
     },
+  };
+};
+
+/** A program that answers what it is asked, one question at a time. */
+export type Asked = {
+  readonly ask: <T>(question: object) => Promise<T>;
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts one of this folder's programs that answer. */
+export const startAsked = (program: string, nodeOptions: readonly string[] = []): Asked => {
+  const child = startChild(program, [], { core: 'any', nodeOptions });
+  return {
+    async ask<T>(question: object) {
+      if (child.process.connected) child.process.send(question);
+      return (await child.next()) as T;
+    },
+    stop: child.stop,
   };
 };

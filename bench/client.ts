@@ -1,34 +1,11 @@
-// `node bench/client.ts`: a call of the client beside the same call by bare fetch and by other clients,
-// on one loopback server, in blocks that take turns; and their weight in a bundle.
-import { parseArgs } from 'node:util';
-import { type Alone, buildIfStale, installCompared, startAlone } from './alone.ts';
+// A call of the client beside the same call by bare fetch and by other clients, on one loopback server,
+// in blocks that take turns; and their weight in a bundle.
+import { type Asked, startAsked } from './child.ts';
 import { bundleSizes } from './client/bundle-sizes.ts';
 import type { Block, Question } from './client/calls.ts';
-import { inWords, type Spread, spreadOf, tellTable } from './spread.ts';
-
-/** One contender in one setting, for each call, and over bare fetch in the same round. */
-export type ClientRow = {
-  readonly name: string;
-  readonly wallUs: Spread;
-  readonly cpuUs: Spread;
-  readonly allocatedBytes: Spread;
-  readonly wallRatio: Spread;
-  readonly cpuRatio: Spread;
-  readonly allocatedRatio: Spread;
-};
-
-/** How the calls are made. */
-export type ClientSetting = {
-  readonly title: string;
-  readonly atATime: number;
-  readonly isInjected: boolean;
-};
-
-export type ClientComparison = {
-  readonly settings: readonly (ClientSetting & { readonly rows: readonly ClientRow[] })[];
-  /** Minified and gzipped bytes by client. */
-  readonly bundles: Readonly<Record<string, number>>;
-};
+import { installIn } from './install.ts';
+import type { ClientRow, Clients, ClientSetting } from './results.ts';
+import { spreadOf } from './spread.ts';
 
 const settings: readonly ClientSetting[] = [
   { title: 'one call after the other', atATime: 1, isInjected: false },
@@ -59,7 +36,7 @@ const rowOf = (name: string, timed: readonly Round[], roomyRounds: readonly Roun
 
 /** One block of each contender in turn, each round. */
 const runRounds = async (
-  caller: Alone,
+  caller: Asked,
   names: readonly string[],
   { atATime, isInjected }: ClientSetting,
   rounds: number,
@@ -79,56 +56,23 @@ const runRounds = async (
 };
 
 /** Measures every client in every setting. */
-export const compareClients = async ({
-  rounds,
-}: {
-  readonly rounds: number;
-}): Promise<ClientComparison> => {
-  buildIfStale();
-  installCompared();
-  const server = startAlone('client/answer-server.ts');
-  const timed = startAlone('client/calls.ts', ['--expose-gc']);
-  const roomyCaller = startAlone('client/calls.ts', ['--expose-gc', ...roomy]);
+export const compareClients = async (rounds: number): Promise<Clients> => {
+  await installIn('compare');
+  const server = startAsked('client/answer-server.ts');
+  const timed = startAsked('client/calls.ts', ['--expose-gc']);
+  const roomyCaller = startAsked('client/calls.ts', ['--expose-gc', ...roomy]);
   try {
-    const begin: Question = { ask: 'names', baseUrl: await server.ask<string>('listen') };
+    const begin: Question = { ask: 'names', baseUrl: await server.ask<string>({ ask: 'listen' }) };
     const names = await timed.ask<readonly string[]>(begin);
     await roomyCaller.ask(begin);
-    const measured: ClientComparison['settings'][number][] = [];
+    const measured: Clients['settings'][number][] = [];
     for (const setting of settings) {
       const times = await runRounds(timed, names, setting, rounds);
       const heaps = await runRounds(roomyCaller, names, setting, 3);
       measured.push({ ...setting, rows: names.map((name) => rowOf(name, times, heaps)) });
     }
-    return { settings: measured, bundles: await bundleSizes() };
+    return { rounds, baseline, settings: measured, bundles: await bundleSizes() };
   } finally {
     await Promise.all([server.stop(), timed.stop(), roomyCaller.stop()]);
   }
 };
-
-/** Prints it as rows. */
-export const tellClients = (comparison: ClientComparison): void => {
-  for (const { title, rows } of comparison.settings) {
-    tellTable([
-      [title, 'µs', `over ${baseline}`, 'CPU µs', 'CPU over it', 'KiB allocated', 'over it'],
-      ...rows.map((row) => [
-        row.name,
-        row.wallUs.median.toFixed(1),
-        `×${inWords(row.wallRatio)}`,
-        row.cpuUs.median.toFixed(1),
-        `×${inWords(row.cpuRatio)}`,
-        (row.allocatedBytes.median / 1_024).toFixed(1),
-        `×${inWords(row.allocatedRatio)}`,
-      ]),
-    ]);
-    console.log();
-  }
-  tellTable([
-    ['in a bundle', 'bytes, gzipped'],
-    ...Object.entries(comparison.bundles).map(([name, bytes]) => [name, String(bytes)]),
-  ]);
-};
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '15' } } });
-  tellClients(await compareClients({ rounds: Number(values.rounds) }));
-}

@@ -1,36 +1,19 @@
-// `node bench/core.ts`: what core takes to validate a plant that is parsed already, with a repository
-// that keeps nothing, beside other libraries with the same rules.
-import { parseArgs } from 'node:util';
-import { buildIfStale, installCompared, startAlone } from './alone.ts';
+// What core takes to validate a plant that is parsed already, with a repository that keeps nothing,
+// beside other libraries with the same rules.
+import { startAsked } from './child.ts';
 import type { Question } from './core/validate.ts';
-import { inWords, type Spread, spreadOf, tellTable } from './spread.ts';
-
-/** One contender: plants a second, and that over zod's in the same round. */
-export type CoreRow = {
-  readonly name: string;
-  readonly perSecond: Spread;
-  readonly ratio: Spread;
-};
-
-/** For plants, and for what is none and has two faults. */
-export type CoreComparison = {
-  readonly plants: readonly CoreRow[];
-  readonly faulty: readonly CoreRow[];
-};
+import { installIn } from './install.ts';
+import type { Core, CoreRow } from './results.ts';
+import { spreadOf } from './spread.ts';
 
 const warmUpRounds = 2;
 const blockMs = 100;
 const baseline = 'zod';
 
 /** Measures every validator in turn, each round. */
-export const compareCore = async ({
-  rounds,
-}: {
-  readonly rounds: number;
-}): Promise<CoreComparison> => {
-  buildIfStale();
-  installCompared();
-  const validator = startAlone('core/validate.ts');
+export const compareCore = async (rounds: number): Promise<Core> => {
+  await installIn('compare');
+  const validator = startAsked('core/validate.ts');
   const ask = async <T>(question: Question): Promise<T> => validator.ask<T>(question);
   const measureAll = async (isPlant: boolean): Promise<readonly CoreRow[]> => {
     const names = await ask<readonly string[]>({ ask: 'names' });
@@ -51,28 +34,13 @@ export const compareCore = async ({
     });
   };
   try {
-    return { plants: await measureAll(true), faulty: await measureAll(false) };
+    return {
+      rounds,
+      baseline,
+      plants: await measureAll(true),
+      faulty: await measureAll(false),
+    };
   } finally {
     await validator.stop();
   }
 };
-
-/** Prints it as rows. */
-export const tellCore = ({ plants, faulty }: CoreComparison): void => {
-  const cells = ({ perSecond, ratio }: CoreRow): string[] => [
-    `${(perSecond.median / 1_000).toFixed(0)} k/s`,
-    `×${inWords(ratio)}`,
-  ];
-  tellTable([
-    ['validation', 'plants', `over ${baseline}`, 'faulty', 'over it'],
-    ...plants.map((row, at) => {
-      const other = faulty[at];
-      return [row.name, ...cells(row), ...(other === undefined ? [] : cells(other))];
-    }),
-  ]);
-};
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
-  tellCore(await compareCore({ rounds: Number(values.rounds) }));
-}

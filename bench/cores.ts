@@ -1,7 +1,6 @@
 // `node bench/cores.ts`: real hosts, one or several on a port with a PostgreSQL behind them, and one on SQLite.
 // In turns, as ratios to one host on PostgreSQL in the same round. Where the machine has no core to spare for
 // another process, `--core-share 0.15` lets each host have but a part of one, and shows whether it grows.
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import pg from 'pg';
 import { freePort, startPostgres } from '../packages/postgres/test/postgres-server.ts';
 import { type Child, startChild } from './child.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
+import { inWords, spreadOf } from './spread.ts';
 import { token } from './token.ts';
 
 const { values } = parseArgs({
@@ -122,14 +122,6 @@ const cpuSeconds = async (hosts: readonly Child[]): Promise<CpuSeconds> => {
   };
 };
 
-const messageOf = async (child: Child): Promise<unknown> => {
-  const gone = once(child.process, 'exit').then(() => {
-    throw new Error('the load ended early');
-  });
-  const [message] = (await Promise.race([once(child.process, 'message'), gone])) as [unknown];
-  return message;
-};
-
 /** What came of a round, and how many cores were in use, and by whom. */
 type Measured = LoadResult & { readonly cores: CpuSeconds };
 
@@ -147,23 +139,20 @@ const measure = async ({ processes, newStore }: Contender): Promise<Measured> =>
       ids: 'random',
     };
     const generator = startChild('load.ts', [JSON.stringify(options)], { core: 'any' });
-    await messageOf(generator);
+    await generator.next();
     const before = { at: performance.now(), ...(await cpuSeconds(hosts)) };
-    await messageOf(generator);
-    // Asked for now, or it would come while nobody listens.
-    const told = messageOf(generator);
+    await generator.next();
     const seconds = (performance.now() - before.at) / 1e3;
     const after = await cpuSeconds(hosts);
     const used = (of: keyof CpuSeconds) => (after[of] - before[of]) / seconds;
     const cores = { hosts: used('hosts'), postgres: used('postgres'), machine: used('machine') };
-    return { ...((await told) as LoadResult), cores };
+    return { ...((await generator.next()) as LoadResult), cores };
   } finally {
     await Promise.all(hosts.map(async (host) => host.stop()));
   }
 };
 
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const median = (numbers: readonly number[]): number => spreadOf(numbers).median;
 
 const rounds: (readonly Measured[])[] = [];
 try {
@@ -190,7 +179,7 @@ for (const [index, { name }] of contenders.entries()) {
   console.log(
     [
       name.padEnd(22),
-      `×${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
+      `×${inWords(spreadOf(ratios))}`,
       `${of(({ perSecond }) => perSecond)}/s`,
       `p50 ${of(({ latency }) => latency.p50, 1)} ms`,
       `p99 ${of(({ latency }) => latency.p99, 1)} ms`,

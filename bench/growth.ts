@@ -1,45 +1,23 @@
-// `node bench/growth.ts`: what a create costs as the plants in a SQLite file become many, with random
-// ids, which no cache helps. `--plants 5000000` is the full one; it takes some four minutes and half a GB of disk.
+// What a create costs as the plants in a SQLite file become many, with random ids, which no cache helps.
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { type Alone, buildIfStale, startAlone } from './alone.ts';
+import { type Asked, startAsked } from './child.ts';
 import type { Answer, Question } from './growth/store.ts';
-import { inWords, type Spread, spreadOf, tellTable } from './spread.ts';
+import type { Growth, GrowthStep, Spread } from './results.ts';
+import { spreadOf } from './spread.ts';
 import type { Start } from './start/first-answer.ts';
 import { startHost } from './start.ts';
 
-/** A store of some size, beside a small one that does the same in turn with it. */
-export type GrowthStep = {
-  readonly plants: number;
-  readonly fillSeconds: number;
-  /** Microseconds for each create. */
-  readonly perCreate: Spread;
-  readonly perCreateRatio: Spread;
-  readonly cpuRatio: Spread;
-  /** The slowest wave, in milliseconds: the one that waits for a checkpoint. */
-  readonly longestWaveMs: number;
-  /** Of the process that has created all windows so far, 64 at a time, SQLite's cache included. */
-  readonly residentMiB: number;
-  /** Of a host on this file that has nothing to do. */
-  readonly hostResidentMiB: Spread;
-  readonly bytesPerPlant: number;
-  /** Milliseconds until the store is open, and until the host on it has answered. */
-  readonly openMs: Spread;
-  readonly firstAnswerMs: Spread;
-  /** The latter over that of a host on a new file. */
-  readonly firstAnswerRatio: Spread;
-};
-
 const small = 10_000;
+const sizes = [10_000, 100_000, 1_000_000, 5_000_000];
 // As many as that many connections give, each waiting for its answer.
 const atATime = 64;
 const windowPlants = 20_000;
 // As many as may wait at a time.
 const fillAtATime = 10_000;
 
-const asking = (store: Alone) => async (question: Question) => store.ask<Answer>(question);
+const asking = (store: Asked) => async (question: Question) => store.ask<Answer>(question);
 
 type Ask = ReturnType<typeof asking>;
 
@@ -81,7 +59,7 @@ const measureOpens = async (ask: Ask, path: string, rounds: number): Promise<Spr
 
 /** Fills a store in a process of its own, whose memory counts for nothing. */
 const fill = async (path: string, plants: number): Promise<number> => {
-  const filler = startAlone('growth/store.ts');
+  const filler = startAsked('growth/store.ts');
   const ask = asking(filler);
   try {
     await ask({ ask: 'open', path });
@@ -93,17 +71,16 @@ const fill = async (path: string, plants: number): Promise<number> => {
   }
 };
 
-/** Lets a store grow, and measures it at each size. */
+/** Lets a store grow, and measures it at each size up to that of most plants. */
 export const measureGrowth = async ({
-  sizes,
+  plants: most,
   rounds,
 }: {
-  readonly sizes: readonly number[];
+  readonly plants: number;
   readonly rounds: number;
-}): Promise<readonly GrowthStep[]> => {
-  buildIfStale();
+}): Promise<Growth> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-growth-'));
-  const stores = { small: startAlone('growth/store.ts'), big: startAlone('growth/store.ts') };
+  const stores = { small: startAsked('growth/store.ts'), big: startAsked('growth/store.ts') };
   const askSmall = asking(stores.small);
   const askBig = asking(stores.big);
   const path = join(folder, 'big.db');
@@ -114,7 +91,7 @@ export const measureGrowth = async ({
     // What is measured first would pay for the compiler.
     await measureSmall(askBig, newFile);
     await measureSmall(askSmall, newFile);
-    for (const plants of sizes) {
+    for (const plants of sizes.filter((size) => size <= most)) {
       const fillSeconds = await fill(path, plants - held);
       await askBig({ ask: 'open', path });
       const told: { readonly own: Answer; readonly base: Answer }[] = [];
@@ -143,55 +120,5 @@ export const measureGrowth = async ({
     await Promise.all([stores.small.stop(), stores.big.stop()]);
     await rm(folder, { recursive: true, force: true });
   }
-  return steps;
+  return { rounds, small, steps };
 };
-
-/** Prints it as rows. */
-export const tellGrowth = (steps: readonly GrowthStep[]): void => {
-  tellTable([
-    [
-      'plants',
-      'µs per create',
-      `over ${small}`,
-      'CPU',
-      'longest wave',
-      'resident',
-      'host at rest',
-      'file per plant',
-      'open, ms',
-      'first answer, ms',
-      'over a new file',
-      'filled in',
-    ],
-    ...steps.map((step) => [
-      String(step.plants),
-      inWords(step.perCreate, 0),
-      `×${inWords(step.perCreateRatio)}`,
-      `×${inWords(step.cpuRatio)}`,
-      `${step.longestWaveMs.toFixed(0)} ms`,
-      `${step.residentMiB.toFixed(0)} MiB`,
-      `${step.hostResidentMiB.median.toFixed(0)} MiB`,
-      `${step.bytesPerPlant.toFixed(0)} B`,
-      inWords(step.openMs, 0),
-      inWords(step.firstAnswerMs, 0),
-      `×${inWords(step.firstAnswerRatio)}`,
-      `${step.fillSeconds.toFixed(0)} s`,
-    ]),
-  ]);
-};
-
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      plants: { type: 'string', default: '1000000' },
-      rounds: { type: 'string', default: '5' },
-    },
-  });
-  const sizes = [10_000, 100_000, 1_000_000, 5_000_000];
-  tellGrowth(
-    await measureGrowth({
-      sizes: sizes.filter((size) => size <= Number(values.plants)),
-      rounds: Number(values.rounds),
-    }),
-  );
-}

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { check } from './check.ts';
-import { startChild } from './child.ts';
+import { startAsked, startChild } from './child.ts';
 import { baseline } from './contenders.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
 import { type Contender, measure } from './measure.ts';
@@ -88,6 +88,21 @@ it('messages wait for whoever asks for them, even when their sender is gone', as
   expect(await child.ended).toContain('exit status 0');
   expect([await child.next(), await child.next(), await child.next()]).toEqual(['a', 'b', 'c']);
   await expect(child.next()).rejects.toThrow('exit status 0');
+});
+
+it('a program that ends instead of answering is told with what it wrote', async () => {
+  const { program } = await contenderOf(
+    '',
+    `process.on('message', ({ ask }) => {
+       if (ask === 'well') return process.send('well');
+       process.stderr.write('no idea', () => process.exit(2));
+     });`,
+  );
+  const { file } = await program(0);
+  const { ask, stop } = startAsked(file);
+  onTestFinished(stop);
+  expect(await ask({ ask: 'well' })).toBe('well');
+  await expect(ask({ ask: 'otherwise' })).rejects.toThrow('exit status 2: no idea');
 });
 
 it('a server is measured: answers, their latency, and its own CPU time', async () => {

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installIn } from './install.ts';
 import type { Contender, Program } from './measure.ts';
 import { token } from './token.ts';
 
@@ -12,11 +13,7 @@ const compiler = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
 
 /** Installs what the peers are made of, at exact versions, and builds the one that must be built. */
 export const installPeers = async (): Promise<void> => {
-  const isWindows = process.platform === 'win32';
-  await run('npx', ['-y', 'pnpm@12', 'install', '--frozen-lockfile'], {
-    cwd: folder,
-    shell: isWindows,
-  });
+  await installIn('peers');
   await run(process.execPath, [compiler, '-p', join(folder, 'nest')]);
 };
 

@@ -1,6 +1,7 @@
 import { baseline } from './contenders.ts';
 import { type Load, measure, type Measured, textOf } from './measure.ts';
-import type { Baseline, ContenderResult, Group, LatencyMs, Spread } from './results.ts';
+import type { Baseline, ContenderResult, Group, LatencyMs } from './results.ts';
+import { spreadOf } from './spread.ts';
 
 /** One measurement; what does not apply is left out. */
 export type Figures = { readonly perSecond: number } & Partial<Measured>;
@@ -85,20 +86,7 @@ export const runRounds = async (
   return { base, samples, failed };
 };
 
-const median = (numbers: readonly number[]): number => {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  const last = sorted.length - 1;
-  return mean(
-    sorted[Math.floor(last / 2)] ?? Number.NaN,
-    sorted[Math.ceil(last / 2)] ?? Number.NaN,
-  );
-};
-
-const spreadOf = (numbers: readonly number[]): Spread => ({
-  median: median(numbers),
-  least: Math.min(...numbers),
-  most: Math.max(...numbers),
-});
+const median = (numbers: readonly number[]): number => spreadOf(numbers).median;
 
 const latencyOf = (figures: readonly Figures[]): LatencyMs | null => {
   const told = figures.flatMap(({ latency }) => (latency === undefined ? [] : [latency]));

@@ -1,5 +1,4 @@
-/** What several rounds came to. */
-export type Spread = { readonly median: number; readonly least: number; readonly most: number };
+import type { Spread } from './results.ts';
 
 /** The middle of several rounds, and how far they are apart. */
 export const spreadOf = (rounds: readonly number[]): Spread => {
@@ -13,18 +12,3 @@ export const spreadOf = (rounds: readonly number[]): Spread => {
 /** A spread as a person reads it: "1.23 (1.20–1.31)". */
 export const inWords = ({ median, least, most }: Spread, digits = 2): string =>
   `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
-
-/** Rows of cells as aligned lines, the first row their heads. */
-export const tellTable = (rows: readonly (readonly string[])[]): void => {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  for (const row of rows) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
-  }
-};

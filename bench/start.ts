@@ -1,23 +1,12 @@
-// `node bench/start.ts`: from the command to the first answer, and the memory at rest, beside the least
-// program that can answer.
+// From the command to the first answer, and the memory at rest, beside the least program that can answer.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { buildIfStale } from './alone.ts';
-import { inWords, type Spread, spreadOf, tellTable } from './spread.ts';
+import type { StartCost, Starts } from './results.ts';
+import { spreadOf } from './spread.ts';
 import { type Start, startOnce } from './start/first-answer.ts';
 import { token } from './token.ts';
-
-/** The host's start, and the bare server's. */
-export type StartComparison = Readonly<
-  Record<'host' | 'bare', { readonly firstAnswerMs: Spread; readonly residentMiB: Spread }> & {
-    /** The host's time over the bare server's of the same round. */
-    timeRatio: Spread;
-    memoryRatio: Spread;
-  }
->;
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -32,14 +21,13 @@ export const startHost = async (folder: string, database: string): Promise<Start
   );
 };
 
-const costOf = (starts: readonly Start[]) => ({
+const costOf = (starts: readonly Start[]): StartCost => ({
   firstAnswerMs: spreadOf(starts.map(({ firstAnswerMs }) => firstAnswerMs)),
   residentMiB: spreadOf(starts.map(({ residentBytes }) => residentBytes / 2 ** 20)),
 });
 
 /** Starts both in turn, each round on an empty folder. */
-export const compareStarts = async ({ rounds }: { rounds: number }): Promise<StartComparison> => {
-  buildIfStale();
+export const compareStarts = async (rounds: number): Promise<Starts> => {
   const told: { readonly host: Start; readonly bare: Start }[] = [];
   // One more round than asked: the first reads the files from the disk.
   for (let round = 0; round <= rounds; round += 1) {
@@ -53,24 +41,10 @@ export const compareStarts = async ({ rounds }: { rounds: number }): Promise<Sta
   }
   const counted = told.slice(1);
   return {
+    rounds,
     host: costOf(counted.map(({ host }) => host)),
     bare: costOf(counted.map(({ bare }) => bare)),
     timeRatio: spreadOf(counted.map(({ host, bare }) => host.firstAnswerMs / bare.firstAnswerMs)),
     memoryRatio: spreadOf(counted.map(({ host, bare }) => host.residentBytes / bare.residentBytes)),
   };
 };
-
-/** Prints it as rows. */
-export const tellStarts = ({ host, bare, timeRatio, memoryRatio }: StartComparison): void => {
-  tellTable([
-    ['start', 'first answer, ms', 'at rest, MiB'],
-    ['bare node:http', inWords(bare.firstAnswerMs, 0), inWords(bare.residentMiB, 0)],
-    ['plantstore-server, sqlite', inWords(host.firstAnswerMs, 0), inWords(host.residentMiB, 0)],
-    ['ratio', inWords(timeRatio), inWords(memoryRatio)],
-  ]);
-};
-
-if (import.meta.main) {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '9' } } });
-  tellStarts(await compareStarts({ rounds: Number(values.rounds) }));
-}
