@@ -94,7 +94,8 @@ const median = (numbers: readonly number[]): number => {
   );
 };
 
-const spreadOf = (numbers: readonly number[]): Spread => ({
+/** The middle of several rounds, and how far they are apart. */
+export const spreadOf = (numbers: readonly number[]): Spread => ({
   median: median(numbers),
   least: Math.min(...numbers),
   most: Math.max(...numbers),

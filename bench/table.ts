@@ -29,7 +29,8 @@ const row = ({ name, throughput, cpu, latencyMs, perSecond, loadCores }: Contend
   loadCores === null ? '–' : loadCores.toFixed(2),
 ];
 
-const align = (rows: readonly (readonly string[])[]): string[] => {
+/** Rows of cells as lines, each column as wide as its widest cell. */
+export const align = (rows: readonly (readonly string[])[]): string[] => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
   );
