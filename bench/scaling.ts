@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
 import { measureRound, type Round } from './scaling/measure-round.ts';
 import { measureFootprint } from './scaling/footprint.ts';
-import { tellFootprint, tellRounds } from './scaling/tell.ts';
+import { tellFootprint, tellRounds, tellSlowerCommits } from './scaling/tell.ts';
 
 const { values } = parseArgs({
   options: {
@@ -51,6 +51,7 @@ try {
   );
   console.log(`${date}, ${machine}; ${rounds.length} rounds: median (least–most)\n`);
   tellRounds(rounds);
+  tellSlowerCommits(rounds);
   tellFootprint(footprint);
 } finally {
   await postgres.dispose();

@@ -93,6 +93,23 @@ export const tellRounds = (rounds: readonly Round[]): void => {
     ]);
 };
 
+/** Prints what the model says of commits that take longer, as with a standby that must confirm. */
+export const tellSlowerCommits = (rounds: readonly Round[]): void => {
+  const { front, stores } = costsOf(rounds, availableParallelism());
+  const { lane, ...postgres } = stores.postgres;
+  const delays = [0, 1, 5, 20];
+  tell('What postgres has left if commits take longer, a second, by the model', [
+    ['connections', ...delays.map((delay) => `+${delay} ms`)],
+    ...[1, 16, 64, 256, 1_024].map((connections) => [
+      String(connections),
+      ...delays.map((delay) => {
+        const slower = { ...postgres, lane: { ...lane, fixed: lane.fixed + delay * 1e3 } };
+        return predict(front, slower, connections).perSecond.toFixed(0);
+      }),
+    ]),
+  ]);
+};
+
 /** Prints what plants and connections take. */
 export const tellFootprint = ({ plants, storage, network, idle }: Footprint): void => {
   tell(`Bytes for each of ${plants} plants`, [
