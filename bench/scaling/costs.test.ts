@@ -11,11 +11,13 @@ const measured = (perSecond: number, loadCpu: number): Measured => ({
   cpuPerRequest: 50,
 });
 
-// A batch takes 100 µs and 2 for each plant on HTTP's thread, and 400 µs and 8 for each beside it.
+// A batch takes 100 µs and 2 for each plant on HTTP's thread, and 400 µs and 8 for each beside it: of
+// the 400, 150 are CPU.
 const waves = [1, 256].map((plants) => ({
   plants,
   time: 500 + 10 * plants,
   onHost: 100 + 2 * plants,
+  cpuBeside: 150 + 8 * plants,
 }));
 
 const quiet: Round = {
@@ -45,8 +47,9 @@ it('the costs are those of the quietest round of each part', () => {
 
 it('waking is not counted twice, and a slower commit waits that much longer', () => {
   const { stores } = costsOf([quiet], 2);
-  expect(stores.sqlite.lane.fixed).toBeCloseTo(400 - 15);
-  expect(stores['postgres, slower'].lane.fixed - stores.postgres.lane.fixed).toBeCloseTo(5_000);
+  expect(stores.sqlite.lane.fixed).toBeCloseTo(150);
+  expect(stores.sqlite.lane.wait).toBeCloseTo(400 - 150 - 15);
+  expect(stores['postgres, slower'].lane.wait - stores.postgres.lane.wait).toBeCloseTo(5_000);
 });
 
 it('each store commits as many batches at a time as it does', () => {

@@ -35,11 +35,12 @@ const storeOf = (
   limits: Pick<Store, 'lanes' | 'maxBatch'>,
 ): Store => {
   const lane = lineThrough(line, ({ time, onHost }) => time - onHost);
+  const fixed = Math.min(lane.fixed, lineThrough(line, ({ cpuBeside }) => cpuBeside).fixed);
   return {
     ...limits,
     onHost: lineThrough(line, ({ onHost }) => onHost),
     // That the lane's reply wakes HTTP's thread was measured with it, and is in the model by itself.
-    lane: { ...lane, fixed: Math.max(0, lane.fixed - wakeUp) },
+    lane: { wait: Math.max(0, lane.fixed - fixed - wakeUp), fixed, each: lane.each },
   };
 };
 
@@ -63,7 +64,7 @@ export const costsOf = (rounds: readonly Round[], cores: number): Costs => {
   const lineOf = (store: 'sqlite' | 'postgres') =>
     fastestLine(rounds.flatMap(({ alone }) => alone[store]));
   const postgres = storeOf(lineOf('postgres'), front, { lanes: 2, maxBatch: 1_000 });
-  const lane = { ...postgres.lane, fixed: postgres.lane.fixed + slowerByMs * 1e3 };
+  const lane = { ...postgres.lane, wait: postgres.lane.wait + slowerByMs * 1e3 };
   return {
     front,
     stores: {

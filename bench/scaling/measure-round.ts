@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { PostgresServer } from '../../packages/postgres/test/postgres-server.ts';
@@ -67,9 +68,17 @@ const contenderOf = (name: string, open: () => Promise<string>): Contender => ({
   core: 'any',
 });
 
+/** The id of a server's first process. */
+const processOf = async ({ folder }: PostgresServer): Promise<string> =>
+  (await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n')[0] ?? '';
+
 /** Batches without HTTP, of one plant and of as many as a busy host has. */
-const measureAlone = async (database: string, seconds: number): Promise<readonly Wave[]> => {
-  const args = [database, '1,256', String(seconds)];
+const measureAlone = async (
+  database: string,
+  seconds: number,
+  server: string,
+): Promise<readonly Wave[]> => {
+  const args = [database, '1,256', String(seconds), server];
   const child = startChild('scaling/store.ts', args, { core: 'any' });
   try {
     return (await child.next()) as readonly Wave[];
@@ -104,7 +113,11 @@ export const measureRound = async (
   const points: Point[] = [];
   for (const store of inOrder(['sqlite', 'postgres', 'postgres, slower'] as const)) {
     if (store !== 'postgres, slower')
-      alone[store] = await measureAlone(await open[store](), how.seconds);
+      alone[store] = await measureAlone(
+        await open[store](),
+        how.seconds,
+        store === 'postgres' ? await processOf(places.postgres) : '',
+      );
     for (const connections of inOrder(how.connections)) {
       const measured = await measure(contenderOf(store, open[store]), load(connections));
       points.push({ store, connections, measured });

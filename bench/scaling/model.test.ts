@@ -9,19 +9,19 @@ const front: Front = { cores: 2, wakeUp: 15, client: 20, http: 50 };
 
 const oneLane: Store = {
   onHost: { fixed: 60, each: 3 },
-  lane: { fixed: 300, each: 8 },
+  lane: { wait: 200, fixed: 100, each: 8 },
   lanes: 1,
   maxBatch: Number.POSITIVE_INFINITY,
 };
 const twoLanes: Store = {
   onHost: { fixed: 200, each: 6 },
-  lane: { fixed: 500, each: 6 },
+  lane: { wait: 200, fixed: 300, each: 6 },
   lanes: 2,
   maxBatch: 1_000,
 };
 const slowBy = (store: Store, microseconds: number): Store => ({
   ...store,
-  lane: { ...store.lane, fixed: store.lane.fixed + microseconds },
+  lane: { ...store.lane, wait: store.lane.wait + microseconds },
 });
 
 const counts = [1, 2, 4, 16, 64, 256, 1_024];
@@ -37,8 +37,8 @@ describe.each([
   });
 
   it('gives no connection less than its own costs', () => {
-    const { fixed, each } = store.lane;
-    const inStore = store.onHost.fixed + store.onHost.each + fixed + each;
+    const { wait, fixed, each } = store.lane;
+    const inStore = store.onHost.fixed + store.onHost.each + wait + fixed + each;
     const { meanLatencyMs } = predict(front, store, 1);
     // Each side is woken once by the other, and HTTP's thread once by the store.
     expect(meanLatencyMs * 1e3).toBeCloseTo(front.http + front.client + inStore + 3 * front.wakeUp);
@@ -76,7 +76,7 @@ it.each([
 
 // So little that it does not count, but all clients have sent before HTTP has read the first.
 const nearlyFree: Front = { cores: 2, wakeUp: 0, client: 0, http: 1 };
-const disk = { onHost: { fixed: 0, each: 0 }, lane: { fixed: 20_000, each: 0 } };
+const disk = { onHost: { fixed: 0, each: 0 }, lane: { wait: 20_000, fixed: 0, each: 0 } };
 
 it('a full batch leaves the rest to the next lane', () => {
   const of = (lanes: number) =>

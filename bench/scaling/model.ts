@@ -8,8 +8,8 @@ export type BatchCost = { readonly fixed: number; readonly each: number };
 /** A store: what it takes of HTTP's thread, and what its lanes do meanwhile. */
 export type Store = {
   readonly onHost: BatchCost;
-  /** `fixed` is waiting, for a disk or a network, and takes no core; `each` does. */
-  readonly lane: BatchCost;
+  /** `wait` is for a disk or a network, and takes no core; the rest does. */
+  readonly lane: BatchCost & { readonly wait: number };
   /** Batches on their way at a time. */
   readonly lanes: number;
   readonly maxBatch: number;
@@ -71,9 +71,8 @@ export const predict = (front: Front, store: Store, connections: number): Predic
     };
     host(take, () => {
       schedule();
-      onCore(store.lane.each * batch.length, () =>
-        timeline.after(store.lane.fixed, () => settle(batch)),
-      );
+      const work = store.lane.fixed + store.lane.each * batch.length;
+      onCore(work, () => timeline.after(store.lane.wait, () => settle(batch)));
     });
   };
 

@@ -64,7 +64,8 @@ export const tellRounds = (rounds: readonly Round[]): void => {
     ...Object.entries(costs.stores).flatMap(([store, { onHost, lane }]) => [
       [`${store}: on HTTP's thread, a batch`, microseconds(onHost.fixed)],
       [`${store}: on HTTP's thread, a plant`, microseconds(onHost.each)],
-      [`${store}: beside it, a batch`, microseconds(lane.fixed)],
+      [`${store}: beside it, a batch, waiting`, microseconds(lane.wait)],
+      [`${store}: beside it, a batch, work`, microseconds(lane.fixed)],
       [`${store}: beside it, a plant`, microseconds(lane.each)],
     ]),
   ]);
@@ -103,7 +104,7 @@ export const tellSlowerCommits = (rounds: readonly Round[]): void => {
     ...[1, 16, 64, 256, 1_024].map((connections) => [
       String(connections),
       ...delays.map((delay) => {
-        const slower = { ...postgres, lane: { ...lane, fixed: lane.fixed + delay * 1e3 } };
+        const slower = { ...postgres, lane: { ...lane, wait: lane.wait + delay * 1e3 } };
         return predict(front, slower, connections).perSecond.toFixed(0);
       }),
     ]),
