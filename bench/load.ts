@@ -9,6 +9,8 @@ export type LoadOptions = {
   readonly connections: number;
   /** Before anything is counted; three times as long for those that are slow to become warm. */
   readonly warmUpSeconds: number;
+  /** Connections that warm it up, where those that are measured are too few for that. */
+  readonly warmUpConnections?: number;
   readonly seconds: number;
   readonly ids: 'sequential' | 'random';
 };
@@ -18,7 +20,12 @@ export type LoadResult = {
   readonly answers: number;
   readonly perSecond: number;
   /** Milliseconds from a request to its answer. */
-  readonly latency: { readonly p50: number; readonly p99: number; readonly p999: number };
+  readonly latency: {
+    readonly mean: number;
+    readonly p50: number;
+    readonly p99: number;
+    readonly p999: number;
+  };
   /** The part of a core that the load itself took: far from 1, or it was the bottleneck. */
   readonly loadCpu: number;
 };
@@ -40,7 +47,7 @@ const requestText = (): string => {
   return `${head}${body.length}\r\n\r\n${body}`;
 };
 
-const counting = { isOn: false, isOver: false, warmUp: 0 };
+const counting = { isWarm: false, isOn: false, isOver: false, warmUp: 0 };
 const latencies: number[] = [];
 
 const contentLength = /\r\ncontent-length: (\d+)/i;
@@ -61,13 +68,14 @@ const faultOf = (answer: string): Error | undefined => {
 /** For how long a server may leave a request unanswered, in milliseconds. */
 const maxSilenceMs = 10_000;
 
-const converse = async (): Promise<void> =>
+/** Sends one plant after another, until all is over, or until it is warm. */
+const converse = async (until: 'isOver' | 'isWarm'): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });
     let answer = '';
     let sentAt = 0;
     const send = () => {
-      if (counting.isOver) {
+      if (counting[until]) {
         socket.end();
         resolve();
         return;
@@ -103,9 +111,15 @@ const wait = async (seconds: number) =>
 const warmAnswers = 10_000;
 
 const put = async (): Promise<LoadResult> => {
-  const running = Promise.all(Array.from({ length: options.connections }, converse));
+  const { connections, warmUpConnections = 0 } = options;
+  const start = async (count: number, until: 'isOver' | 'isWarm') =>
+    Promise.all(Array.from({ length: Math.max(0, count) }, async () => converse(until)));
+  const running = start(connections, 'isOver');
+  const warming = start(warmUpConnections - connections, 'isWarm');
   for (let times = 0; times < 3 && counting.warmUp < warmAnswers; times += 1)
     await Promise.race([running, wait(options.warmUpSeconds)]);
+  counting.isWarm = true;
+  await Promise.race([running, warming]);
   counting.isOn = true;
   const began = { at: performance.now(), cpu: process.cpuUsage() };
   process.send?.('began');
@@ -122,7 +136,12 @@ const put = async (): Promise<LoadResult> => {
   return {
     answers: latencies.length,
     perSecond: latencies.length / seconds,
-    latency: { p50: at(0.5), p99: at(0.99), p999: at(0.999) },
+    latency: {
+      mean: sorted.reduce((sum, latency) => sum + latency, 0) / sorted.length,
+      p50: at(0.5),
+      p99: at(0.99),
+      p999: at(0.999),
+    },
     loadCpu: (user + system) / 1e6 / seconds,
   };
 };

@@ -15,13 +15,13 @@ import { token } from './token.ts';
 const load = { connections: 4, seconds: 0.3, warmUpSeconds: 0 };
 
 /** Serves until the test is over, and puts the load on it. */
-const putLoadOn = async (listener: RequestListener) => {
+const putLoadOn = async (listener: RequestListener, more: Partial<LoadOptions> = {}) => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const options: LoadOptions = { ...load, port, ids: 'random' };
+  const options: LoadOptions = { ...load, port, ids: 'random', ...more };
   const generator = startChild('load.ts', [JSON.stringify(options)], { core: 'any' });
   onTestFinished(async () => {
     await generator.stop();
@@ -61,6 +61,28 @@ it('the load sends unique plants with a token, and counts their answers', async 
   expect(answers).toBeGreaterThanOrEqual(received.length - 2 * load.connections);
   // A timer may be a millisecond early.
   expect(perSecond).toBeLessThan((answers / load.seconds) * 1.05);
+});
+
+it('connections that only warm up are gone before anything counts', async () => {
+  let inFlight = 0;
+  let most = 0;
+  const generator = await putLoadOn(
+    (request, response) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      request.resume();
+      setTimeout(() => {
+        inFlight -= 1;
+        response.setHeader('Content-Length', 2).end('{}');
+      }, 20);
+    },
+    { connections: 2, warmUpConnections: 6, warmUpSeconds: 0.2 },
+  );
+  expect(await generator.next()).toBe('began');
+  expect(most).toBe(6);
+  most = 0;
+  expect(await generator.next()).toBe('ended');
+  expect(most).toBeLessThanOrEqual(2);
 });
 
 it.each([

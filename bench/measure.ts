@@ -27,7 +27,10 @@ export type Contender = {
 };
 
 /** How all are put under load. */
-export type Load = Pick<LoadOptions, 'connections' | 'seconds' | 'warmUpSeconds'>;
+export type Load = Pick<
+  LoadOptions,
+  'connections' | 'seconds' | 'warmUpSeconds' | 'warmUpConnections'
+>;
 
 /** One round of one contender. */
 export type Measured = LoadResult & {

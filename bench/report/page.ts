@@ -97,7 +97,8 @@ the disk, so that what they have answered is as durable.`,
     `All of it again, in ${inMinutes(results)}: \`${command}\`; a part of it:
 \`${command} --parts start\`. What is compared, what is not, all tables and the plots
 ([throughput](docs/benchmarks/throughput.svg), [latency](docs/benchmarks/latency.svg),
-[growth](docs/benchmarks/growth.svg)): [\`docs/benchmarks.md\`](docs/benchmarks.md).`,
+[growth](docs/benchmarks/growth.svg)): [\`docs/benchmarks.md\`](docs/benchmarks.md). What follows for more
+plants than one process takes: [\`docs/scaling.md\`](docs/scaling.md).`,
   ].join('\n\n');
 };
 
