@@ -9,10 +9,10 @@ const explain = (error: CreatePlantError): string => {
     case 'refused':
       return error.name === 'id-taken' ? 'choose another id' : `refused: ${error.message}`;
     case 'request-invalid':
-    case 'token-failed':
       return `nothing was sent: ${error.message}`;
     case 'response-invalid':
       return `is this a plant store? ${error.message}`;
+    case 'token-failed':
     case 'unexpected-status':
     case 'network':
     case 'timeout':

@@ -7,6 +7,7 @@ import {
   isPrompt,
   never,
   plant,
+  rejecting,
   timers,
   token,
 } from '../test/fixtures.ts';
@@ -40,6 +41,23 @@ describe('the clock of a call', () => {
     expect(await errorOf(client)).toMatchObject({ kind: 'timeout', status: 401 });
     await new Promise(setImmediate);
     expect(asked).toEqual([false]);
+  });
+
+  it('sends nothing once it is over, and sets no timer for less than no time', async () => {
+    const warned: string[] = [];
+    const warn = ({ name }: Error) => void warned.push(name);
+    process.on('warning', warn);
+    const late = () => {
+      const end = performance.now() + 20;
+      while (performance.now() < end);
+      return token;
+    };
+    const client = clientWith(rejecting(new Error('was called')), { timeoutMs: 5, token: late });
+    const message = 'no whole answer within 5 ms';
+    expect(await errorOf(client)).toEqual({ kind: 'timeout', message, attempts: 0 });
+    await new Promise(setImmediate);
+    process.off('warning', warn);
+    expect(warned).toEqual([]);
   });
 
   it('counts the attempts together', async () => {

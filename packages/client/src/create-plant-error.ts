@@ -111,9 +111,9 @@ export type Aborted = MaybeAnswered & {
 
 /**
  * Why a plant was not created, or is not known to be: closed, plain data, without the token. Switch on
- * `kind`. With `attempts` of 0 nothing was sent; a `refused` of a status below 500 says that the plant is
- * not stored, unless an earlier attempt is still on its way. After any other it may be, and to create the
- * same plant again is safe.
+ * `kind`. With `attempts` of 0 nothing was sent; a `refused` of a status below 500 says that the last
+ * attempt stored nothing; an earlier one, whose answer was lost, may have, or will. After any other the
+ * plant may be stored, and to create it again is safe.
  *
  * @example
  * ```ts

@@ -134,7 +134,7 @@ async function* createEach<Given extends NewPlant>(
  * After an abort nothing more is read; each plant that was read still has its outcome, and then the
  * iteration ends without an error. A consumer that stops (`break`, `return()`) aborts the calls in
  * flight, waits for them to end, and finds out nothing more of them; creating those plants again is
- * safe. In both cases the source is told to `return()`, as soon as it has answered what it was asked;
+ * safe. In both cases the source, once begun, is told to `return()`, as soon as it has answered what it was asked;
  * it is waited for only by who stops while it owes nothing. Where the source throws, the outcomes of
  * what it gave before come first, and then the iteration throws the same.
  *

@@ -13,6 +13,20 @@ describe('the redactor', () => {
     expect(redactorOf(['abc/def+ghi=='])(`before ${escaped} after`)).toBe('before *** after');
   });
 
+  it.each([
+    ['a URL in a URL', 'abc%252Fdef%252bghi%253D%253D'],
+    ['JSON in a URL', 'abc%5C%2Fdef%2Bghi%3D%3D'],
+    ['a URL in a URL in HTML', 'abc&#37;252Fdef&#x2B;ghi=='],
+  ])('finds a token that %s has escaped, beside one that was escaped once', (_, escaped) => {
+    const redact = redactorOf(['abc/def+ghi==']);
+    expect(redact(escaped)).toBe('***');
+    expect(redact(`abc%2Fdef+ghi==, 5%25 ${escaped}`)).toBe('***, 5% ***');
+  });
+
+  it('shows no token by undoing the escapes of another', () => {
+    expect(redactorOf(['longer/token', 'short/t'])('longer%252Ftoken short%2Ft')).toBe('*** ***');
+  });
+
   it('finds a token of any length, whatever of it is escaped, and leaves no part of it', () => {
     const characters = fc.stringMatching(/^[A-Za-z._~+/-]$/);
     const tokens = fc.array(characters, { minLength: 40, maxLength: 16_000, size: 'max' });

@@ -42,4 +42,9 @@ describe('within', () => {
     );
     expect(ended).toBe('aborted');
   });
+
+  it('does not begin where the time is over already', async () => {
+    const ended = await within(undefined, -1, () => Promise.reject(new Error('began')));
+    expect(ended).toBe('timeout');
+  });
 });

@@ -20,6 +20,8 @@ export const within = async <T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | Interruption> => {
   if (readMember(above, 'aborted') === true) return 'aborted';
+  // Such as where something kept the whole thread waiting: nothing may begin after its end.
+  if (timeoutMs < 0) return 'timeout';
   const own = new AbortController();
   let stop = (): void => {};
   const interrupted = new Promise<Interruption>((resolve) => {

@@ -123,6 +123,17 @@ describe('the fetch without a network', () => {
     await expect(creating).rejects.toBe('enough');
   });
 
+  it('rejects with the reason of a signal that aborts while a token is refused', async () => {
+    const controller = new AbortController();
+    const authenticate = () => {
+      controller.abort('enough');
+      return false;
+    };
+    const { signal } = controller;
+    const creating = fetchWith({ authenticate })('http://plants.test/plants', { ...good, signal });
+    await expect(creating).rejects.toBe('enough');
+  });
+
   it('answers 500 to a store that throws', async () => {
     const repository = {
       create: () => {

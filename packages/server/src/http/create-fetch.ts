@@ -89,6 +89,8 @@ export const createFetch = (options: ServiceOptions): InProcessFetch => {
     request.signal.throwIfAborted();
     const rawHeaders = ['Host', new URL(request.url).host, ...[...request.headers].flat()];
     const answer = await unlessAborted(request.signal, answerTo(service, request, rawHeaders));
+    // `authenticate` may abort before anybody listens.
+    request.signal.throwIfAborted();
     const requestId = ['X-Request-Id', requestIdOf(rawHeaders)] as const;
     return responseOf(request.method, answer, [...service.headersFor(rawHeaders), requestId]);
   };
