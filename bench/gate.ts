@@ -8,12 +8,13 @@ import { type Contender, measure } from './measure.ts';
 import { runRounds, summarize } from './rounds.ts';
 
 /**
- * How many times the baseline's CPU a request may take in the best of the rounds: half as much again as
- * on a quiet machine. What others do at the same time slows one round more than the next.
+ * How many times the baseline's CPU a request may take in the best of the rounds. It takes 2 and 2.7 of it
+ * on a quiet machine, but 3.2 and 4.3 where other machines use the same processor, which slows both, but us
+ * more. Before what was waste was taken out, these were 2.9 and 5.4 without a log.
  */
 const limits: Readonly<Record<string, number>> = {
-  'ours, keeping nothing': 3,
-  'ours, in memory, whole host, logging': 4,
+  'ours, keeping nothing': 4,
+  'ours, in memory, whole host, logging': 5.2,
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'plantstore-gate-'));

@@ -86,7 +86,7 @@ export const readmeSection = (results: Results): string => {
   const { connections } = results.servers.options;
   return [
     `Each × is a ratio to a baseline that was measured in turn with it, in the same run: the median, and in brackets the
-least and the most of all rounds. Ratios carry over to other machines, milliseconds do not. The servers' baseline is a
+least and the most of all rounds. Ratios carry over to other machines in the rough, milliseconds do not. The servers' baseline is a
 bare \`node:http\` server that parses the body and answers a constant: no token, no check, no store. ${connections} connections
 send plants, each waiting for its answer. "Ours" is Plantstore; the peers do the same job, and commit each request to
 the disk, so that what they have answered is as durable.`,
