@@ -12,6 +12,8 @@ const rooms = [...packages, 'examples', 'tests', 'bench'];
 
 export default defineConfig({
   test: {
+    // Most tests wait more than they compute; by default, one core would be left idle.
+    maxWorkers: '100%',
     projects: rooms.map((room) => ({
       root: room,
       // Workspace packages resolve to their sources, so that no test needs a build.
