@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { bin } from './build.ts';
 import type { Contender } from './measure.ts';
-import type { Stores } from './peers.ts';
+import type { Stores } from './stores.ts';
 import { token } from './token.ts';
 
 /** What everything is a ratio to. */
@@ -18,8 +18,6 @@ export const rawSocket: Contender = {
   ids: 'sequential',
   program: async () => ({ file: 'servers/raw.ts' }),
 };
-
-const bin = fileURLToPath(new URL('../packages/server/dist/bin.js', import.meta.url));
 
 /** This project, as it is built. */
 export const ours = ({ newFile, newDatabase }: Stores): readonly Contender[] => {

@@ -6,11 +6,12 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { freePort, startPostgres } from '../packages/postgres/test/postgres-server.ts';
+import { bin, buildIfStale } from './build.ts';
 import { type Child, startChild } from './child.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
 import { inWords, spreadOf } from './spread.ts';
+import { storesIn } from './stores.ts';
 import { token } from './token.ts';
 
 const { values } = parseArgs({
@@ -23,22 +24,12 @@ const { values } = parseArgs({
   },
 });
 
+buildIfStale();
+
 const folder = await mkdtemp(join(tmpdir(), 'plantstore-cores-'));
 const postgres = await startPostgres();
 
-let stores = 0;
-const newDatabase = async (): Promise<string> => {
-  stores += 1;
-  const client = new pg.Client({ connectionString: postgres.url() });
-  await client.connect();
-  await client.query(`CREATE DATABASE plants_${stores}`);
-  await client.end();
-  return postgres.url(`plants_${stores}`);
-};
-const newFile = async (): Promise<string> => {
-  stores += 1;
-  return `sqlite:${join(folder, `${stores}.db`)}`;
-};
+const { newDatabase, newFile } = storesIn(folder, postgres);
 
 type Contender = {
   readonly name: string;
@@ -49,9 +40,9 @@ const contenders: readonly Contender[] = [
   ...values.processes.split(',').map((count) => ({
     name: `postgres, ${count} process${count === '1' ? '' : 'es'}`,
     processes: Number(count),
-    newStore: newDatabase,
+    newStore: async () => newDatabase(),
   })),
-  { name: 'sqlite, 1 process', processes: 1, newStore: newFile },
+  { name: 'sqlite, 1 process', processes: 1, newStore: async () => `sqlite:${newFile()}` },
 ];
 
 const ticksPerSecond = 100;
@@ -76,7 +67,7 @@ const machineSeconds = (): number =>
 
 const startHost = async (port: number, database: string, isShared: boolean): Promise<Child> => {
   const healthPort = await freePort();
-  const host = startChild('../packages/server/src/bin.ts', [], {
+  const host = startChild(bin, [], {
     core: 'any',
     env: {
       PLANTSTORE_PORT: String(port),

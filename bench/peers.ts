@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installIn } from './install.ts';
 import type { Contender, Program } from './measure.ts';
+import type { Stores } from './stores.ts';
 import { token } from './token.ts';
 
 const run = promisify(execFile);
@@ -21,12 +22,6 @@ export const installPeers = async (): Promise<void> => {
 export const peerVersions = async (): Promise<Record<string, string>> => {
   const manifest = await readFile(join(folder, 'package.json'), 'utf8');
   return (JSON.parse(manifest) as { dependencies: Record<string, string> }).dependencies;
-};
-
-/** Gives new stores. */
-export type Stores = {
-  readonly newFile: () => string;
-  readonly newDatabase: () => Promise<string>;
 };
 
 const bun = join(folder, 'node_modules/.bin/bun');

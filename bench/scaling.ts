@@ -1,15 +1,17 @@
 // `node bench/scaling.ts`: what one host reaches with few and many connections, beside what a model says
 // that knows only what each part costs by itself; and what memory, disk and network a plant takes.
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, release, tmpdir, type } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
+import { buildIfStale } from './build.ts';
+import { thisMachine } from './machine.ts';
 import { measureRound, type Round } from './scaling/measure-round.ts';
 import { measureFootprint } from './scaling/footprint.ts';
 import { tellFootprint, tellRounds, tellSlowerCommits } from './scaling/tell.ts';
+import { storesIn } from './stores.ts';
+import { machineInWords } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,20 +23,17 @@ const { values } = parseArgs({
   },
 });
 
-execFileSync(process.execPath, ['scripts/build.mjs', '--if-stale'], {
-  cwd: fileURLToPath(new URL('..', import.meta.url)),
-  stdio: ['ignore', 'inherit', 'inherit'],
-});
+buildIfStale();
 
 const folder = await mkdtemp(join(tmpdir(), 'plantstore-scaling-'));
 const postgres = await startPostgres();
 try {
-  const stores = { folder, postgres };
+  const places = { stores: storesIn(folder, postgres), postgres };
   const rounds: Round[] = [];
   while (rounds.length < Number(values.rounds)) {
     process.stderr.write(`round ${rounds.length + 1} of ${values.rounds}\n`);
     rounds.push(
-      await measureRound(stores, {
+      await measureRound(places, {
         connections: values.connections.split(',').map(Number),
         seconds: Number(values.seconds),
         isReversed: rounds.length % 2 === 1,
@@ -42,8 +41,8 @@ try {
     );
   }
   process.stderr.write('memory, disk and network\n');
-  const footprint = await measureFootprint(stores, Number(values.plants));
-  const machine = `${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores, ${type()} ${release()}, Node ${process.version}`;
+  const footprint = await measureFootprint(places, Number(values.plants));
+  const machine = machineInWords(await thisMachine());
   const date = new Date().toISOString().slice(0, 10);
   await writeFile(
     values.json,

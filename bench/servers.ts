@@ -2,38 +2,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
 import { check } from './check.ts';
 import { ours, rawSocket } from './contenders.ts';
 import { type Contender, type Load, measure, measureDisk, textOf } from './measure.ts';
-import { installPeers, peers, peerVersions, type Stores } from './peers.ts';
+import { installPeers, peers, peerVersions } from './peers.ts';
 import type { Servers } from './results.ts';
 import { type Entry, runRounds, summarize, summarizeBaseline } from './rounds.ts';
+import { type Stores, storesIn } from './stores.ts';
 
 /** How the servers are measured. */
 export type ServersOptions = Load & {
   readonly rounds: number;
   /** What the names of the contenders have to include. */
   readonly only: string;
-};
-
-const storesIn = (folder: string, url: (database?: string) => string): Stores => {
-  let count = 0;
-  return {
-    newFile: () => {
-      count += 1;
-      return join(folder, `${count}.db`);
-    },
-    newDatabase: async () => {
-      count += 1;
-      const client = new pg.Client({ connectionString: url() });
-      await client.connect();
-      await client.query(`CREATE DATABASE plants_${count}`);
-      await client.end();
-      return url(`plants_${count}`);
-    },
-  };
 };
 
 const isChosen =
@@ -92,7 +74,7 @@ export const compareServers = async (
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
   const postgres = await startPostgres();
   try {
-    const entries = await entriesOn(storesIn(folder, postgres.url));
+    const entries = await entriesOn(storesIn(folder, postgres));
     const { base, samples, failed } = await runRounds(entries, load, { rounds, tell });
     for (const [name, why] of failed) leftOut.push({ name, why });
     return {

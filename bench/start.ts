@@ -2,23 +2,18 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { bin } from './build.ts';
 import type { StartCost, Starts } from './results.ts';
 import { spreadOf } from './spread.ts';
 import { type Start, startOnce } from './start/first-answer.ts';
 import { token } from './token.ts';
-
-const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** Starts the built host on a database file; one that is not there is made. */
 export const startHost = async (folder: string, database: string): Promise<Start> => {
   const tokens = join(folder, 'tokens');
   await writeFile(tokens, `${token}\n`);
   const settings = ['--port', '0', '--database', `sqlite:${database}`, '--tokens-file', tokens];
-  return startOnce(
-    [fileOf('../packages/server/dist/bin.js'), ...settings, '--log', 'json'],
-    folder,
-  );
+  return startOnce([bin, ...settings, '--log', 'json'], folder);
 };
 
 const costOf = (starts: readonly Start[]): StartCost => ({
@@ -33,7 +28,7 @@ export const compareStarts = async (rounds: number): Promise<Starts> => {
   for (let round = 0; round <= rounds; round += 1) {
     const folder = await mkdtemp(join(tmpdir(), 'plantstore-start-'));
     try {
-      const bare = await startOnce([fileOf('start/bare.mjs')], folder);
+      const bare = await startOnce([join(import.meta.dirname, 'start/bare.mjs')], folder);
       told.push({ bare, host: await startHost(folder, join(folder, 'plants.db')) });
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { bin } from '../build.ts';
 import { type Child, startChild } from '../child.ts';
 import { type Contender, withServer } from '../measure.ts';
 import { token } from '../token.ts';
-import { newDatabase, newFile, type Places } from './measure-round.ts';
+import type { Places } from './measure-round.ts';
 import type { Filled } from './fill.ts';
 
 /** What plants take, beyond time. */
@@ -25,8 +25,6 @@ export type Footprint = {
   /** Memory of a host with so many idle connections. */
   readonly idle: readonly { readonly connections: number; readonly residentMiB: number }[];
 };
-
-const bin = fileURLToPath(new URL('../../packages/server/dist/bin.js', import.meta.url));
 
 const host: Contender = {
   name: 'the host',
@@ -49,15 +47,15 @@ const fill = async (database: string, plants: number, ids: Filled['ids']): Promi
   }
 };
 
-const fillSqlite = async ({ folder }: Places, plants: number, ids: Filled['ids']) => {
-  const file = newFile(folder);
+const fillSqlite = async ({ stores }: Places, plants: number, ids: Filled['ids']) => {
+  const file = stores.newFile();
   const { written } = await fill(file, plants, ids);
   const { size } = await stat(file);
   return { store: 'sqlite', ids, kept: size / plants, written: written / plants };
 };
 
-const fillPostgres = async ({ postgres }: Places, plants: number, ids: Filled['ids']) => {
-  const database = await newDatabase(postgres);
+const fillPostgres = async ({ stores }: Places, plants: number, ids: Filled['ids']) => {
+  const database = await stores.newDatabase();
   const client = new pg.Client({ connectionString: database });
   await client.connect();
   const read = async (sql: string): Promise<number> => {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { PostgresServer } from '../../packages/postgres/test/postgres-server.ts';
 import { startChild } from '../child.ts';
 import { baseline } from '../contenders.ts';
 import { type Contender, type Load, measure, type Measured } from '../measure.ts';
+import type { Stores } from '../stores.ts';
 import type { NothingKept } from './costs.ts';
 import type { Wave } from './store.ts';
 
 /** Where stores are made. */
-export type Places = { readonly folder: string; readonly postgres: PostgresServer };
+export type Places = { readonly stores: Stores; readonly postgres: PostgresServer };
 
 /** What was measured with so many connections. */
 export type Point = {
@@ -26,38 +26,19 @@ export type Round = {
   readonly points: readonly Point[];
 };
 
-let made = 0;
-
-/** A new database, with settings of a session in the URL. */
-export const newDatabase = async (postgres: PostgresServer, settings = ''): Promise<string> => {
-  made += 1;
-  const client = new pg.Client({ connectionString: postgres.url() });
-  await client.connect();
-  await client.query(`CREATE DATABASE plants_${made}`);
-  await client.end();
-  const options = settings === '' ? '' : `?options=${encodeURIComponent(settings)}`;
-  return `${postgres.url(`plants_${made}`)}${options}`;
-};
-
-/** The path of a file that is not there yet. */
-export const newFile = (folder: string): string => {
-  made += 1;
-  return join(folder, `${made}.db`);
-};
-
 /** The stores that are measured. */
 export type StoreName = 'sqlite' | 'postgres' | 'postgres, slower';
 
 /** How much slower the slower one commits. */
 export const slowerByMs = 5;
 
-const storesIn = ({ folder, postgres }: Places) =>
+const openersOf = ({ newFile, newDatabase }: Stores) =>
   ({
-    sqlite: async () => newFile(folder),
-    postgres: async () => newDatabase(postgres),
+    sqlite: async () => newFile(),
+    postgres: async () => newDatabase(),
     // As with a standby far away, or a slow disk: PostgreSQL itself waits before it syncs.
     'postgres, slower': async () =>
-      newDatabase(postgres, `-ccommit_delay=${slowerByMs * 1e3} -ccommit_siblings=0`),
+      newDatabase(`-ccommit_delay=${slowerByMs * 1e3} -ccommit_siblings=0`),
   }) satisfies Record<StoreName, () => Promise<string>>;
 
 const contenderOf = (name: string, open: () => Promise<string>): Contender => ({
@@ -105,7 +86,7 @@ export const measureRound = async (
     warmUpConnections: many,
   });
   const inOrder = <T>(all: readonly T[]) => (how.isReversed ? all.toReversed() : all);
-  const open = storesIn(places);
+  const open = openersOf(places.stores);
   const nothing = contenderOf('nothing', async () => 'nothing');
   const bare = await measure({ ...baseline, core: 'any' }, load(many));
   const one = await measure(nothing, load(1));
