@@ -106,7 +106,7 @@ export const createServe = (
         }
       });
     },
-    admit: async (head) => service.admit(head),
+    admit: service.admit,
     currentExchange: (socket) => connections.find(socket)?.latest,
   };
 };
