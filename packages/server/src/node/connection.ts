@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { letEndInStages } from './drain.ts';
+import { dropInput, letEndInStages } from './drain.ts';
 import type { Exchange } from './exchange.ts';
 
 /** How many requests of one connection may wait for their answers; the next one is told to come again. */
@@ -16,6 +16,8 @@ export type Connection = {
   count: number;
   /** The number of the request whose answer says that the connection ends. */
   last: number;
+  /** How many requests came after the one that is the last to get a response. */
+  excess: number;
   /** How many times in a row it was told to come back later. */
   refusals: number;
   /** Until when its next request is not looked at, as a time of `performance.now()`. */
@@ -49,6 +51,19 @@ export const rested = async ({ restsUntil }: Connection, isHurried: () => boolea
   }
 };
 
+/** How many requests Node may already have parsed after the last one that gets a response. */
+const maxExcess = 300;
+
+/**
+ * Ignores a request that comes after the last one to get a response, and has no more of them parsed.
+ * Node keeps those that came in the same packet, so a client that sends many is disconnected.
+ */
+export const refuseExcess = (connection: Connection, socket: Socket): void => {
+  if (connection.excess === 0) dropInput(socket);
+  connection.excess += 1;
+  if (connection.excess > maxExcess) socket.destroy();
+};
+
 /** Serves in turn; never rejects as long as what is served does not. */
 export const serveInTurn = async (
   connection: Connection,
@@ -67,6 +82,7 @@ const open = (socket: Socket): Connection => {
     open: new Set(),
     count: 0,
     last: Number.POSITIVE_INFINITY,
+    excess: 0,
     refusals: 0,
     restsUntil: 0,
     waiting: [],

@@ -28,6 +28,16 @@ export const drain = async (source: Readable, maxMs: number): Promise<void> =>
     else source.resume();
   });
 
+const ignore = (): void => {};
+
+/** Drops everything that a connection still sends, so that no further request is parsed and kept. */
+export const dropInput = (socket: Duplex): void => {
+  // With a listener, Node passes the bytes through the stream and no longer straight to its parser.
+  socket.on('data', ignore);
+  socket.removeAllListeners('data');
+  socket.on('data', ignore);
+};
+
 /** For how long what still comes at the end of a connection is dropped, in milliseconds. */
 const maxLingerMs = 500;
 
@@ -47,6 +57,7 @@ export const endInStages = (
       resolve();
     });
   });
+  dropInput(socket);
   void Promise.all([flushed, drain(socket, maxLingerMs)]).then(() => socket.destroy());
 };
 

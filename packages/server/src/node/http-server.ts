@@ -24,6 +24,9 @@ export type HttpServerOptions = RequestListenerOptions &
 /** Request line and header fields together, in bytes. */
 const maxHeaderBytes = 16_384;
 
+/** Body that Node buffers before the request is admitted, and responses before it stops reading, in bytes. */
+const maxBufferedBytes = 16_384;
+
 /** How often the timeouts are checked: a slow client is gone this much after its time at most. */
 const checkIntervalMs = 1_000;
 
@@ -89,6 +92,7 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: checkIntervalMs,
     maxHeaderSize: maxHeaderBytes,
+    highWaterMark: maxBufferedBytes,
     // Node would answer without a body; the service answers a missing Host itself.
     requireHostHeader: false,
   };

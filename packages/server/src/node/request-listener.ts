@@ -6,6 +6,7 @@ import { type Limits, limitsOf } from '../limits.ts';
 import {
   createConnections,
   maxPipelined,
+  refuseExcess,
   rest,
   rested,
   restSecondsOf,
@@ -60,9 +61,8 @@ export const createServe = (
   return {
     serve(request, response, answersContinue) {
       const connection = connections.of(request.socket);
-      if (connection.open.size > maxPipelined) {
-        // The one before is the last to be answered; these would only fill the memory.
-        request.socket.pause();
+      if (connection.open.size > maxPipelined || connection.last < Number.POSITIVE_INFINITY) {
+        refuseExcess(connection, request.socket);
         return;
       }
       const isOneTooMany = connection.open.size === maxPipelined;

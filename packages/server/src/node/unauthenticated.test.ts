@@ -1,19 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { head, listen, responses } from '../../test/listen.ts';
+import { memoryInUse } from '../../test/memory.ts';
 import { connectRaw, parseResponses } from '../../test/raw-http.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-const memoryInUse = () => {
-  collectGarbage();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-};
-
-describe('a stranger', () => {
+describe('an unauthenticated client', () => {
   it('has the answer before any of the body is sent', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);

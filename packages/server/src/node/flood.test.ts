@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMemoryRepository } from '@plantstore/core';
+import { hasOpenssl, makeCertificate } from '../../test/certificate.ts';
+import { head, listen, post } from '../../test/listen.ts';
+import { memoryInUse } from '../../test/memory.ts';
+import { sendRaw } from '../../test/raw-http.ts';
+import { startServer } from '../host/start-server.ts';
+
+const clientCount = 5;
+const batchBytes = 65_536;
+const maxBatches = 60;
+
+const turn = async () => new Promise(setImmediate);
+
+/** Sends a beginning and then the same bytes again and again, up to 4 MB, and reads no response. */
+const flood = async (socket: Socket, beginning: string, repeated: string): Promise<Socket> => {
+  socket.pause();
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  socket.write(beginning);
+  const batch = Buffer.from(repeated.repeat(Math.ceil(batchBytes / repeated.length)));
+  for (let count = 0; count < maxBatches && !socket.destroyed; count += 1) {
+    // The server has stopped reading.
+    if (socket.writableLength > 2 * batchBytes) break;
+    socket.write(batch);
+    for (let turns = 0; turns < 200 && socket.writableLength > 0; turns += 1) await turn();
+  }
+  return socket;
+};
+
+const get = head(['Host: a'], 'GET / HTTP/1.1');
+const unauthenticated = `${head(['Host: a', 'Content-Type: application/json', 'Content-Length: 2'])}{}`;
+const rejected = `${head(['Host: a', 'Authorization: Bearer bad', 'Content-Length: 2'])}{}`;
+const chunkedHead = head([
+  'Host: a',
+  'Authorization: Bearer bad',
+  'Content-Type: application/json',
+  'Transfer-Encoding: chunked',
+]);
+const large = head(['Host: a', `X: ${'x'.repeat(15_000)}`], 'GET / HTTP/1.1');
+
+const floods: [what: string, beginning: string, repeated: string][] = [
+  ['requests without a token', '', unauthenticated],
+  ['requests with a wrong token', '', rejected],
+  ['requests without a body', '', get],
+  ['requests with large heads', '', large],
+  ['requests after one that ends the connection', head(['Host: a', 'Connection: close']), get],
+  ['requests after one with an invalid Host', head(['Host: /']), get],
+  ['requests after CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'), get],
+  ['requests after what is not HTTP', '\0\r\n\r\n', get],
+  ['header fields without end', 'GET / HTTP/1.1\r\n', 'a:b\r\n'],
+  ['empty lines', '', '\r\n'],
+  ['a body in chunks of one byte', chunkedHead, '1\r\n{\r\n'],
+];
+
+/** Those that Node holds until their token is checked. */
+const unchecked = floods.filter(([what]) => /wrong token|one byte/.test(what));
+
+const never = new Promise<never>(() => {});
+
+describe('clients without a token that send without end and read nothing', () => {
+  const expectBounded = async (
+    connectOne: () => Socket,
+    [, beginning, repeated]: (typeof floods)[number],
+  ) => {
+    const before = memoryInUse();
+    const sockets = Array.from({ length: clientCount }, connectOne);
+    await Promise.all(sockets.map(async (socket) => flood(socket, beginning, repeated)));
+    expect((memoryInUse() - before) / clientCount).toBeLessThan(6_000_000);
+  };
+
+  it.each(floods)('take a bounded amount of memory: %s', async (...shape) => {
+    const { port } = await listen();
+    await expectBounded(() => connect(port, '127.0.0.1'), shape);
+    expect((await sendRaw(port, post(1))).status).toBe(200);
+  });
+
+  it.each(unchecked)('take as little while their token is checked: %s', async (...shape) => {
+    const { port } = await listen({ authenticate: async () => never });
+    await expectBounded(() => connect(port, '127.0.0.1'), shape);
+  });
+
+  it.runIf(hasOpenssl)('take as little over TLS', async () => {
+    const { port } = await listen({ tls: await makeCertificate() });
+    const [shape] = floods;
+    if (shape === undefined) throw new Error('there is no flood');
+    await expectBounded(
+      () => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }),
+      shape,
+    );
+  });
+
+  it.each(unchecked)(
+    'do not delay a stop beyond its deadline: %s',
+    async (_, beginning, repeated) => {
+      const started = await startServer({
+        repository: createMemoryRepository(),
+        authenticate: () => false,
+        port: 0,
+      });
+      if (started.kind === 'cannot-listen') throw new Error(started.message);
+      const { server } = started;
+      const { port, hostname } = new URL(server.url);
+      const flooding = Array.from({ length: clientCount }, async () => {
+        const socket = connect(Number(port), hostname);
+        await once(socket, 'connect');
+        return flood(socket, beginning, repeated);
+      });
+      for (let turns = 0; turns < 50; turns += 1) await turn();
+      await server.close(100);
+      const sockets = await Promise.all(flooding);
+      for (const socket of sockets) {
+        socket.resume();
+        if (!socket.closed) await once(socket, 'close');
+      }
+    },
+  );
+});
