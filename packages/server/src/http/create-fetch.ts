@@ -1,4 +1,5 @@
 import { type Answer, errorAnswer } from './answer.ts';
+import { createBodyBuffer } from './body-buffer.ts';
 import { requestIdOf } from './request-id.ts';
 import { createService, type Service, type ServiceOptions } from './service.ts';
 
@@ -10,15 +11,12 @@ export type InProcessFetch = (
 
 /** The body of a request, or `undefined` as soon as it is longer than it may be. */
 const readAtMost = async (request: Request, longest: number): Promise<Uint8Array | undefined> => {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = createBodyBuffer(longest);
   // Leaving the loop cancels what has not been read.
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > longest) return undefined;
-    chunks.push(chunk);
+    if (!body.add(chunk)) return undefined;
   }
-  return Buffer.concat(chunks);
+  return body.bytes();
 };
 
 const answerTo = async (

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import {
   chunked,
@@ -10,6 +12,7 @@ import {
   plant,
   responses,
 } from '../../test/listen.ts';
+import { memoryInUse } from '../../test/memory.ts';
 import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 
 describe('a body past the limit', () => {
@@ -72,5 +75,26 @@ describe('a body past the limit', () => {
     const padded = (size: number) => plant(7).padEnd(size, ' ');
     expect((await sendRaw(port, chunked(padded(maxBodyBytes)))).status).toBe(200);
     expect((await sendRaw(port, chunked(padded(maxBodyBytes), ' '))).status).toBe(413);
+  });
+});
+
+describe('a body in chunks of one byte', () => {
+  it('takes at most about twice its size in memory', async () => {
+    const size = 400_000;
+    const { server, port } = await listen({ maxBodyBytes: size });
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    const { socket, until } = await connectRaw(port);
+    const [accepted] = await connected;
+    const chunks = Buffer.from(
+      head([...goodFields, 'Transfer-Encoding: chunked']) +
+        plant(7).padEnd(size, ' ').replaceAll(/./g, '1\r\n$&\r\n'),
+    );
+    const before = memoryInUse();
+    socket.write(chunks);
+    while (accepted.bytesRead < chunks.length) await new Promise(setImmediate);
+    expect(memoryInUse() - before).toBeLessThan(3 * size);
+    socket.write('0\r\n\r\n');
+    expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 200 }]);
+    socket.destroy();
   });
 });

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { createBodyBuffer } from '../http/body-buffer.ts';
 
 /** A body that was read whole, grew past the limit, never ended, or was somebody else's to read. */
 export type ReadBody =
@@ -7,11 +8,6 @@ export type ReadBody =
   | { readonly kind: 'broken-off' }
   | { readonly kind: 'not-ours' };
 
-const joined = (chunks: readonly Buffer[], size: number): Buffer => {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size);
-};
-
 /** Reads a request body of at most `limit` bytes; past that it stops keeping, not listening. */
 export const readBody = async (request: IncomingMessage, limit: number): Promise<ReadBody> =>
   new Promise((resolve) => {
@@ -19,13 +15,11 @@ export const readBody = async (request: IncomingMessage, limit: number): Promise
       resolve({ kind: request.readableEnded ? 'not-ours' : 'broken-off' });
       return;
     }
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = createBodyBuffer(limit);
     // Only the first thing that it settles on counts.
     let isSettled = false;
     const settle = (result: ReadBody) => {
       isSettled = true;
-      chunks.length = 0;
       resolve(result);
     };
     request.on('data', (chunk: unknown) => {
@@ -35,12 +29,10 @@ export const readBody = async (request: IncomingMessage, limit: number): Promise
         settle({ kind: 'not-ours' });
         return;
       }
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > limit) settle({ kind: 'too-large' });
+      if (!body.add(chunk)) settle({ kind: 'too-large' });
     });
     request.on('end', () => {
-      if (!isSettled) settle({ kind: 'read', bytes: joined(chunks, size) });
+      if (!isSettled) settle({ kind: 'read', bytes: body.bytes() });
     });
     request.on('close', () => settle({ kind: 'broken-off' }));
   });

@@ -1,0 +1,39 @@
+/** Collects a body in one buffer, because a chunk of one byte would take hundreds of bytes if kept. */
+export type BodyBuffer = {
+  /** Copies a chunk; `false` where the body is longer than its limit. Nothing is kept then. */
+  readonly add: (chunk: Uint8Array) => boolean;
+  /** The body so far. */
+  readonly bytes: () => Uint8Array;
+};
+
+const empty = new Uint8Array(0);
+
+/** Creates a buffer for a body of at most `limit` bytes; it takes at most twice the size of the body. */
+export const createBodyBuffer = (limit: number): BodyBuffer => {
+  let buffer = empty;
+  let size = 0;
+  return {
+    add(chunk) {
+      const newSize = size + chunk.byteLength;
+      if (newSize > limit) {
+        buffer = empty;
+        size = 0;
+        return false;
+      }
+      if (size === 0) {
+        // Most bodies are one chunk, which needs no copy.
+        buffer = chunk;
+      } else {
+        if (newSize > buffer.byteLength) {
+          const larger = new Uint8Array(Math.min(limit, 2 * newSize));
+          larger.set(buffer.subarray(0, size));
+          buffer = larger;
+        }
+        buffer.set(chunk, size);
+      }
+      size = newSize;
+      return true;
+    },
+    bytes: () => buffer.subarray(0, size),
+  };
+};
