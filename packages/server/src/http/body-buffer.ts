@@ -10,7 +10,7 @@ const empty = new Uint8Array(0);
 
 /** Creates a buffer for a body of at most `limit` bytes; it takes at most twice the size of the body. */
 export const createBodyBuffer = (limit: number): BodyBuffer => {
-  let buffer = empty;
+  let buffer: Uint8Array = empty;
   let size = 0;
   return {
     add(chunk) {

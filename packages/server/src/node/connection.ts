@@ -12,6 +12,8 @@ export type Connection = {
   latest: Exchange | undefined;
   /** Those whose answers are not sent yet. */
   readonly open: Set<Exchange>;
+  /** When the last of them was over, as a time of `performance.now()`. */
+  idleSince: number;
   /** How many requests have come. */
   count: number;
   /** The number of the request whose answer says that the connection ends. */
@@ -80,6 +82,7 @@ const open = (socket: Socket): Connection => {
   const connection: Connection = {
     latest: undefined,
     open: new Set(),
+    idleSince: performance.now(),
     count: 0,
     last: Number.POSITIVE_INFINITY,
     excess: 0,
@@ -98,7 +101,7 @@ const open = (socket: Socket): Connection => {
 
 /** The connections that have brought a request, by their sockets. */
 export const createConnections = () => {
-  const connections = new WeakMap<Duplex, Connection>();
+  const connections = new Map<Duplex, Connection>();
   return {
     find: (socket: Duplex): Connection | undefined => connections.get(socket),
     of(socket: Socket): Connection {
@@ -106,7 +109,15 @@ export const createConnections = () => {
       if (known !== undefined) return known;
       const connection = open(socket);
       connections.set(socket, connection);
+      socket.once('close', () => connections.delete(socket));
       return connection;
+    },
+    /** Ends the connections that have been without a request for so long, in milliseconds. */
+    endIdle(maxIdleMs: number): void {
+      const since = performance.now() - maxIdleMs;
+      for (const [socket, connection] of connections) {
+        if (connection.open.size === 0 && connection.idleSince < since) socket.destroy();
+      }
     },
   };
 };

@@ -32,6 +32,7 @@ const requests: readonly [number, string, object?][] = [
   [400, head([])],
   [401, head(['Host: a'])],
   [404, head(['Host: a'], 'POST / HTTP/1.1')],
+  [404, head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')],
   [405, head(['Host: a'], 'GET /plants HTTP/1.1')],
   [408, head([...goodFields, 'Content-Length: 9']), { requestTimeoutMs: 100 }],
   [413, head([...goodFields, `Content-Length: ${maxBodyBytes + 1}`])],

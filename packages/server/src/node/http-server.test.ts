@@ -90,6 +90,17 @@ describe('Expect: 100-continue', () => {
     expect(told).toMatchObject([{ status, headers: { connection: 'close' } }]);
     socket.destroy();
   });
+
+  it.each(['Content-Length: 0', 'Content-Length: 000'])(
+    'gets no 100 where no body follows: %s',
+    async (length) => {
+      const { port } = await listen();
+      const { socket, until } = await connectRaw(port);
+      socket.write(head([...goodFields, 'Expect: 100-continue', length]));
+      expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 400 }]);
+      socket.destroy();
+    },
+  );
 });
 
 describe('what follows an answer that ends the connection', () => {

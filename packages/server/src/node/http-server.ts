@@ -84,7 +84,10 @@ const logHandshakes = (server: Server, logger: Logger): void => {
 export const createHttpServer = (options: HttpServerOptions): Server => {
   const logger = loggerOf(options.logger);
   const { headersTimeoutMs, requestTimeoutMs, ...limits } = limitsOf(options);
-  const { serve, admit, currentExchange } = createServe(options, () => !server.listening);
+  const { serve, service, currentExchange, endIdle } = createServe(
+    options,
+    () => !server.listening,
+  );
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
     headersTimeout,
@@ -104,10 +107,16 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
   server.maxConnections = limits.maxConnections;
   logHandshakes(server, logger);
   server.on('drop', warnOfDrops(limits.maxConnections, logger));
+  // An empty line counts as activity for Node's keep-alive timeout, and not as a request.
+  const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
+  server.on('listening', () => {
+    const check = setInterval(() => endIdle(maxIdleMs), checkIntervalMs).unref();
+    server.once('close', () => clearInterval(check));
+  });
   server.on('request', (request, response) => serve(request, response, false));
   server.on('checkContinue', (request, response) => serve(request, response, true));
   server.on('checkExpectation', (request, response) => serve(request, response, true));
   server.on('clientError', createClientErrorListener(currentExchange, logger));
-  server.on('connect', createConnectListener(admit, currentExchange, logger));
+  server.on('connect', createConnectListener(service, currentExchange, logger));
   return server;
 };

@@ -157,6 +157,18 @@ describe('connections', () => {
     expect(parseResponses(await ended).length).toBeLessThan(20);
   });
 
+  it('that send only empty lines after a response are ended', async () => {
+    const { server, port } = await listen({ keepAliveTimeoutMs: 200, headersTimeoutMs: 200 });
+    const { socket, until } = await connectRaw(port);
+    socket.write(post(1));
+    await until(responses(1));
+    const sending = setInterval(() => socket.write('\r\n'), 50);
+    const connections = promisify(server.getConnections.bind(server));
+    while ((await connections()) > 0) await new Promise(setImmediate);
+    clearInterval(sending);
+    socket.destroy();
+  });
+
   it('are ended, too, when such a client has sent CONNECT after them', async () => {
     const maxBodyBytes = 30_000_000;
     const limits = { maxBodyBytes, requestTimeoutMs: 1_000, handlerTimeoutMs: 200 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
-import { type Answer, errorAnswer } from '../http/answer.ts';
+import { type Answer, errorAnswer, type Headers } from '../http/answer.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import type { Service } from '../http/service.ts';
 import { STATUS_CODES } from './builtin-http.ts';
@@ -13,9 +13,14 @@ import type { RequestInfo } from './request-events.ts';
 import type { CurrentExchange } from './request-listener.ts';
 import { reportEnd, reportStart } from './request-report.ts';
 
-const rawResponse = ({ status, headers, body }: Answer, requestId: string): string => {
+const rawResponse = (
+  { status, headers, body }: Answer,
+  more: Headers,
+  requestId: string,
+): string => {
   const fields = [
     ...headers,
+    ...more,
     ['X-Request-Id', requestId],
     ['Date', new Date().toUTCString()],
     ['Connection', 'close'],
@@ -30,6 +35,7 @@ const answerRaw = (
   answer: Answer,
   logger: Logger,
   request: RequestInfo = { requestId: randomUUID() },
+  headers: Headers = [],
 ): void => {
   if (!socket.writable) {
     socket.destroy();
@@ -38,7 +44,7 @@ const answerRaw = (
   const who = () => request;
   const startedAt = performance.now();
   reportStart(who);
-  endInStages(socket, rawResponse(answer, request.requestId), (isWritten) =>
+  endInStages(socket, rawResponse(answer, headers, request.requestId), (isWritten) =>
     reportEnd(logger, { request: who, answer, startedAt, isWritten }),
   );
 };
@@ -63,6 +69,11 @@ const isRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean => 
     : wholeRequestLine.test(packet.slice(start, end));
 };
 
+/** Whether HTTP/1 was sent with a method that Node's parser knows from RTSP or HTTP/2. */
+const isMethodOfAnotherProtocol = ({ reason }: ParserError): boolean =>
+  reason === 'Invalid method for HTTP/x.x request' ||
+  reason === 'Expected HTTP/2 Connection Preface';
+
 /** Which row of the error table stands for what Node's HTTP parser refuses. */
 const nameOf = (error: ParserError): ErrorName => {
   switch (error.code) {
@@ -73,6 +84,9 @@ const nameOf = (error: ParserError): ErrorName => {
       return 'request-timeout';
     case 'HPE_INVALID_METHOD':
       return isRequestLine(error) ? 'not-implemented' : 'bad-request';
+    case 'HPE_INVALID_CONSTANT':
+    case 'HPE_INVALID_VERSION':
+      return isMethodOfAnotherProtocol(error) ? 'not-implemented' : 'bad-request';
     case 'HPE_INVALID_TRANSFER_ENCODING':
       // The same code says that Transfer-Encoding and Content-Length stand together: bad framing.
       return error.reason?.includes('Content-Length') ? 'bad-request' : 'not-implemented';
@@ -118,7 +132,7 @@ export const createClientErrorListener = (currentExchange: CurrentExchange, logg
 
 /** Answers CONNECT, in its turn on the connection; Node has given the socket out of its hands. */
 export const createConnectListener =
-  (admit: Service['admit'], currentExchange: CurrentExchange, logger: Logger) =>
+  ({ admit, headersFor }: Service, currentExchange: CurrentExchange, logger: Logger) =>
   (request: IncomingMessage, socket: Duplex): void => {
     // Node listens no more; a client that leaves would be an uncaught exception.
     socket.on('error', () => {});
@@ -129,7 +143,7 @@ export const createConnectListener =
     void admit({ method, target, httpVersion, rawHeaders }).then((admission) => {
       if (admission.kind === 'admitted') return;
       afterAnswers(currentExchange(socket), () =>
-        answerRaw(socket, admission.answer, logger, who()),
+        answerRaw(socket, admission.answer, logger, who(), headersFor(rawHeaders)),
       );
     });
   };

@@ -50,8 +50,10 @@ export const createServe = (
   isClosing: () => boolean,
 ): {
   readonly serve: Serve;
-  readonly admit: Service['admit'];
+  readonly service: Service;
   readonly currentExchange: CurrentExchange;
+  /** Ends the connections that have been without a request for so long, in milliseconds. */
+  readonly endIdle: (maxIdleMs: number) => void;
 } => {
   const logger = loggerOf(options.logger);
   const service = createService(options);
@@ -79,6 +81,7 @@ export const createServe = (
           connection.open.delete(exchange);
           // An idle connection keeps no request, for its head has a token.
           if (connection.latest === exchange && request.complete) connection.latest = undefined;
+          if (connection.open.size === 0) connection.idleSince = performance.now();
         },
       });
       connection.latest = exchange;
@@ -106,8 +109,9 @@ export const createServe = (
         }
       });
     },
-    admit: service.admit,
+    service,
     currentExchange: (socket) => connections.find(socket)?.latest,
+    endIdle: (maxIdleMs) => connections.endIdle(maxIdleMs),
   };
 };
 

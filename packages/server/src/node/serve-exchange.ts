@@ -91,7 +91,10 @@ export const serveExchange = async (
     return 'overloaded';
   }
   try {
-    if (answersContinue) exchange.response.writeContinue();
+    // Where no body follows, the final response comes at once (RFC 9110 §10.1.1).
+    if (answersContinue && Number(request.headers['content-length'] ?? 1) > 0) {
+      exchange.response.writeContinue();
+    }
     await answerBody(service, exchange);
   } finally {
     slots.giveBack();
