@@ -4,7 +4,12 @@ import { anyBytes, often, rarely, token } from './arbitraries.ts';
 /** Names are told apart, so that an answer tells whose it is. */
 export const plant = fc
   .record({
-    id: fc.integer(),
+    id: fc.oneof(
+      { weight: 20, arbitrary: fc.integer().map(String) },
+      { weight: 5, arbitrary: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n }).map(String) },
+      rarely('7.0', '70e-1', '-0', '1.5', '1e18', '1e19', '1E+2', '1e-1', '1e400', '01', '"7"'),
+      rarely('9007199254740993', '1.0000000000000000001', '100000000000000000000e-2'),
+    ),
     name: fc.uuid(),
     spaces: fc.oneof(often(9, 0), rarely(900, 990, 5000)),
   })

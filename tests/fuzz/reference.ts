@@ -1,5 +1,4 @@
-import { parseNewPlant } from '@plantstore/core';
-import { decodeBody } from '@plantstore/core/wire';
+import { readPlant, type ReadPlant } from './read-plant.ts';
 
 /** A request as a second, independent reading of the bytes finds it. */
 export type ReadRequest = {
@@ -13,6 +12,7 @@ export type ReadRequest = {
 
 type Fields = ReadonlyMap<string, readonly string[]>;
 
+/** Node's parser reads RTSP as HTTP, and does not report which of the two it has read. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) +([\x21-\x7e]+) +(?:HTTP|RTSP)\/(\d\.\d)$/;
 const fieldLine = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
 const hostField = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::\d*)?$/;
@@ -89,13 +89,8 @@ const isOnce = (fields: Fields, name: string, isRight: RegExp, needed = true): b
   return values.length === 0 ? !needed : values.length === 1 && isRight.test(values[0] ?? '');
 };
 
-const plantOf = (bytes: Buffer): string | undefined =>
-  decodeBody(bytes)
-    .andThen((value) => parseNewPlant(value))
-    .match(toText, () => undefined);
-
 /** A plant as text to compare. */
-export const toText = (plant: { id: bigint; name: string; tag?: string }): string =>
+export const toText = (plant: ReadPlant): string =>
   JSON.stringify([String(plant.id), plant.name, plant.tag ?? null]);
 
 type Head = {
@@ -142,8 +137,13 @@ export const readRequests = (bytes: Buffer, maxBodyBytes: number, token: string)
     const body = readBody(text, headEnd + 4, fields, version);
     const hasToken = isOnce(fields, 'authorization', new RegExp(`^Bearer +${token}$`, 'i'));
     const isRight = hasToken && isWanted(head) && (body?.bytes.length ?? 0) <= maxBodyBytes;
-    const plant = isRight && body !== undefined ? plantOf(body.bytes) : undefined;
-    requests.push({ method, hasToken, plant, isWhole: body !== undefined });
+    const plant = isRight && body !== undefined ? readPlant(body.bytes) : undefined;
+    requests.push({
+      method,
+      hasToken,
+      plant: plant && toText(plant),
+      isWhole: body !== undefined,
+    });
     if (body === undefined || isLast(head)) return requests;
     at = body.end;
   }
