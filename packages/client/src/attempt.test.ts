@@ -105,7 +105,7 @@ describe('a request without a whole answer', () => {
 it('an answer that never stops is cut off as a breach of the contract, which is not asked for again', async () => {
   const closed = Promise.withResolvers<undefined>();
   const baseUrl = await serve((_request, response) => {
-    const chunk = Buffer.alloc(2 ** 16, 'x');
+    const chunk = Buffer.alloc(2 ** 16, '"');
     const pour = () => {
       while (response.write(chunk));
     };
@@ -115,7 +115,7 @@ it('an answer that never stops is cut off as a breach of the contract, which is 
   const error = await errorOf(createClient({ baseUrl, token }));
   const longest = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
   expect(error).toMatchObject({ kind: 'response-invalid', status: 200, attempts: 1 });
-  expect(error).toHaveProperty('body', 'x'.repeat(longest));
+  expect(error).toHaveProperty('body', '"'.repeat(longest));
   await closed.promise;
 });
 

@@ -60,7 +60,8 @@ export const attempt = async (
       told.status = status;
       progress.retryAfter = safely(() => response.headers.get('retry-after'));
       // An honest answer repeats the request, at most with every character as a \uXXXX.
-      return { status, body: await readBytes(response, signal, 2 ** 20 + 6 * body.length) };
+      const longest = 2 ** 20 + 6 * body.length;
+      return { status, longest, body: await readBytes(response, signal, longest) };
     });
     return typeof answer === 'string' ? answer : readAnswer(answer, told.attempts, redact);
   } catch (thrown) {

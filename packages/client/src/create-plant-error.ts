@@ -58,7 +58,7 @@ export type UnexpectedStatus = Attempted & {
   readonly kind: 'unexpected-status';
   /** The HTTP status; 0 where a browser hides a redirect. */
   readonly status: number;
-  /** The raw body, with the token struck out; one far longer than any honest one is cut off. */
+  /** The raw body, with `***` for each word that has the token in it; an over-long one is cut off. */
   readonly body: string;
 };
 
@@ -71,7 +71,7 @@ export type ResponseInvalid = Attempted & {
   readonly kind: 'response-invalid';
   /** The HTTP status, 200 or 400. */
   readonly status: number;
-  /** The raw body, with the token struck out; one far longer than any honest one is cut off. */
+  /** The raw body, with `***` for each word that has the token in it; an over-long one is cut off. */
   readonly body: string;
 };
 

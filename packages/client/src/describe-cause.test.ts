@@ -33,10 +33,10 @@ describe('describeCause', () => {
     expect(describeThrown(thrown)).toEqual(description);
   });
 
-  it('strikes the token out of every text, wherever it stands', () => {
-    const text = `${token}Bearer ${token}${token}.`;
+  it('replaces each word that has the token in it, in every text', () => {
+    const text = `${token}Bearer (${token}${token}).`;
     const cause = { name: text, message: text, code: text };
-    const struck = '***Bearer ******.';
+    const struck = '*** (***).';
     const expected = { name: struck, message: struck, code: struck };
     expect(describeThrown({ ...cause, cause })).toEqual({ ...expected, cause: expected });
     expect(describeThrown(text).message).toBe(struck);

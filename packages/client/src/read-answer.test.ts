@@ -3,9 +3,11 @@ import { token } from '../test/fixtures.ts';
 import { redactorOf } from './redactor.ts';
 import { readAnswer } from './read-answer.ts';
 
+const longest = 200_000;
+
 const read = (status: number, body: string) =>
   readAnswer(
-    { status, body: new TextEncoder().encode(body) },
+    { status, body: new TextEncoder().encode(body), longest },
     1,
     redactorOf([token]),
   ).match<unknown>(
@@ -50,9 +52,19 @@ describe('readAnswer', () => {
 
   it('calls an answer invalid that is not UTF-8', () => {
     const body = Uint8Array.from([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
-    expect(readAnswer({ status: 200, body }, 1, redactorOf([token]))).toMatchObject({
+    expect(readAnswer({ status: 200, body, longest }, 1, redactorOf([token]))).toMatchObject({
       error: { kind: 'response-invalid', body: '{"name":"\ufffd"}' },
     });
+  });
+
+  it('judges nothing that comes after the cut', () => {
+    const plant = '{"name":"Monstera"}';
+    const body = new TextEncoder().encode(`${plant} and more`);
+    const readUpTo = (bytes: number) =>
+      readAnswer({ status: 200, body, longest: bytes }, 1, redactorOf([token]));
+    expect(readUpTo(plant.length).unwrapOr(undefined)).toEqual({ name: 'Monstera' });
+    expect(readUpTo(plant.length - 1)).toMatchObject({ error: { body: '{"name":"Monstera"' } });
+    expect(readUpTo(body.length)).toMatchObject({ error: { body: `${plant} and more` } });
   });
 
   it('reads no member from a prototype', () => {

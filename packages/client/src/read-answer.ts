@@ -5,19 +5,24 @@ import { errorNames } from './error-names.ts';
 import type { Redact } from './redactor.ts';
 import { safely } from './safely.ts';
 
-/** An answer of the service, read to its end. */
-export type Answer = { readonly status: number; readonly body: Uint8Array };
+/** A response, whose body is cut off after the first `longest` bytes. */
+export type Answer = {
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly longest: number;
+};
 
 const isInt32 = (value: unknown): value is number => typeof value === 'number' && value === ~~value;
 
 /** What an answer means by the contract. A plant may contain the token's text, an error may not. */
 export const readAnswer = (
-  { status, body }: Answer,
+  { status, body, longest }: Answer,
   attempts: number,
   redact: Redact,
 ): Result<Plant, CreatePlantError> => {
+  const bytes = body.subarray(0, longest);
   const content = safely((): unknown =>
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)),
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)),
   );
   // What a prototype may have is no member of JSON.
   const { name, tag, error, message } = Object.setPrototypeOf(Object(content), null) as {
@@ -32,7 +37,7 @@ export const readAnswer = (
     const known = errorNames[error] ?? 'unknown';
     return err({ kind: 'refused', name: known, error, message: redact(message), ...common });
   }
-  const raw = { body: redact(new TextDecoder().decode(body)), ...common };
+  const raw = { body: redact(new TextDecoder().decode(bytes), body.length > longest), ...common };
   return status === 200 || status === 400
     ? err({ kind: 'response-invalid', message: `the ${status} answer breaks the contract`, ...raw })
     : err({ kind: 'unexpected-status', message: `unexpected status ${status}`, ...raw });

@@ -4,8 +4,8 @@ import { nextTurn, quietly } from './safely.ts';
 const chunksPerTurn = 1000;
 
 /**
- * A response's body, cut off after `longest` bytes. Whatever goes wrong is thrown; the body is then
- * cancelled and unlocked, as it is when `signal` aborts or too much comes.
+ * Reads a response's body until it ends or more than `longest` bytes are there. Whatever goes wrong is
+ * thrown; the body is then cancelled and unlocked, as it is when `signal` aborts or too much comes.
  */
 export const readBytes = async (
   response: Response,
@@ -16,7 +16,7 @@ export const readBytes = async (
   // An opaque redirect has no body, and some injected fetches have no web stream.
   if (typeof body?.getReader !== 'function')
     // A DataView takes no garbage for a length, as an array of bytes would.
-    return new Uint8Array(new DataView(await response.arrayBuffer()).buffer).subarray(0, longest);
+    return new Uint8Array(new DataView(await response.arrayBuffer()).buffer);
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   const cancel = () => void quietly(() => reader.cancel());
   signal.addEventListener('abort', cancel);
@@ -41,5 +41,5 @@ export const readBytes = async (
     bytes.set(chunk, at);
     at += chunk.byteLength;
   }
-  return bytes.subarray(0, longest);
+  return bytes;
 };

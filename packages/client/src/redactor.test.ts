@@ -20,7 +20,7 @@ describe('the redactor', () => {
   ])('finds a token that %s has escaped, beside one that was escaped once', (_, escaped) => {
     const redact = redactorOf(['abc/def+ghi==']);
     expect(redact(escaped)).toBe('***');
-    expect(redact(`abc%2Fdef+ghi==, 5%25 ${escaped}`)).toBe('***, 5% ***');
+    expect(redact(`abc%2Fdef+ghi==, 5%25 ${escaped}`)).toBe('***, 5%25 ***');
   });
 
   it('shows no token by undoing the escapes of another', () => {
@@ -56,6 +56,8 @@ describe('the redactor', () => {
     ['is nothing but escapes', '%78'.repeat(333_333)],
     ['is nothing but backslashes', '\\'.repeat(1_000_000)],
     ['is one escape without end', `&#x${'0'.repeat(1_000_000)}`],
+    ['is nothing but words', 'x '.repeat(500_000)],
+    ['is nothing but words escaped again and again', '%25252578 '.repeat(100_000)],
   ])('takes no long time for a text that %s', (_, text) => {
     const start = performance.now();
     redactorOf(['x'.repeat(4_000), `y${'x'.repeat(15_999)}`])(text);
@@ -63,8 +65,33 @@ describe('the redactor', () => {
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 
-  it('strikes out every token of a call, also one that is a part of another', () => {
+  it('replaces every token of a call, also one that is a part of another', () => {
     expect(redactorOf(['abc', 'abcdef'])('abc, abcdef, ab')).toBe('***, ***, ab');
+  });
+
+  it('leaves no part of tokens that overlap', () => {
+    expect(redactorOf(['abcd', 'cdef'])('abcdef, cdefabcd')).toBe('***, ***');
+  });
+
+  it('replaces the whole word that a token is in, and nothing else', () => {
+    expect(redactorOf(['abc'])('?a=1&token=abcd%20 {"token":"abc","n":"50%25"} <b>abc</b>')).toBe(
+      '?*** {"token":"***","n":"50%25"} <b>***</b>',
+    );
+  });
+
+  it.each([
+    ['as it is', 'mF_9.B5f-4.1JqM~'],
+    ['escaped', 'mF%5F9%2EB5f%2D4%2E1JqM%7E'],
+  ])('finds the first 16 characters of a token that something else has cut off, %s', (_, part) => {
+    expect(redactorOf(['mF_9.B5f-4.1JqM~top+secret/0=='])(`Bearer ${part}...`)).toBe('Bearer ***');
+  });
+
+  it('replaces the last word of a text that is cut off, where it ends with one', () => {
+    const redact = redactorOf(['abc']);
+    expect(redact('one two', true)).toBe('one ***');
+    expect(redact('one two', false)).toBe('one two');
+    expect(redact('one two "', true)).toBe('one two "');
+    expect(redact('', true)).toBe('');
   });
 
   it('leaves what is no token as it is', () => {

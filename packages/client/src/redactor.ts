@@ -1,4 +1,5 @@
-export type Redact = (text: string) => string;
+/** Replaces each word of a text that has a token in it, and the last word where the text is cut off. */
+export type Redact = (text: string, isCut?: boolean) => string;
 
 /** A character as JSON, a URL or HTML may escape it, or the backslashes that JSON may put before one. */
 const escaped = /(?:\\+u00|%|&#x0*)([\da-f]{2});?|&#(\d+);?|\\+/gi;
@@ -9,29 +10,24 @@ const unescaped = (text: string): string =>
     code ? String.fromCharCode(Number(code)) : '',
   );
 
-// Of a long token its beginning is looked for, and goes with whatever follows that could be a token's,
-// escaped or not: so the time grows with the text alone, whatever token and text have in common.
-const longest = 200;
-const patternOf = (token: string): RegExp =>
-  new RegExp(
-    token.slice(0, longest).replace(/\W/g, '\\$&') + (token[longest] ? '[\\w.~+/=%&#;\\\\-]*' : ''),
-    'g',
-  );
+/** A run of the characters that a token and its escapes consist of: no token lies in two words. */
+const words = /[\w.~+/=%&#;\\-]+/g;
 
-// A text that has a token in an escaped form is told without those escapes: to keep track of where each
-// character was would cost more than it tells. An asterisk is in no b64token, so what is left around it
-// never forms a token anew. A text may have been escaped again and again, as JSON in a URL in HTML is.
-const strike = (text: string, pattern: RegExp, layers = 4): string => {
-  const struck = text.replace(pattern, '***');
-  const plain = unescaped(struck);
-  const strictly = layers && plain !== struck ? strike(plain, pattern, layers - 1) : plain;
-  return strictly === plain ? struck : strictly;
+// Only the beginning of a token is searched for: the time grows with the text alone, and a token that
+// was cut off elsewhere is found, too. A text may have been escaped repeatedly, as JSON in a URL is.
+const holds = (word: string, token: string, layers = 4): boolean => {
+  const plain = unescaped(word);
+  return (
+    word.includes(token.slice(0, 16)) ||
+    (layers > 0 && plain !== word && holds(plain, token, layers - 1))
+  );
 };
 
-// The longest goes first: a shorter one may be a part of it.
 export const redactorOf =
   (tokens: readonly string[]): Redact =>
-  (text) =>
-    tokens
-      .toSorted((one, other) => other.length - one.length)
-      .reduce((left, token) => strike(left, patternOf(token)), text);
+  (text, isCut) =>
+    text.replace(words, (word, start: number) =>
+      (isCut && start + word.length === text.length) || tokens.some((token) => holds(word, token))
+        ? '***'
+        : word,
+    );
