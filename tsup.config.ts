@@ -4,6 +4,7 @@ import { defineConfig, type Options } from 'tsup';
 type Package = 'core' | 'sqlite' | 'postgres' | 'server' | 'client';
 
 type Manifest = {
+  browserslist?: string[];
   exports: Record<string, string | { '@plantstore/source': string }>;
   bin?: Record<string, string>;
 };
@@ -28,11 +29,17 @@ const programsOf = (packageName: Package): string[] =>
       `packages/${packageName}/${path.slice(2).replace('dist', 'src').replace('.js', '.ts')}`,
   );
 
+/** The client promises these, and loads modules of core there. */
+const browsers = manifestOf('client').browserslist?.map((range) => range.replace(' >= ', '')) ?? [];
+
+const runsInBrowsers = (packageName: Package): boolean =>
+  packageName === 'core' || packageName === 'client';
+
 const options = (packageName: Package): Options => ({
   outDir: `packages/${packageName}/dist`,
   format: ['esm'],
-  target: 'node22',
-  platform: packageName === 'core' || packageName === 'client' ? 'neutral' : 'node',
+  target: runsInBrowsers(packageName) ? ['node22', ...browsers] : 'node22',
+  platform: runsInBrowsers(packageName) ? 'neutral' : 'node',
   // tsup's declarations need the compiler API that TypeScript 7 has not; tsc makes them.
   dts: false,
   // Without its prefix, node:sqlite does not exist.

@@ -62,11 +62,16 @@ export const startServers = async (pageOrigin?: string): Promise<Settings> => {
   };
 };
 
-/** Serves a page with a script at `/`, and gives its origin and what the page finds. */
+/** Serves a page with a script at `/`, and gives its origin, what the page finds and who sends that. */
 export const servePage = async (
   script: string,
   settingsFor: (origin: string) => Promise<Settings>,
-): Promise<{ readonly origin: string; readonly findings: Promise<Finding[]> }> => {
+): Promise<{
+  readonly origin: string;
+  readonly findings: Promise<Finding[]>;
+  readonly userAgent: Promise<string | undefined>;
+}> => {
+  const { promise: userAgent, resolve: identify } = Promise.withResolvers<string | undefined>();
   const { promise: findings, resolve } = Promise.withResolvers<Finding[]>();
   const { promise: settings, resolve: settle } = Promise.withResolvers<Settings>();
   const origin = await serve(async (request, response) => {
@@ -83,6 +88,7 @@ export const servePage = async (
         response.end(JSON.stringify(await settings));
         break;
       case '/findings':
+        identify(request.headers['user-agent']);
         resolve(JSON.parse(await text(request)) as Finding[]);
         response.end();
         break;
@@ -91,5 +97,5 @@ export const servePage = async (
     }
   });
   settle(await settingsFor(origin));
-  return { origin, findings };
+  return { origin, findings, userAgent };
 };

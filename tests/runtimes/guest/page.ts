@@ -2,6 +2,11 @@
 import { createClient, createPlants } from '@plantstore/client';
 import { runSuite, type Settings } from './suite.ts';
 
-const settings = (await (await fetch('/settings')).json()) as Settings;
-const body = JSON.stringify(await runSuite({ createClient, createPlants }, settings));
-await fetch('/findings', { method: 'POST', body });
+const run = async () => {
+  const settings = (await (await fetch('/settings')).json()) as Settings;
+  const body = JSON.stringify(await runSuite({ createClient, createPlants }, settings));
+  await fetch('/findings', { method: 'POST', body });
+};
+
+// The oldest browsers have no top-level await.
+void run();
