@@ -62,10 +62,17 @@ const otherMethod = ({ method, rawHeaders }: RequestHead, cors: Cors | undefined
     : refuse('method-not-allowed', { headers: [['Allow', 'OPTIONS, POST']] });
 };
 
-/** What was thrown, in a line without the token, whatever form it was put into. */
+/** The forms in which a token may be in a message; padding may follow base64. */
+const formsOf = (token: string): readonly string[] => {
+  const bytes = Buffer.from(token);
+  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  return [token, encodeURIComponent(token), base64, bytes.toString('base64url')];
+};
+
+/** Describes what was thrown, in one line without the token. */
 const describe = (thrown: unknown, token: string): string => {
   const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
-  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64')];
+  const forms = formsOf(token);
   const hasToken = forms.some((form) => text.toLowerCase().includes(form.toLowerCase()));
   return hasToken ? 'an error whose message has the token in it' : text;
 };

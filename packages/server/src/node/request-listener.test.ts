@@ -33,6 +33,28 @@ describe('a fault of ours', () => {
     expect(JSON.stringify(logged)).toContain('whose message has the token');
     expect(JSON.stringify(logged)).not.toContain('good');
   });
+
+  const token = 'a-token~with/signs+of_every.kind~~';
+  it.each([
+    ['as it is', token],
+    ['in capitals', token.toUpperCase()],
+    ['percent-encoded', encodeURIComponent(token)],
+    ['percent-encoded in lower case', encodeURIComponent(token).toLowerCase()],
+    ['in base64', Buffer.from(token).toString('base64')],
+    ['in base64 without padding', Buffer.from(token).toString('base64').replace(/=+$/, '')],
+    ['in base64url', Buffer.from(token).toString('base64url')],
+  ])('is logged without the token where its message has it %s', async (_, form) => {
+    const { logged, logger } = recordLog();
+    const authenticate = () => {
+      throw new Error(`cannot verify ${form}.`);
+    };
+    const { port } = await listen({ logger, authenticate });
+    const request = post(7).replace('Bearer good', `Bearer ${token}`);
+    expect((await sendRaw(port, request)).status).toBe(500);
+    expect(logged).toMatchObject([{ status: 500, message: 'request failed' }]);
+    expect(JSON.stringify(logged)).toContain('whose message has the token');
+    expect(JSON.stringify(logged)).not.toContain(form);
+  });
 });
 
 describe('the log of requests', () => {
@@ -81,6 +103,26 @@ describe('a body that somebody else has read', () => {
 });
 
 describe('createRequestListener', () => {
+  it('serves the next request where the server has sent a response of its own', async () => {
+    const listener = createRequestListener({
+      repository: createMemoryRepository(),
+      authenticate: () => true,
+      maxInFlight: 1,
+    });
+    let isFirst = true;
+    const server = createServer((request, response) => {
+      if (isFirst) response.writeHead(202, { 'Content-Length': 2 }).end('{}');
+      isFirst = false;
+      listener(request, response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect((await sendRaw(port, post(7))).status).toBe(202);
+    expect((await sendRaw(port, post(8))).status).toBe(200);
+  });
+
   it('works in any Node server', async () => {
     const server = createServer(
       createRequestListener({
