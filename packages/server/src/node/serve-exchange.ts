@@ -26,7 +26,6 @@ export const createSlots = (count: number): Slots => {
 const endsConnection: ReadonlySet<unknown> = new Set<ErrorName>([
   'bad-request',
   'headers-too-large',
-  'not-implemented',
 ]);
 
 /** Keeps the connection only where the body that nobody wants is known to be small. */
