@@ -78,6 +78,23 @@ describe('more requests in flight than there may be', () => {
     hasty.socket.destroy();
   });
 
+  it('have a Retry-After of at most 8 seconds, and do not hold up a stop', async () => {
+    const { repository, until, answerAll } = onDemand();
+    const { server, port } = await listen({ repository, maxInFlight: 1 });
+    const first = sendRaw(port, post(1));
+    await until(1);
+    const { socket, until: untilReceived } = await connectRaw(port);
+    socket.write([2, 3, 4, 5, 6, 7].map(post).join(''));
+    await untilReceived(responses(1));
+    server.close();
+    const refused = parseResponses(await untilReceived(responses(6)));
+    const retryAfter = refused.map(({ headers }) => headers['retry-after']);
+    expect(retryAfter).toEqual(['1', '2', '4', '8', '8', '8']);
+    answerAll();
+    expect((await first).status).toBe(200);
+    socket.destroy();
+  });
+
   it('are none of those that are refused by their head', async () => {
     const { repository, until, answerAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });

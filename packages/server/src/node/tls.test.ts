@@ -89,22 +89,6 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     expect(logged).toEqual([{ code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }]);
   });
 
-  it('speaks TLS 1.2 and 1.3, and nothing older', async () => {
-    const { port } = await listenTls();
-    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-      const { socket } = await connectTls(port, { minVersion: version, maxVersion: version });
-      expect(socket.getProtocol()).toBe(version);
-      socket.destroy();
-    }
-    const { socket } = await connectTls(port, {
-      minVersion: 'TLSv1',
-      maxVersion: 'TLSv1.1',
-      ciphers: 'DEFAULT@SECLEVEL=0',
-    });
-    expect(socket.authorized || socket.encrypted ? socket.getProtocol() : null).toBe(null);
-    socket.destroy();
-  });
-
   it('closes connections beyond their limit', async () => {
     const { port } = await listenTls({ maxConnections: 1 });
     const first = await connectTls(port);

@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { goodFields, head, listen, maxBodyBytes, post, responses } from '../../test/listen.ts';
+import { connectRaw, parseResponses } from '../../test/raw-http.ts';
+
+const notHttp = 'hello\r\n\r\n';
+const withBody = (length: number) => head(['Host: a', `Content-Length: ${length}`]);
+
+/** Connects, and resolves `closed` with the server's socket once the server has closed it. */
+const connect = async () => {
+  const { server, port } = await listen();
+  const closed = new Promise<Socket>((resolve) => {
+    server.on('connection', (socket: Socket) => socket.once('close', () => resolve(socket)));
+  });
+  return { socket: (await connectRaw(port)).socket, closed };
+};
+
+describe('a connection whose client does not close it after the last response', () => {
+  it('stays open long enough for a slow client to read the response', async () => {
+    const lastsMs = async (bytes: string): Promise<number> => {
+      const sentAt = performance.now();
+      const { socket, closed } = await connect();
+      socket.write(bytes);
+      await closed;
+      socket.destroy();
+      return performance.now() - sentAt;
+    };
+    const [afterNoHttp, afterHead] = await Promise.all([
+      lastsMs(notHttp),
+      lastsMs(withBody(9_999)),
+    ]);
+    // Timers may be early by a millisecond.
+    expect(afterNoHttp).toBeGreaterThan(490);
+    expect(afterHead).toBeGreaterThan(4_990);
+  });
+
+  const mebibyte = 1_048_576;
+  it.each([
+    ['after bytes that are not HTTP', notHttp, 65],
+    // As many bytes again may arrive while the connection closes.
+    ['of an unwanted body', withBody(1e12), 2 * 65],
+    ['of a body that is too large', head([...goodFields, 'Content-Length: 1000000000000']), 2 * 65],
+  ])('is closed when too many bytes arrive %s', async (_, bytes, maxMebibytes) => {
+    const { socket, closed } = await connect();
+    const chunk = Buffer.alloc(mebibyte, 'x');
+    const sendChunk = (): void => {
+      socket.write(chunk, (error) => {
+        if (!error) sendChunk();
+      });
+    };
+    socket.write(bytes);
+    sendChunk();
+    const { bytesRead } = await closed;
+    socket.destroy();
+    expect(bytesRead).toBeLessThan(maxMebibytes * mebibyte);
+  });
+});
+
+describe('a connection whose request has an unwanted body', () => {
+  it('serves the next request where the body is as long as a wanted one may be', async () => {
+    const { port } = await listen();
+    const { socket, until } = await connectRaw(port);
+    socket.write(withBody(maxBodyBytes) + 'x'.repeat(maxBodyBytes) + post(7));
+    const received = parseResponses(await until(responses(2)));
+    expect(received.map(({ status }) => status)).toEqual([401, 200]);
+    expect(received[0]?.headers['connection']).toBe('keep-alive');
+    socket.destroy();
+  });
+
+  it('is closed where the body is one byte longer', async () => {
+    const { port } = await listen();
+    const { socket, ended } = await connectRaw(port);
+    socket.write(withBody(maxBodyBytes + 1) + 'x'.repeat(maxBodyBytes + 1) + post(7));
+    const received = parseResponses(await ended);
+    expect(received).toMatchObject([{ status: 401, headers: { connection: 'close' } }]);
+    socket.destroy();
+  });
+});
