@@ -27,6 +27,8 @@ export type PatroniCluster = {
   /** Starts etcd and the members. */
   readonly startAll: () => Promise<void>;
   readonly roles: () => Promise<Roles>;
+  /** Changes settings of the whole cluster; its members apply them within some seconds. */
+  readonly configure: (changes: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Starts a member that was killed. */
   readonly start: (node: Node) => Promise<void>;
   /** Waits until all three run, both standbys follow the leader, and one of them confirms commits. */
@@ -144,6 +146,15 @@ export const createPatroniCluster = async (
       const nodeThatIs = (role: string) =>
         nodes.find(({ name }) => members.some((one) => one.name === name && one.role === role));
       return { leader: nodeThatIs('leader'), synchronous: nodeThatIs('sync_standby') };
+    },
+    async configure(changes) {
+      const [node] = nodes;
+      const response = await fetch(`http://127.0.0.1:${node?.patroniPort}/config`, {
+        method: 'PATCH',
+        body: JSON.stringify(changes),
+        signal: AbortSignal.timeout(5_000),
+      });
+      if (!response.ok) throw new Error(`Patroni refused the settings: ${await response.text()}`);
     },
     async whole() {
       for (;;) {
