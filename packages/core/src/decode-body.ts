@@ -8,7 +8,7 @@ export type BodyUndecodable = {
 };
 
 /** How many arrays and objects may lie inside one another (RFC 8259 §9 allows a limit). */
-export const maxNesting = 500;
+const maxNesting = 500;
 
 /** Fifteen digits without an exponent always survive a double; anything longer may not. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE]/;
