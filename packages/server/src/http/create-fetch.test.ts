@@ -1,4 +1,4 @@
-import { createMemoryRepository } from '@plantstore/core';
+import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
@@ -49,6 +49,7 @@ describe('the fetch without a network', () => {
     ['another token', '/plants', { ...good, headers: { ...fields, Authorization: 'Bearer bad' } }],
     ['text', '/plants', { ...good, headers: { ...fields, 'Content-Type': 'text/plain' } }],
     ['gzip', '/plants', { ...good, headers: { ...fields, 'Content-Encoding': 'gzip' } }],
+    ['the longest body', '/plants', { ...good, body: monstera.padEnd(maxBodyBytes) }],
     ['a long body', '/plants', { ...good, body: longBody }],
     ['a long body without a token', '/plants', { ...good, headers: {}, body: longBody }],
     ['no body', '/plants', { method: 'POST', headers: fields }],
@@ -121,6 +122,41 @@ describe('the fetch without a network', () => {
       signal: controller.signal,
     });
     await expect(creating).rejects.toBe('enough');
+  });
+
+  it('creates nothing where a signal aborts before the whole body is sent', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const half = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    const body = new ReadableStream({
+      async start(stream) {
+        stream.enqueue(Buffer.from(monstera.slice(0, 9)));
+        await half.promise;
+        stream.enqueue(Buffer.from(monstera.slice(9)));
+        stream.close();
+        setImmediate(sent.resolve);
+      },
+    });
+    const created: unknown[] = [];
+    const inner = createMemoryRepository();
+    const repository: PlantRepository = {
+      create: (newPlant) => {
+        created.push(newPlant);
+        return inner.create(newPlant);
+      },
+    };
+    const creating = fetchWith({ repository })('http://plants.test/plants', {
+      ...good,
+      body,
+      duplex: 'half',
+      signal,
+    });
+    setImmediate(() => controller.abort('enough'));
+    await expect(creating).rejects.toBe('enough');
+    half.resolve();
+    await sent.promise;
+    expect(created).toEqual([]);
   });
 
   it('rejects with the reason of a signal that aborts while a token is refused', async () => {

@@ -43,17 +43,12 @@ const responseOf = (
     headers: [...headers, ...more].map(([name, value]): [string, string] => [name, value]),
   });
 
-/** What a promise gives, unless the signal aborts before; then its reason is thrown. */
+/** What a promise gives, unless a request's own signal aborts before; then its reason is thrown. */
 const unlessAborted = async <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> => {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   // A reason may be anything, and fetch rejects with it as it is.
-  const onAbort = () => reject(signal.reason as Error);
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  signal.addEventListener('abort', () => reject(signal.reason as Error));
+  return Promise.race([promise, aborted]);
 };
 
 /**
