@@ -81,6 +81,28 @@ describe('a token function', () => {
     expect(asked).toEqual([false, true]);
   });
 
+  it('is not asked by a call that starts while another waits for a new token', async () => {
+    const { baseUrl, shown } = await guarded('new');
+    const asked: boolean[] = [];
+    const refreshing = Promise.withResolvers<void>();
+    const renewed = Promise.withResolvers<string>();
+    const give = ({ refresh }: TokenRequest) => {
+      asked.push(refresh);
+      if (!refresh) return 'old';
+      refreshing.resolve();
+      return renewed.promise;
+    };
+    const client = createClient({ baseUrl, token: give });
+    const first = client.createPlant(plant);
+    await refreshing.promise;
+    const second = client.createPlant(plant);
+    renewed.resolve('new');
+    expect(await first).toMatchObject(ok);
+    expect(await second).toMatchObject(ok);
+    expect(asked).toEqual([false, true]);
+    expect(shown).toEqual(['old', 'new', 'new']);
+  });
+
   it('is asked no third time: a second 401 is an error', async () => {
     const { baseUrl, shown } = await guarded('another');
     const error = await errorOf(createClient({ baseUrl, token: () => 'wrong' }));
