@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import pg from 'pg';
 import type { PostgresServer } from '../packages/postgres/test/postgres-server.ts';
+import { connectSql } from '../packages/postgres/test/sql-client.ts';
 
 /** Gives new stores. */
 export type Stores = {
@@ -21,8 +21,7 @@ export const storesIn = (folder: string, { url }: PostgresServer): Stores => {
     newDatabase: async (settings = '') => {
       count += 1;
       const name = `plants_${count}`;
-      const client = new pg.Client({ connectionString: url() });
-      await client.connect();
+      const client = await connectSql(url());
       await client.query(`CREATE DATABASE ${name}`);
       await client.end();
       return settings === '' ? url(name) : `${url(name)}?options=${encodeURIComponent(settings)}`;

@@ -21,6 +21,8 @@ const openPostgres = async (connectionString) => {
   const { default: pg } = await import('pg');
   // At most 10 connections, its default.
   const pool = new pg.Pool({ connectionString });
+  // Without a listener, an idle connection that is lost would end the process.
+  pool.on('error', () => {});
   await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)');
   return async ({ id, name, tag = null }) => {
     const inserted = await pool.query(

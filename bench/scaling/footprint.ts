@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import pg from 'pg';
+import { connectSql } from '../../packages/postgres/test/sql-client.ts';
 import { bin } from '../build.ts';
 import { type Child, startChild } from '../child.ts';
 import { type Contender, withServer } from '../measure.ts';
@@ -56,8 +56,7 @@ const fillSqlite = async ({ stores }: Places, plants: number, ids: Filled['ids']
 
 const fillPostgres = async ({ stores }: Places, plants: number, ids: Filled['ids']) => {
   const database = await stores.newDatabase();
-  const client = new pg.Client({ connectionString: database });
-  await client.connect();
+  const client = await connectSql(database);
   const read = async (sql: string): Promise<number> => {
     const { rows } = await client.query<{ told: string }>(`SELECT ${sql} AS told`);
     return Number(rows[0]?.told);

@@ -15,6 +15,19 @@ const cancelWaits = async () =>
     `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
   );
 
+/** Cancels waits until the function that it returns is called. */
+const startCanceling = () => {
+  const state = { isStopped: false };
+  const cancel = async () => {
+    while (!state.isStopped) await cancelWaits();
+  };
+  const canceling = cancel();
+  return async () => {
+    state.isStopped = true;
+    await canceling;
+  };
+};
+
 /** Resolves once a commit waits for the standby: the setting is in force some time after its reload. */
 const waitUntilInForce = async () => {
   const state = { isWaiting: false };
@@ -24,9 +37,9 @@ const waitUntilInForce = async () => {
   };
   const probing = probe();
   while (!state.isWaiting) state.isWaiting = (await cancelWaits()).length > 0;
-  const canceling = setInterval(() => void cancelWaits().catch(() => {}), 20);
+  const stopCanceling = startCanceling();
   await probing;
-  clearInterval(canceling);
+  await stopCanceling();
 };
 
 it('a wait for a standby that was canceled is noticed where the session hides warnings', async () => {
@@ -39,8 +52,7 @@ it('a wait for a standby that was canceled is noticed where the session hides wa
     'SELECT pg_reload_conf()',
   );
   await waitUntilInForce();
-  const canceling = setInterval(() => void cancelWaits().catch(() => {}), 20);
-  onTestFinished(() => clearInterval(canceling));
+  onTestFinished(startCanceling());
   expect((await repository.create({ id: 1n, name: 'x' })).isErr()).toBe(true);
   expect((await repository.create({ id: 1n, name: 'x' })).isErr()).toBe(true);
 });

@@ -1,9 +1,9 @@
-import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { judgeNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
 import { expectKept } from '../test/load.ts';
 import type { Verdict } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectSql } from '../test/sql-client.ts';
 
 describe('a create whose statement fails', () => {
   const retried: readonly (readonly [string, Verdict])[] = [
@@ -12,6 +12,7 @@ describe('a create whose statement fails', () => {
     ['an unknown outcome of a statement that was not run', { error: '40003' }],
     ['an unknown outcome of a statement that was run', { errorAfter: '40003' }],
     ['a timeout of the server’s own', { error: '57014' }],
+    ['a lock that is released', { error: '55P03' }],
     ['a server without space', { error: '53100' }],
     ['a leader that became a standby', { error: '25006' }],
     ['a shutdown', { error: '57P01', severity: 'FATAL' }],
@@ -125,17 +126,16 @@ it('a create is kept by a server that is slower than a statement may be', async 
   expect((await repository.create(monstera)).isOk()).toBe(true);
 });
 
-describe('a create that waits for a lock', () => {
+describe('a create that waits for the table', () => {
   it('leaves little behind on the server when it is given up', async () => {
     const { repository, direct } = await openBehindProxy({
       statementTimeoutMs: 300,
       deadlineMs: 3_000,
     });
-    const holder = new pg.Client({ connectionString: direct });
-    await holder.connect();
+    const holder = await connectSql(direct);
     onTestFinished(async () => holder.end());
     await holder.query('BEGIN');
-    await holder.query(`INSERT INTO plants VALUES (7, 'Ficus')`);
+    await holder.query('LOCK TABLE plants');
     expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
     await vi.waitFor(async () => {
       const { rows } = await holder.query<{ count: string }>(

@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newRole, openAndClose } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectSql } from '../test/sql-client.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 describe('a table that cannot be used', () => {
@@ -130,8 +130,7 @@ describe('a table that cannot be used', () => {
   it('is named when another session has it locked', async () => {
     const url = sharedUrl(await newDatabase());
     await openAndClose(url);
-    const holder = new pg.Client({ connectionString: url });
-    await holder.connect();
+    const holder = await connectSql(url);
     onTestFinished(async () => holder.end());
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE plants');

@@ -1,6 +1,6 @@
-import pg from 'pg';
 import { inject } from 'vitest';
 import { superuserPassword } from './postgres-server.ts';
+import { connectSql } from './sql-client.ts';
 
 let count = 0;
 
@@ -16,8 +16,7 @@ export const runSql = async (
   url: string,
   ...statements: readonly string[]
 ): Promise<Record<string, unknown>[]> => {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await connectSql(url);
   try {
     let rows: Record<string, unknown>[] = [];
     for (const statement of statements) {
