@@ -1,18 +1,24 @@
-import type { PlantRepository } from '@plantstore/core';
+import {
+  assertNewPlant,
+  type IdTaken,
+  type NewPlant,
+  type PlantRepository,
+} from '@plantstore/core';
 import { describeRepository } from '@plantstore/core/repository-contract';
-import { errAsync, okAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 
 const createJsonRepository = (): PlantRepository => {
   const plants = new Map<bigint, string>();
-  return {
-    create({ id, name, tag }) {
-      const plant = JSON.stringify({ name, tag });
-      const kept = plants.get(id) ?? plant;
-      plants.set(id, kept);
-      return kept === plant ? okAsync() : errAsync({ kind: 'id-taken', id });
-    },
+  const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
+    assertNewPlant(plant);
+    const { id, name, tag } = plant;
+    const json = JSON.stringify({ name, tag });
+    const kept = plants.get(id) ?? json;
+    plants.set(id, kept);
+    return kept === json ? ok() : err({ kind: 'id-taken', id });
   };
+  return { create: (plant) => new ResultAsync(create(plant)) };
 };
 
 describeRepository({ describe, it, expect }, 'plants as JSON', async () => ({

@@ -3,6 +3,7 @@
  * @mergeModuleWith <project>
  */
 
+export { assertNewPlant } from './assert-new-plant.ts';
 export { createPlant, type CreatePlantError } from './create-plant.ts';
 export { createMemoryRepository } from './memory-repository.ts';
 export { parseNewPlant, type PlantFault, type PlantInvalid } from './parse-new-plant.ts';

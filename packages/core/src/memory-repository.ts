@@ -1,6 +1,7 @@
-import { errAsync, okAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { assertNewPlant } from './assert-new-plant.ts';
 import type { NewPlant } from './plant.ts';
-import type { PlantRepository } from './plant-repository.ts';
+import type { IdTaken, PlantRepository } from './plant-repository.ts';
 
 /**
  * A repository that keeps plants in this process's memory and loses them with it: for tests, demos
@@ -16,16 +17,16 @@ import type { PlantRepository } from './plant-repository.ts';
  */
 export const createMemoryRepository = (): PlantRepository => {
   const plants = new Map<bigint, Pick<NewPlant, 'name' | 'tag'>>();
-  return {
-    create({ id, name, tag }) {
-      const kept = plants.get(id);
-      if (kept === undefined) {
-        plants.set(id, tag === undefined ? { name } : { name, tag });
-        return okAsync();
-      }
-      return kept.name === name && kept.tag === tag
-        ? okAsync()
-        : errAsync({ kind: 'id-taken' as const, id });
-    },
+  // Async, so that a plant that was not validated rejects. Without a wait, so that it is atomic.
+  const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
+    assertNewPlant(plant);
+    const { id, name, tag } = plant;
+    const kept = plants.get(id);
+    if (kept === undefined) {
+      plants.set(id, tag === undefined ? { name } : { name, tag });
+      return ok();
+    }
+    return kept.name === name && kept.tag === tag ? ok() : err({ kind: 'id-taken', id });
   };
+  return { create: (plant) => new ResultAsync(create(plant)) };
 };

@@ -34,8 +34,9 @@ export interface PlantRepository {
    *   `ok`, nothing changes, so a create can be repeated;
    * - a different plant has the id: `id-taken`, nothing changes.
    *
-   * Of racing creates with one id, exactly one content wins. The plant has been validated before.
-   * An expected failure is an `err`; a rejection is a bug.
+   * Of racing creates with one id, exactly one content wins. An expected failure is an `err`; a
+   * rejection is a bug. A plant that was not validated is a bug of the caller: the result rejects,
+   * and no other plant is concerned. `assertNewPlant` checks it.
    */
   create(plant: NewPlant): ResultAsync<void, IdTaken | StoreUnavailable>;
 }

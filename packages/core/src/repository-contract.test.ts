@@ -1,5 +1,6 @@
 import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
+import { assertNewPlant } from './assert-new-plant.ts';
 import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
@@ -25,11 +26,20 @@ const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]
   return failed.flat();
 };
 
+/** Rejects plants that were not validated, so that each repository has one fault. */
+const rejecting = (create: PlantRepository['create']): PlantRepository => ({
+  create: (plant) =>
+    new ResultAsync(
+      (async () => {
+        assertNewPlant(plant);
+        return create(plant);
+      })(),
+    ),
+});
+
 const changing = (change: (plant: NewPlant) => NewPlant) => async () => {
   const inner = createMemoryRepository();
-  return {
-    repository: { create: (plant: NewPlant) => inner.create(change(plant)) },
-  };
+  return { repository: rejecting((plant) => inner.create(change(plant))) };
 };
 
 const withText = (change: (text: string) => string) =>
@@ -78,8 +88,32 @@ describe('the repository contract', () => {
       changing(({ id, name, tag }) => ({ id, name, ...(tag && { tag }) })),
     ],
     ['makes an empty tag of none', changing((plant) => ({ tag: '', ...plant }))],
-    ['checks first and writes later', async () => ({ repository: lateWriter() })],
-    ['takes everything', async () => ({ repository: { create: () => okAsync() } })],
+    ['checks first and writes later', async () => ({ repository: rejecting(lateWriter().create) })],
+    ['takes everything', async () => ({ repository: rejecting(() => okAsync()) })],
+    [
+      'creates what was not validated',
+      async () => {
+        const plants = new Map<bigint, string>();
+        const create: PlantRepository['create'] = ({ id, name, tag }) => {
+          const plant = JSON.stringify({ name, tag });
+          const kept = plants.get(id) ?? plant;
+          plants.set(id, kept);
+          return kept === plant ? okAsync() : errAsync({ kind: 'id-taken', id });
+        };
+        return { repository: { create } };
+      },
+    ],
+    [
+      'throws where it must reject',
+      async () => {
+        const inner = createMemoryRepository();
+        const create: PlantRepository['create'] = (plant) => {
+          assertNewPlant(plant);
+          return inner.create(plant);
+        };
+        return { repository: { create } };
+      },
+    ],
     [
       'refuses repeats',
       async () => {
@@ -89,7 +123,7 @@ describe('the repository contract', () => {
           seen.add(id);
           return okAsync();
         };
-        return { repository: { create } };
+        return { repository: rejecting(create) };
       },
     ],
     [
@@ -103,7 +137,7 @@ describe('the repository contract', () => {
             ? okAsync()
             : errAsync({ kind: 'id-taken', id: plant.id });
         };
-        return { repository: { create } };
+        return { repository: rejecting(create) };
       },
     ],
     [

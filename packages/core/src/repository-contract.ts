@@ -75,6 +75,23 @@ const texts: readonly string[] = [
   `${'x'.repeat(100_000)}y`,
 ];
 
+/** Plants that fail validation. */
+const notPlants: readonly unknown[] = [
+  { id: 2n ** 63n, name: 'Monstera' },
+  { id: -(2n ** 63n) - 1n, name: 'Monstera' },
+  { id: 2n ** 64n + 7n, name: 'Monstera' },
+  { id: 7, name: 'Monstera' },
+  { id: '7', name: 'Monstera' },
+  { name: 'Monstera' },
+  { id: 7n },
+  { id: 7n, name: 7 },
+  { id: 7n, name: '\ud800' },
+  { id: 7n, name: 'Monstera\0' },
+  { id: 7n, name: 'Monstera', tag: null },
+  { id: 7n, name: 'Monstera', tag: '\udfff' },
+  { id: 7n, name: 'Monstera', tag: '\0' },
+];
+
 const outcome = async (repository: PlantRepository, plant: NewPlant): Promise<string> =>
   repository.create(plant).match(
     () => 'ok',
@@ -200,6 +217,17 @@ export const describeRepository = (
           tag: text,
         })),
       );
+    });
+
+    given('rejects a plant that was not validated, and no other', async ({ repository }) => {
+      const plants = [...notPlants, { id: 7n, name: 'Monstera\ufffd' }] as readonly NewPlant[];
+      const settled = plants.map(async (plant) =>
+        repository.create(plant).then(
+          (result) => (result.isOk() ? 'ok' : result.error.kind),
+          () => 'rejected',
+        ),
+      );
+      expect(await Promise.all(settled)).toEqual([...notPlants.map(() => 'rejected'), 'ok']);
     });
 
     given('lets one of 1,000 racing plants have an id', async ({ repository }) => {

@@ -120,21 +120,6 @@ describe('a repository', () => {
     });
   });
 
-  it.each([
-    { id: 2n ** 63n, name: 'x' },
-    { id: 7, name: 'x' },
-    { id: 7n, name: '\0' },
-    { id: 7n, name: '\ud800' },
-    { id: 7n },
-    { id: 7n, name: 'x', tag: null },
-    { id: 7n, name: 'x', tag: '\udfff' },
-  ])('is not harmed by a plant that nobody validated: %o', async (plant) => {
-    const { repository } = await openBehindProxy();
-    const refused = (await repository.create(plant as never))._unsafeUnwrapErr();
-    expect(refused.kind).toBe('store-unavailable');
-    expect((await repository.create(monstera)).isOk()).toBe(true);
-  });
-
   it('keeps every acknowledged plant while connections are reset under it', async () => {
     const { proxy, repository, direct, url } = await openBehindProxy();
     const load = startLoad([repository, await open(url)]);

@@ -1,4 +1,9 @@
-import type { NewPlant, PlantRepository, StoreUnavailable } from '@plantstore/core';
+import {
+  assertNewPlant,
+  type NewPlant,
+  type PlantRepository,
+  type StoreUnavailable,
+} from '@plantstore/core';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
@@ -8,7 +13,6 @@ import { createGroupCommit, type Created } from './group-commit.ts';
 import { createLane } from './lane.ts';
 import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
 import { readPassFile } from './pass-file.ts';
-import { plantFault } from './plant-fault.ts';
 import { prepareTable } from './plants-table.ts';
 import type { Target } from './statements.ts';
 import type { Session } from './session.ts';
@@ -52,6 +56,8 @@ const lanesInFlight = 2;
 const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
 
+const closed: StoreUnavailable = { kind: 'store-unavailable', reason: 'the database is closed' };
+
 const serversOf = (url: DatabaseUrl, tls: Tls, connectTimeoutMs: number): Servers => ({
   addresses: url.addresses,
   tls,
@@ -93,8 +99,8 @@ const repositoryOn = (
   let closing: Promise<void> | undefined;
 
   const create = async (plant: NewPlant): Promise<Created> => {
-    const reason = closing === undefined ? plantFault(plant) : 'the database is closed';
-    return reason === undefined ? group.create(plant) : err({ kind: 'store-unavailable', reason });
+    assertNewPlant(plant);
+    return closing === undefined ? group.create(plant) : err(closed);
   };
   const close = async (): Promise<void> => {
     await group.drained();

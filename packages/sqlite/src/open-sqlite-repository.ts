@@ -1,5 +1,10 @@
 import { resolve } from 'node:path';
-import type { NewPlant, PlantRepository, StoreUnavailable } from '@plantstore/core';
+import {
+  assertNewPlant,
+  type NewPlant,
+  type PlantRepository,
+  type StoreUnavailable,
+} from '@plantstore/core';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitThread, startCommitThread } from './commit-thread.ts';
 import { type Commit, createGroupCommit, type Created } from './group-commit.ts';
@@ -25,18 +30,6 @@ const limits = { maxWaiting: 10_000, maxWaitingText: 2 ** 28, maxBatchText: 2 **
 
 /** How long a file that could not be opened again is left alone, in milliseconds. */
 const reopenPauseMs = 1_000;
-
-/** A plant that nobody validated is a bug, and must not fail those that share its commit. */
-const assertPlant = ({ id, name, tag }: NewPlant): void => {
-  if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id is too large for an int64');
-  if (typeof name !== 'string' || !['string', 'undefined'].includes(typeof tag)) {
-    throw new TypeError('name and tag must be strings');
-  }
-  // SQLite keeps UTF-8, where all lone surrogates are one: different plants would be the same.
-  if (!name.isWellFormed() || tag?.isWellFormed() === false) {
-    throw new TypeError('name and tag must be Unicode text');
-  }
-};
 
 /** Commits in the thread there is, and starts another one when it has ended. */
 const createRecoveringCommit = (path: string, first: CommitThread) => {
@@ -73,7 +66,7 @@ const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
   let closing: Promise<void> | undefined;
 
   const create = async (plant: NewPlant): Promise<Created> => {
-    assertPlant(plant);
+    assertNewPlant(plant);
     return closing === undefined ? group.create(plant) : err(closed);
   };
 

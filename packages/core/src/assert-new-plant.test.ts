@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { assertNewPlant } from './assert-new-plant.ts';
+
+describe('assertNewPlant', () => {
+  it.each([
+    { id: -(2n ** 63n), name: '' },
+    { id: 2n ** 63n - 1n, name: '\ufffd', tag: '' },
+  ])('accepts a plant that can be kept exactly: %o', (plant) => {
+    expect(() => assertNewPlant(plant)).not.toThrow();
+  });
+
+  it.each([
+    [{ id: 2n ** 63n, name: 'x' }, RangeError, 'the id must be an int64'],
+    [{ id: 7, name: 'x' }, TypeError, 'the id must be a bigint'],
+    [{ id: 7n }, TypeError, 'name and tag must be Unicode text'],
+    [{ id: 7n, name: '\0' }, TypeError, 'name and tag must be Unicode text'],
+    [{ id: 7n, name: 'x', tag: null }, TypeError, 'name and tag must be Unicode text'],
+    [{ id: 7n, name: 'x', tag: '\udfff' }, TypeError, 'name and tag must be Unicode text'],
+  ] as const)('throws at one that cannot: %o', (plant, error, message) => {
+    const check = () => assertNewPlant(plant as never);
+    expect(check).toThrow(error);
+    expect(check).toThrow(message);
+  });
+});

@@ -1,0 +1,27 @@
+import type { NewPlant } from './plant.ts';
+import { isUnicodeText } from './unicode-text.ts';
+
+/**
+ * Throws where a plant cannot be kept exactly: its `id` is no int64, or its `name` or `tag` is no
+ * Unicode text. A repository calls it first, because a plant that was not validated is a bug of the
+ * caller and must not fail other plants of the same commit.
+ *
+ * @param plant - the argument of {@link PlantRepository.create}
+ * @throws TypeError or RangeError
+ * @example
+ * ```ts
+ * import { assertNewPlant } from '@plantstore/core';
+ *
+ * assertNewPlant({ id: 7n, name: 'Monstera' }); // returns
+ * assertNewPlant({ id: 2n ** 63n, name: 'Monstera' }); // throws a RangeError
+ * ```
+ */
+export const assertNewPlant = ({ id, name, tag }: NewPlant): void => {
+  if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint');
+  if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id must be an int64');
+  for (const text of tag === undefined ? [name] : [name, tag]) {
+    if (typeof text !== 'string' || !isUnicodeText(text)) {
+      throw new TypeError('name and tag must be Unicode text');
+    }
+  }
+};
