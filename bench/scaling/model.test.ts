@@ -124,7 +124,13 @@ describe('the groups of the stores, on a disk that takes 20 ms', () => {
     };
     const { create } = createPostgresGroup(
       Array.from({ length: lanes }, () => commit),
-      { maxWaiting: 1_000, deadlineMs: 10_000, maxBatchPlants: 8, maxBatchText: 1e6 },
+      {
+        maxWaiting: 1_000,
+        maxWaitingText: 1e6,
+        deadlineMs: 10_000,
+        maxBatchPlants: 8,
+        maxBatchText: 1e6,
+      },
       () => undefined,
     );
     const { perSecond } = predict(nearlyFree, { ...disk, lanes, maxBatch: 8 }, 16);

@@ -1,4 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
+import { sqlStateOf } from './server-failure.ts';
 import type { Row, Session } from './session.ts';
 import { insertStatement, readStatement, type Statement, type Target } from './statements.ts';
 
@@ -8,31 +9,42 @@ import { insertStatement, readStatement, type Statement, type Target } from './s
  */
 export type Outcome = 'kept' | 'id-taken' | 'missing';
 
+const lockNotAvailable = '55P03';
+
 const byId = (one: NewPlant, other: NewPlant): number => (one.id < other.id ? -1 : 1);
 
+/** How long a statement may take, and how long it may wait for each locked id, in milliseconds. */
+export type Timeouts = { readonly statementMs: number; readonly lockMs: number };
+
 /**
- * Inserts plants, or compares them with those that are there; when it returns, what it tells is
+ * Inserts plants, or compares them with the rows of their ids. When it returns, the outcomes are
  * durable. The first statement commits by itself and inserting is idempotent, so after any failure
  * the whole can be repeated. Of several plants with one id, the first is inserted.
  *
- * @param timeoutMs - how long each of the two statements may take
+ * @returns the outcome of each plant, or `locked`: another session's transaction has inserted or
+ * deleted an id and has not ended, and no plant was inserted
  */
 export const commitBatch = async (
   session: Session,
   target: Target,
   plants: readonly NewPlant[],
-  timeoutMs: number,
-): Promise<Outcome[]> => {
+  { statementMs, lockMs }: Timeouts,
+): Promise<readonly Outcome[] | 'locked'> => {
   const found = new Map<bigint, Row>();
   const run = async (statement: Statement) => {
-    for (const row of await session.query(statement, timeoutMs))
+    for (const row of await session.query(statement, statementMs))
       found.set(BigInt(row[0] ?? ''), row);
   };
 
   const firsts = new Map<bigint, NewPlant>();
   for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
-  // Sorted, because batches that take their locks in different orders deadlock.
-  await run(insertStatement(target, [...firsts.values()].toSorted(byId)));
+  try {
+    // Sorted, because batches that take their locks in different orders deadlock.
+    await run(insertStatement(target, [...firsts.values()].toSorted(byId), lockMs));
+  } catch (thrown) {
+    if (target.dialect === 'postgresql' && sqlStateOf(thrown) === lockNotAvailable) return 'locked';
+    throw thrown;
+  }
   const others = plants.filter(({ id }) => !found.has(id));
   if (others.length > 0) await run(readStatement(target, others));
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { expectKept } from '../test/load.ts';
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
+import { openPostgresRepository, type PostgresOptions } from './open-postgres-repository.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(async () => server.dispose());
 
-const open = async (deadlineMs = 10_000) => {
+const open = async (options: Partial<PostgresOptions> = {}) => {
   const repository = (
-    await openPostgresRepository({ url: server.url(), deadlineMs })
+    await openPostgresRepository({ url: server.url(), ...options })
   )._unsafeUnwrap();
   onTestFinished(repository.close);
   return repository;
@@ -97,7 +97,7 @@ describe('where a standby must confirm and none does', () => {
   };
 
   it('no plant is answered, not even one that can be seen, until it is confirmed', async () => {
-    const repository = await open(1_500);
+    const repository = await open({ deadlineMs: 1_500 });
     onTestFinished(async () => {
       await confirmBy('');
     });
@@ -112,5 +112,31 @@ describe('where a standby must confirm and none does', () => {
     await confirmBy('');
     expect((await repository.create(monstera)).isOk()).toBe(true);
     await expectKept(server.url(), [monstera]);
+  });
+
+  it('hosts that create one plant have it, however long its commit takes', async () => {
+    const limits = { deadlineMs: 60_000, statementTimeoutMs: 30_000 };
+    const [one, another] = [await open(limits), await open(limits)];
+    onTestFinished(async () => {
+      await confirmBy('');
+    });
+    await confirmedByNobody();
+    const hoya = { id: 5n, name: 'Hoya' };
+    const waits = async (statement: string) => {
+      const rows = await runSql(
+        server.url(),
+        `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '${statement}%'`,
+      );
+      return rows.length;
+    };
+    const creating = [one.create(hoya)];
+    while ((await waits('INSERT')) < 1);
+    creating.push(another.create(hoya), another.create({ ...hoya, name: 'Ficus' }));
+    // The other host waits until the commit that holds the id is confirmed.
+    while ((await waits('SELECT')) < 1);
+    await confirmBy('');
+    const [first, second, third] = await Promise.all(creating);
+    expect([first?.isOk(), second?.isOk()]).toEqual([true, true]);
+    expect(third?._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 5n });
   });
 });

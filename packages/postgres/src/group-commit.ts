@@ -5,19 +5,25 @@ import { err, type Result } from 'neverthrow';
 export type Created = Result<void, IdTaken | StoreUnavailable>;
 
 /**
- * Commits a batch and gives what became of each plant, in order; never rejects, and gives up at a
- * time of `performance.now()`.
+ * Commits a batch and returns the result of each plant, in order. A plant that is committed apart
+ * from its batch has a promise as its result. Never rejects. `giveUpAt`: a time of
+ * `performance.now()` after which nothing is repeated.
  */
-export type Commit = (plants: readonly NewPlant[], giveUpAt: number) => Promise<readonly Created[]>;
+export type Commit = (
+  plants: readonly NewPlant[],
+  giveUpAt: number,
+) => Promise<readonly (Created | Promise<Created>)[]>;
 
-/** How many creates share what. */
+/** Limits of the queue. Text is counted in UTF-16 code units; one plant may always be longer. */
 export type Limits = {
-  /** How many creates may wait for a result; one more is `store-unavailable` at once. */
+  /** Number of creates that may wait for a result; one more is `store-unavailable` at once. */
   readonly maxWaiting: number;
+  /** Amount of text that they may have. */
+  readonly maxWaitingText: number;
   /** How long a create may take, in milliseconds. */
   readonly deadlineMs: number;
   readonly maxBatchPlants: number;
-  /** How much text is in a batch, in UTF-16 code units; one plant always is. */
+  /** Amount of text in a batch. */
   readonly maxBatchText: number;
 };
 
@@ -35,7 +41,7 @@ export type GroupCommit = {
   readonly drained: () => Promise<void>;
 };
 
-const textOf = ({ plant }: Waiting): number => plant.name.length + (plant.tag?.length ?? 0);
+const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
 /**
  * Collects creates while batches are being committed and commits them together in the next one.
@@ -45,11 +51,12 @@ const textOf = ({ plant }: Waiting): number => plant.name.length + (plant.tag?.l
  */
 export const createGroupCommit = (
   lanes: readonly Commit[],
-  { maxWaiting, deadlineMs, maxBatchPlants, maxBatchText }: Limits,
+  { maxWaiting, maxWaitingText, deadlineMs, maxBatchPlants, maxBatchText }: Limits,
   trouble: () => string | undefined,
 ): GroupCommit => {
   const free = lanes.toReversed();
   const unsettled = new Set<Waiting>();
+  let unsettledText = 0;
   let waiting: Waiting[] = [];
   let isScheduled = false;
   let onDrained: (() => void)[] = [];
@@ -58,6 +65,7 @@ export const createGroupCommit = (
 
   const settle = (one: Waiting, created: Created): void => {
     if (!unsettled.delete(one)) return;
+    unsettledText -= textOf(one.plant);
     clearTimeout(one.timer);
     one.resolve(created);
     if (unsettled.size > 0) return;
@@ -66,11 +74,11 @@ export const createGroupCommit = (
   };
 
   const takeBatch = (): Waiting[] => {
-    // Whose time is up has been told so.
+    // Creates whose deadline has passed are settled already.
     waiting = waiting.filter((one) => unsettled.has(one));
     let text = 0;
     const end = waiting.findIndex((one, index) => {
-      text += textOf(one);
+      text += textOf(one.plant);
       return index >= maxBatchPlants || (index > 0 && text > maxBatchText);
     });
     return waiting.splice(0, end === -1 ? waiting.length : end);
@@ -83,7 +91,10 @@ export const createGroupCommit = (
         batch.at(-1)?.giveUpAt ?? 0,
       );
       for (const [index, one] of batch.entries()) {
-        settle(one, created[index] ?? unavailable('the batch came to nothing'));
+        const result = created[index] ?? unavailable('the batch came to nothing');
+        // Not awaited: a plant apart from its batch holds up no other.
+        if (result instanceof Promise) void result.then((later) => settle(one, later));
+        else settle(one, result);
       }
     }
     free.push(lane);
@@ -103,11 +114,19 @@ export const createGroupCommit = (
     });
   };
 
+  const refusal = (plant: NewPlant): string | undefined => {
+    if (unsettled.size >= maxWaiting) {
+      return `${maxWaiting} creates are waiting for the database already`;
+    }
+    return unsettled.size > 0 && unsettledText + textOf(plant) > maxWaitingText
+      ? `${unsettledText} characters are waiting for the database already`
+      : undefined;
+  };
+
   return {
     create: async (plant) => {
-      if (unsettled.size >= maxWaiting) {
-        return unavailable(`${maxWaiting} creates are waiting for the database already`);
-      }
+      const reason = refusal(plant);
+      if (reason !== undefined) return unavailable(reason);
       return new Promise((resolve) => {
         const one: Waiting = { plant, resolve, giveUpAt: performance.now() + deadlineMs };
         one.timer = setTimeout(() => {
@@ -118,6 +137,7 @@ export const createGroupCommit = (
           );
         }, deadlineMs);
         unsettled.add(one);
+        unsettledText += textOf(plant);
         waiting.push(one);
         schedule();
       });

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import { err, ok } from 'neverthrow';
-import { commitBatch } from './commit-batch.ts';
+import { commitBatch, type Outcome } from './commit-batch.ts';
 import type { Address } from './database-url.ts';
 import type { Commit, Created } from './group-commit.ts';
 import { describeThrown, remedyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
-import type { Target } from './statements.ts';
+import { readStatement, type Target } from './statements.ts';
 
 /** Commits batches one after another, on a connection that it renews when it must. */
 export type Lane = {
@@ -24,11 +24,26 @@ export type LaneOptions = {
   readonly target: Target;
   /** How long a statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
+  /**
+   * Creates a plant whose id another session holds locked, apart from its batch. Without it, the
+   * lane itself waits for the lock.
+   */
+  readonly createApart?: (plant: NewPlant) => Promise<Created>;
 };
 
 const firstPauseMs = 25;
 const longestPauseMs = 1_000;
 const maxUnanswered = 2;
+
+/** How long an insert may wait for a locked id, in milliseconds. */
+const lockTimeoutsMs = {
+  /** Other hosts that create the same plants lock ids as well, for the duration of a commit. */
+  batch: 100,
+  /** A part of a batch in which an id is locked: its other plants wait meanwhile. */
+  part: 10,
+  /** A plant apart from others. */
+  apart: 250,
+};
 
 /** Doubled each time, and drawn by lot, so that hosts do not come back in step. */
 const pauseMs = (attempt: number): number =>
@@ -37,6 +52,9 @@ const pauseMs = (attempt: number): number =>
 const missing =
   'a trigger dropped it, a policy hides it from this role, or it was removed just now';
 
+const locked =
+  'another session holds its id: a transaction that inserted or deleted it has not ended';
+
 const refused = (thrown: unknown): Created =>
   err({
     kind: 'store-unavailable',
@@ -44,10 +62,27 @@ const refused = (thrown: unknown): Created =>
     cause: thrown,
   });
 
+type Results = Awaited<ReturnType<Commit>>;
+
+/** Times of `performance.now()`, and how long the next insert may wait for each locked id. */
+type Clock = { readonly giveUpAt: number; readonly lockMs: number; readonly lockedUntil: number };
+
+const createdOf = ({ id }: NewPlant, outcome: Outcome): Created => {
+  switch (outcome) {
+    case 'kept':
+      return ok();
+    case 'id-taken':
+      return err({ kind: 'id-taken', id });
+    case 'missing':
+      return refused(new Error(missing));
+  }
+};
+
 export const createLane = ({
   connect,
   target,
   statementTimeoutMs,
+  createApart,
   ...first
 }: LaneOptions): Lane => {
   let { session } = first;
@@ -65,50 +100,96 @@ export const createLane = ({
     if (unanswered.length > maxUnanswered) unanswered.shift()?.();
   };
 
-  const attempt = async (plants: readonly NewPlant[]): Promise<Created[]> => {
-    if (session?.isUsable() !== true) session = await connect(session?.address);
-    // Not cut to what is left until the deadline: a connection that was hard to get would be destroyed.
-    const outcomes = await commitBatch(session, target, plants, statementTimeoutMs);
-    trouble = undefined;
-    return outcomes.map((outcome, index) => {
-      if (outcome === 'missing') return refused(new Error(missing));
-      return outcome === 'kept' ? ok() : err({ kind: 'id-taken', id: plants[index]?.id ?? 0n });
-    });
-  };
-
-  const commit = async (plants: readonly NewPlant[], giveUpAt: number): Promise<Created[]> => {
+  /** Repeats work until it succeeds, and throws where repeating it is no use or time is up. */
+  const persist = async <T>(giveUpAt: number, work: (on: Session) => Promise<T>): Promise<T> => {
     for (let count = 0; ; count += 1) {
       try {
-        return await attempt(plants);
+        if (session?.isUsable() !== true) session = await connect(session?.address);
+        const done = await work(session);
+        trouble = undefined;
+        return done;
       } catch (thrown) {
         trouble = thrown;
         const remedy = remedyOf(thrown);
         if (remedy === 'reconnect') leave();
-        if (remedy === 'divide' && plants.length > 1) {
-          // So that one plant at fault does not fail its neighbours.
-          const middle = Math.ceil(plants.length / 2);
-          const before = await commit(plants.slice(0, middle), giveUpAt);
-          return [...before, ...(await commit(plants.slice(middle), giveUpAt))];
-        }
         const pause = pauseMs(count);
         const isHopeless = remedy === 'divide' || remedy === 'give-up';
-        if (isHopeless || performance.now() + pause >= giveUpAt) {
-          return plants.map(() => refused(thrown));
-        }
+        if (isHopeless || performance.now() + pause >= giveUpAt) throw thrown;
         await sleep(pause);
       }
     }
   };
 
+  // The timeout is not cut to what is left until the deadline: a connection that was hard to get
+  // would be destroyed.
+  const insert = async (plants: readonly NewPlant[], giveUpAt: number, lockMs: number) =>
+    persist(giveUpAt, async (on) =>
+      commitBatch(on, target, plants, { statementMs: statementTimeoutMs, lockMs }),
+    );
+
+  /** Creates a plant whose id is locked, unless it stays so for longer than a commit takes. */
+  const waitForLock = async (
+    plant: NewPlant,
+    giveUpAt: number,
+    lockedUntil: number,
+  ): Promise<Created> => {
+    try {
+      // A transaction that was committing when the insert timed out precedes ours in the log. Once
+      // ours is durable, so is that one, and its locks are released, however slow the standby is.
+      await persist(giveUpAt, async (on) =>
+        on.query(readStatement(target, [plant]), statementTimeoutMs),
+      );
+      const lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockedUntil - performance.now()));
+      const outcomes = await insert([plant], giveUpAt, lockMs);
+      return outcomes === 'locked'
+        ? refused(new Error(locked))
+        : createdOf(plant, outcomes[0] ?? 'missing');
+    } catch (thrown) {
+      return refused(thrown);
+    }
+  };
+
+  /** So that one plant at fault does not fail its neighbours. */
+  const commitHalves = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
+    const middle = Math.ceil(plants.length / 2);
+    const before = await commit(plants.slice(0, middle), clock);
+    return [...before, ...(await commit(plants.slice(middle), clock))];
+  };
+
+  const commitLocked = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
+    const [plant] = plants;
+    if (plant === undefined || performance.now() >= clock.giveUpAt) {
+      return plants.map(() => refused(new Error(locked)));
+    }
+    if (plants.length > 1) return commitHalves(plants, { ...clock, lockMs: lockTimeoutsMs.part });
+    return [createApart?.(plant) ?? (await waitForLock(plant, clock.giveUpAt, clock.lockedUntil))];
+  };
+
+  const commit = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
+    try {
+      const outcomes = await insert(plants, clock.giveUpAt, clock.lockMs);
+      if (outcomes === 'locked') return await commitLocked(plants, clock);
+      return plants.map((plant, index) => createdOf(plant, outcomes[index] ?? 'missing'));
+    } catch (thrown) {
+      return plants.length > 1 && remedyOf(thrown) === 'divide'
+        ? commitHalves(plants, clock)
+        : plants.map(() => refused(thrown));
+    }
+  };
+
   return {
     commit: async (plants, giveUpAt) => {
-      const committing = commit(plants, giveUpAt);
+      const committing = commit(plants, {
+        giveUpAt,
+        lockMs: createApart === undefined ? lockTimeoutsMs.part : lockTimeoutsMs.batch,
+        lockedUntil: performance.now() + lockTimeoutsMs.apart,
+      });
       running = committing;
       return committing;
     },
     trouble: () => (trouble === undefined ? undefined : describeThrown(trouble)),
     close: async () => {
-      // Whoever waited for the batch may have been told that its time is up.
+      // Its creates may have been settled by their deadline.
       await running;
       await session?.close();
     },

@@ -10,7 +10,8 @@ import { connectLeader, describeFailure, type Servers } from './connect-leader.t
 import { type Address, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 import { chooseDialect } from './choose-dialect.ts';
 import { createGroupCommit, type Created } from './group-commit.ts';
-import { createLane } from './lane.ts';
+import { createLane, type Lane } from './lane.ts';
+import { createLockedPlants } from './locked-plants.ts';
 import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
 import { readPassFile } from './pass-file.ts';
 import { prepareTable } from './plants-table.ts';
@@ -55,6 +56,7 @@ const longestMs = 2 ** 31 - 1;
 const lanesInFlight = 2;
 const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
+const maxWaitingText = 2 ** 28;
 
 const closed: StoreUnavailable = { kind: 'store-unavailable', reason: 'the database is closed' };
 
@@ -82,29 +84,38 @@ const repositoryOn = (
     throw new Error(connected.error.map(describeFailure).join('; '));
   };
   const statementTimeoutMs = Math.min(timing.statementTimeoutMs, timing.deadlineMs);
+  const shared = { target, statementTimeoutMs, connect };
+  const limits = { ...timing, maxWaitingText, maxBatchPlants, maxBatchText };
+  const groupOn = (lanes: readonly Lane[]) =>
+    createGroupCommit(
+      lanes.map(({ commit }) => commit),
+      limits,
+      () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
+    );
+
+  const laneApart = createLane({ ...shared, session: undefined });
+  const apart = groupOn([laneApart]);
+  const locked = createLockedPlants(apart);
   const lanes = Array.from({ length: lanesInFlight }, (_, index) =>
     createLane({
-      target,
+      ...shared,
       session: index === 0 ? session : undefined,
-      statementTimeoutMs,
-      connect,
+      createApart: locked.create,
     }),
   );
+  const together = groupOn(lanes);
   const checker = createCheck({ connect, statementTimeoutMs });
-  const group = createGroupCommit(
-    lanes.map(({ commit }) => commit),
-    { ...timing, maxBatchPlants, maxBatchText },
-    () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
-  );
   let closing: Promise<void> | undefined;
 
   const create = async (plant: NewPlant): Promise<Created> => {
     assertNewPlant(plant);
-    return closing === undefined ? group.create(plant) : err(closed);
+    if (closing !== undefined) return err(closed);
+    return locked.has(plant.id) ? locked.create(plant) : together.create(plant);
   };
   const close = async (): Promise<void> => {
-    await group.drained();
-    await Promise.all([checker, ...lanes].map(async (one) => one.close()));
+    await together.drained();
+    await apart.drained();
+    await Promise.all([checker, laneApart, ...lanes].map(async (one) => one.close()));
   };
 
   return {

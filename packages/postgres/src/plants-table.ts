@@ -84,7 +84,10 @@ const statementFault = async (
 ): Promise<TableFault | undefined> => {
   const plants = [{ id: 0n, name: '' }];
   try {
-    for (const statement of [insertStatement(target, plants), readStatement(target, plants)]) {
+    for (const statement of [
+      insertStatement(target, plants, timeoutMs),
+      readStatement(target, plants),
+    ]) {
       await session.query({ ...statement, text: `EXPLAIN ${statement.text}` }, timeoutMs);
     }
     return undefined;

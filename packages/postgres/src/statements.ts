@@ -35,13 +35,22 @@ const listOfRows = (types: readonly string[], count: number): string =>
     return `(${values.join(', ')})`;
   }).join(', ');
 
+// Within the statement too. An insert waits for a transaction of another session that has inserted
+// or deleted the same id, however long that transaction stays open.
+const lockTimeout = (milliseconds: number): string =>
+  `(SELECT set_config('lock_timeout', '${milliseconds}', true)) IS NOT NULL`;
+
 /**
- * Inserts plants whose ids are free and gives these as they are then, for a trigger may have changed
- * them; `plants` must be sorted by id.
+ * Inserts plants whose ids are free and returns their rows, which a trigger may have changed.
+ * `plants` must be sorted by id.
+ *
+ * @param lockTimeoutMs - how long each wait for a locked id may take, in milliseconds; the dialect
+ * `postgresql` alone has it, and then fails with SQLSTATE 55P03
  */
 export const insertStatement = (
   { dialect, table }: Target,
   plants: readonly NewPlant[],
+  lockTimeoutMs: number,
 ): Statement => {
   const conflict = 'ON CONFLICT (id) DO NOTHING RETURNING id, name, tag';
   if (dialect === 'rows') {
@@ -51,7 +60,8 @@ export const insertStatement = (
       values: plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
     };
   }
-  const condition = dialect === 'postgresql' ? `WHERE ${durable} ` : '';
+  const condition =
+    dialect === 'postgresql' ? `WHERE ${durable} AND ${lockTimeout(lockTimeoutMs)} ` : '';
   return {
     // No NULL in the arrays: where array_nulls is off, it would be the text 'NULL'.
     text: `INSERT INTO ${table} (id, name, tag) SELECT id, name, CASE WHEN tagged THEN tag END
