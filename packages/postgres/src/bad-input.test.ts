@@ -123,6 +123,11 @@ describe('a password', () => {
       'postgres://ada:hunter%@localhost/garden',
       'postgres://ada:hunter@localhost:x/garden',
       'postgres://ada:5432?hunter=2',
+      'postgres://ada:5432/1?hunter=2',
+      'postgres://ada@localhost/x?colour=hunter',
+      'postgres://ada@localhost/x?connect_timeout=hunter',
+      'postgres://ada@localhost/x?channel_binding=hunter',
+      'postgres://ada@localhost/x?client_encoding=hunter',
       'postgres://ada:5432?sslmode=hunter',
       'ada:hunter@localhost/garden',
       sharedUrl('postgres', { password: 'hunter' }),
@@ -148,6 +153,9 @@ describe('a server without TLS', () => {
         message: expect.stringContaining('does not support SSL') as unknown,
       });
     }
+    const bound = await failToOpen(`${url}?channel_binding=require`);
+    expect(bound.kind).toBe('tls-failed');
+    expect(bound.message).toContain('channel_binding=require');
     for (const mode of ['prefer', 'disable']) await openAndClose(`${url}?sslmode=${mode}`);
   });
 });

@@ -65,6 +65,39 @@ describe('readDatabaseUrl', () => {
     expect(addresses('postgres://u@[fe80::1%25eth0]:7/x')).toEqual(['[fe80::1%eth0]:7']);
   });
 
+  it('reads the URLs that hosting providers give', () => {
+    expect(
+      read('postgres://u:p@ep.neon.tech/db?sslmode=require&channel_binding=require'),
+    ).toMatchObject({ tlsMode: 'require', requiresChannelBinding: true });
+    expect(
+      read('postgres://u:p@h:6543/db?pgbouncer=true&connection_limit=1&connect_timeout=10'),
+    ).toMatchObject({ connectTimeoutMs: 10_000, requiresChannelBinding: false });
+    expect(
+      read('postgres://u:p@h/db?options=endpoint%3Dep-1&application_name=garden'),
+    ).toMatchObject({ options: 'endpoint=ep-1', applicationName: 'garden' });
+    expect(read('postgres://h/db?fallback_application_name=a').applicationName).toBe('a');
+  });
+
+  it('takes a timeout of libpq’s, which is none where it is zero, or negative', () => {
+    expect(read('postgres://h', { PGCONNECT_TIMEOUT: '3' }).connectTimeoutMs).toBe(3_000);
+    for (const none of ['0', '-1']) {
+      expect(read(`postgres://h?connect_timeout=${none}`).connectTimeoutMs).toBe(Infinity);
+    }
+    expect(read('postgres://h').connectTimeoutMs).toBe(undefined);
+    expect(read('postgres://h', { PGCHANNELBINDING: 'require' }).requiresChannelBinding).toBe(true);
+  });
+
+  it.each([
+    'keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=3',
+    'tcp_user_timeout=0&sslcompression=0&sslsni=1&sslnegotiation=postgres&gssencmode=prefer',
+    'krbsrvname=postgres&load_balance_hosts=random&client_encoding=UTF8&replication=false',
+    'ssl_min_protocol_version=TLSv1.2&max_protocol_version=latest&min_protocol_version=3.0',
+    'pool_timeout=10&socket_timeout=5&statement_cache_size=0&uselibpqcompat=true',
+    'pool_max_conns=10&prepareThreshold=0&supa=base-pooler.x&workaround=supabase-pooler.vercel',
+  ])('ignores what changes nothing here: %s', (query) => {
+    expect(read(`postgres://u:p@h/x?${query}`)).toEqual(read('postgres://u:p@h/x'));
+  });
+
   it('takes no notice of the line break at the end of a file that a URL was read from', () => {
     expect(read('postgres://ada@h/garden\n')).toMatchObject({ database: 'garden' });
   });
@@ -87,7 +120,20 @@ describe('readDatabaseUrl', () => {
     ['postgres://ada:%00@h/x', /no percent-encoding/],
     ['postgres://h/x?sslmode=on', /sslmode in the database URL must be one of disable, prefer/],
     ['postgres://h/x?sslmode=verify-ca', /verify-ca .* needs sslrootcert/],
-    ['postgres://h/x?pool=3', /not known here; known are application_name, host/],
+    ['postgres://h/x?colour=3', /parameter colour that is not supported/],
+    ['postgres://u:p@h/x?schema=garden', /parameter schema that is not supported/],
+    ['postgres://u:p@h/x?sslcrl=a&colour=3', /parameter sslcrl that is not supported/],
+    ['postgres://u:p@h/x?pass%20word=3', /a parameter that is not supported/],
+    ['postgres://ada:5432?hunter=2', /a parameter that is not supported/],
+    ['postgres://u:p@h/x?connect_timeout=soon', /connect_timeout .* must be a number of seconds/],
+    ['postgres://h/x?channel_binding=on', /channel_binding .* one of disable, prefer, require/],
+    ['postgres://h/x?channel_binding=require&sslmode=disable', /channel_binding=require .* TLS/],
+    [
+      'postgres://h/x?gssencmode=require',
+      /gssencmode .* must be one of disable, prefer, or be removed/,
+    ],
+    ['postgres://h/x?client_encoding=LATIN1', /client_encoding .* must be one of auto, utf8/],
+    ['postgres://h/x?replication=database', /replication .* must be one of false/],
     ['postgres://h/x?target_session_attrs=standby', /must be primary or read-write/],
   ])('refuses %s', (url, message) => {
     expect(fault(url)).toMatch(message);

@@ -75,8 +75,8 @@ const readAddresses = (
 };
 
 /**
- * Reads a `postgres://` URL. Its faults are told without a word of the URL: where it is written
- * wrong, any part of it may be a part of the password.
+ * Reads a `postgres://` URL. Its faults repeat no part of the URL but the names of parameters: where
+ * the URL is malformed, any part of it may be a part of the password.
  */
 export const readDatabaseUrl = (
   url: string,
@@ -102,7 +102,9 @@ export const readDatabaseUrl = (
   if (user === undefined || password === undefined || database === undefined) {
     return err('the database URL has a % that is no percent-encoding: write it as %25');
   }
-  return readParameters(query, env).andThen(({ host, ...parameters }) => {
+  // Without an @, what looks like a port may be the beginning of a password.
+  const hasNoOpenPassword = at !== -1 || !authority.includes(':');
+  return readParameters(query, env, hasNoOpenPassword).andThen(({ host, ...parameters }) => {
     const addresses = readAddresses(authority.slice(at + 1), host, env);
     if (addresses === undefined) {
       return err(

@@ -30,7 +30,8 @@ type Kind = OpenPostgresError['kind'];
 const loginMessages = /^SASL|^Unknown authenticationOk message/;
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MIS)/;
-const tlsMessages = /does not support SSL|establishing an SSL|secure TLS connection/;
+const tlsMessages =
+  /does not support SSL|establishing an SSL|secure TLS connection|channel_binding=require/;
 
 const isOfTls = (thrown: unknown): boolean =>
   thrown instanceof Error &&
@@ -71,7 +72,7 @@ const advice = (kind: Kind, { user, database, password }: DatabaseUrl): string =
     case 'standby-only':
       return 'none of the servers in the URL takes writes: name the leader too';
     case 'tls-failed':
-      return 'no secure connection to the server: correct sslmode, sslrootcert, sslcert or sslkey in the URL, or the certificate of the server';
+      return 'no secure connection to the server: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding in the URL, or the certificate of the server';
     case 'unreachable':
       return 'no database server can be reached: start it, or correct the host and the port in the URL';
     case 'unexpected':

@@ -40,7 +40,10 @@ export type PostgresOptions = {
   readonly url: string;
   /** How long a create may take, retries included. Default is 10000 (10 seconds). */
   readonly deadlineMs?: number;
-  /** How long one server may take to let us in. Default is 2000 (2 seconds). */
+  /**
+   * How long one server may take to log in, in milliseconds. Default: `connect_timeout` of the URL,
+   * else 2000 (2 seconds).
+   */
   readonly connectTimeoutMs?: number;
   /** How long a statement may take before its connection is given up. Default is 4000 (4 seconds). */
   readonly statementTimeoutMs?: number;
@@ -48,7 +51,7 @@ export type PostgresOptions = {
   readonly maxWaiting?: number;
 };
 
-type Timing = Required<Omit<PostgresOptions, 'url'>>;
+type Timing = Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs'>>;
 
 /** A timer of Node that is set to more fires at once. */
 const longestMs = 2 ** 31 - 1;
@@ -60,15 +63,17 @@ const maxWaitingText = 2 ** 28;
 
 const closed: StoreUnavailable = { kind: 'store-unavailable', reason: 'the database is closed' };
 
+const defaultConnectTimeoutMs = 2_000;
+
 const serversOf = (url: DatabaseUrl, tls: Tls, connectTimeoutMs: number): Servers => ({
   addresses: url.addresses,
   tls,
   connectTimeoutMs,
   async loginFor(address) {
-    const { user, database, applicationName, options } = url;
+    const { user, database, applicationName, options, requiresChannelBinding } = url;
     // Read each time, so that a password can change without a restart.
     const password = url.password ?? (await readPassFile(process.env, address, database, user));
-    return { user, database, applicationName, options, password };
+    return { user, database, applicationName, options, requiresChannelBinding, password };
   },
 });
 
@@ -130,6 +135,7 @@ const repositoryOn = (
 
 const open = async (
   text: string,
+  connectTimeoutMs: number | undefined,
   timing: Timing,
 ): Promise<Result<PostgresRepository, OpenPostgresError>> => {
   const read = readDatabaseUrl(text, process.env);
@@ -137,7 +143,8 @@ const open = async (
   const url = read.value;
   const tls = await readTls(url);
   if (tls.isErr()) return err({ kind: 'tls-failed', ...tls.error });
-  const servers = serversOf(url, tls.value, timing.connectTimeoutMs);
+  const timeoutMs = connectTimeoutMs ?? url.connectTimeoutMs ?? defaultConnectTimeoutMs;
+  const servers = serversOf(url, tls.value, Math.min(timeoutMs, longestMs));
   const connected = await connectLeader(servers);
   if (connected.isErr()) return err(connectError(url, connected.error));
   const { session, version } = connected.value;
@@ -177,14 +184,13 @@ const open = async (
 export const openPostgresRepository = ({
   url,
   deadlineMs = 10_000,
-  connectTimeoutMs = 2_000,
+  connectTimeoutMs,
   statementTimeoutMs = 4_000,
   maxWaiting = 10_000,
 }: PostgresOptions): ResultAsync<PostgresRepository, OpenPostgresError> =>
   new ResultAsync(
-    open(url, {
+    open(url, connectTimeoutMs, {
       deadlineMs: Math.min(deadlineMs, longestMs),
-      connectTimeoutMs: Math.min(connectTimeoutMs, longestMs),
       statementTimeoutMs: Math.min(statementTimeoutMs, longestMs),
       maxWaiting,
     }),

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { cancelStatement } from './cancel-statement.ts';
+import { requireChannelBinding } from './channel-binding.ts';
 import type { Address } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
 import { sqlStateOf } from './server-failure.ts';
@@ -38,6 +39,8 @@ export type Login = {
   readonly password: string | undefined;
   readonly applicationName: string;
   readonly options: string | undefined;
+  /** Whether a login that is not bound to the TLS connection is refused. */
+  readonly requiresChannelBinding: boolean;
 };
 
 const goodbyeMs = 1_000;
@@ -47,7 +50,7 @@ type BackendKey = { readonly processID: number; readonly secretKey: number };
 
 const begin = async (
   address: Address,
-  { password, applicationName, ...login }: Login,
+  { password, applicationName, requiresChannelBinding, ...login }: Login,
   ssl: Tls['options'],
   timeoutMs: number,
 ): Promise<Session> => {
@@ -58,6 +61,7 @@ const begin = async (
     // An empty one keeps the driver from looking for a password by itself.
     password: () => password ?? '',
     application_name: applicationName,
+    enableChannelBinding: requiresChannelBinding,
     ssl,
     stream: () => socket,
     keepAlive: true,
@@ -68,6 +72,7 @@ const begin = async (
   client.connection.on('sslconnect', () => {
     guardParsing(client.connection.stream);
   });
+  if (requiresChannelBinding) requireChannelBinding(client.connection);
   let key: BackendKey | undefined;
   client.connection.on('backendKeyData', (given: BackendKey) => {
     key = given;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { giveToServer, type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
@@ -62,6 +62,7 @@ describe.runIf(hasOpenssl)('a server that wants TLS', () => {
   it.each([
     ['', '127.0.0.1'],
     ['sslmode=require', '127.0.0.1'],
+    ['sslmode=require&channel_binding=require', '127.0.0.1'],
     ['sslmode=require&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-ca&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-full&sslrootcert=AUTHORITY', '127.0.0.1'],
@@ -85,6 +86,32 @@ describe.runIf(hasOpenssl)('a server that wants TLS', () => {
     const error = (await open(written, host))._unsafeUnwrapErr();
     expect(error.kind).toBe('tls-failed');
     expect(error.message).toMatch(/sslrootcert/);
+  });
+
+  it('is refused where channel binding is required and it identifies the client without', async () => {
+    const access = join(server.folder, 'data/pg_hba.conf');
+    const rules = await readFile(access, 'utf8');
+    onTestFinished(async () => {
+      await writeFile(access, rules);
+      await runSql(`${server.url()}?sslmode=no-verify`, 'SELECT pg_reload_conf()');
+    });
+    for (const method of ['trust', 'password', 'md5']) {
+      const role = `${method}_role`;
+      await runSql(
+        `${server.url()}?sslmode=no-verify`,
+        `SET password_encryption = '${method === 'md5' ? 'md5' : 'scram-sha-256'}'`,
+        `CREATE ROLE ${role} LOGIN PASSWORD 'hunter'`,
+      );
+      await writeFile(access, `hostssl all ${role} 127.0.0.1/32 ${method}\n${rules}`);
+      await runSql(`${server.url()}?sslmode=no-verify`, 'SELECT pg_reload_conf()');
+      const url = `postgres://${role}:hunter@127.0.0.1:${server.port}/postgres?channel_binding=require`;
+      // The reload takes effect some time after the statement.
+      await vi.waitFor(async () => {
+        const error = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
+        expect(error.kind).toBe('tls-failed');
+        expect(error.message).toContain('channel_binding=require');
+      });
+    }
   });
 
   it('is refused with a client certificate that is none', async () => {

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { ignoreParameter } from './ignored-parameters.ts';
 
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 
@@ -15,12 +16,19 @@ export type Parameters = {
   readonly applicationName: string;
   /** Command-line options for the server process (libpq's `options`). */
   readonly options: string | undefined;
+  /** How long one server may take to log in; `Infinity` for no limit. */
+  readonly connectTimeoutMs: number | undefined;
+  /** Whether the login must be bound to the TLS connection (SCRAM-SHA-256-PLUS). */
+  readonly requiresChannelBinding: boolean;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const known = [
   'application_name',
+  'channel_binding',
+  'connect_timeout',
+  'fallback_application_name',
   'host',
   'options',
   'sslcert',
@@ -31,11 +39,49 @@ const known = [
 ] as const;
 
 const toPrimary = ['any', 'primary', 'read-write'];
+const channelBindings = ['disable', 'prefer', 'require'];
 
-/** Reads the parameters of a database URL; a fault never repeats what is written there. */
+/** What to write instead of a parameter that is not supported. */
+const remedies: Readonly<Record<string, string>> = {
+  dbname: 'write the database before the question mark',
+  password: 'write the password before the question mark',
+  port: 'write the port before the question mark',
+  schema: 'options=-csearch_path%3D… names a schema',
+  ssl: 'sslmode=require or sslmode=verify-full asks for TLS',
+  sslaccept: 'sslmode=verify-full verifies the certificate',
+  user: 'write the user before the question mark',
+};
+
+/** The fault of a parameter that is neither read nor ignored. */
+const faultOf = (name: string, value: string, mayNameAll: boolean): string | undefined => {
+  if ((known as readonly string[]).includes(name)) return undefined;
+  const ignoring = ignoreParameter(name, value);
+  if (ignoring === 'ignored') return undefined;
+  if (ignoring !== undefined) {
+    return `${name} in the database URL must be one of ${ignoring.join(', ')}, or be removed`;
+  }
+  const isNamed = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name);
+  const remedy = isNamed && Object.hasOwn(remedies, name) ? remedies[name] : 'remove it';
+  return `the database URL has a parameter ${isNamed ? `${name} ` : ''}that is not supported: ${remedy}; supported are ${known.join(', ')}`;
+};
+
+const readSeconds = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,9}$/.test(text)) return Number.NaN;
+  // As in libpq: zero or less is no limit.
+  return Number(text) > 0 ? Number(text) * 1_000 : Infinity;
+};
+
+/**
+ * Reads the parameters of a database URL. A fault never repeats a value, and repeats an unknown name
+ * only where it cannot be a part of the password.
+ *
+ * @param mayNameAll - whether the password, if there is one, ended before the parameters
+ */
 export const readParameters = (
   query: string,
   env: Environment,
+  mayNameAll: boolean,
 ): Result<Parameters & { readonly host: string | undefined }, string> => {
   const written = new URLSearchParams(query.replaceAll('+', '%2B'));
   const read = (name: (typeof known)[number], variable?: string): string | undefined => {
@@ -43,10 +89,9 @@ export const readParameters = (
     return text === '' ? undefined : text;
   };
 
-  if ([...written.keys()].some((name) => !(known as readonly string[]).includes(name))) {
-    return err(
-      `the database URL has a parameter that is not known here; known are ${known.join(', ')}`,
-    );
+  for (const [name, value] of written) {
+    const fault = faultOf(name, value, mayNameAll);
+    if (fault !== undefined) return err(fault);
   }
   const tlsMode = tlsModes.find((mode) => mode === (read('sslmode', 'PGSSLMODE') ?? 'prefer'));
   if (tlsMode === undefined) {
@@ -56,6 +101,20 @@ export const readParameters = (
   if (tlsMode === 'verify-ca' && (rootCertificate ?? 'system') === 'system') {
     return err(
       'sslmode=verify-ca in the database URL needs sslrootcert, the file of your own authority; with public ones it protects nothing, use verify-full',
+    );
+  }
+  const connectTimeoutMs = readSeconds(read('connect_timeout', 'PGCONNECT_TIMEOUT'));
+  if (Number.isNaN(connectTimeoutMs)) {
+    return err('connect_timeout in the database URL must be a number of seconds');
+  }
+  const channelBinding = read('channel_binding', 'PGCHANNELBINDING') ?? 'prefer';
+  if (!channelBindings.includes(channelBinding)) {
+    return err(`channel_binding in the database URL must be one of ${channelBindings.join(', ')}`);
+  }
+  const requiresChannelBinding = channelBinding === 'require';
+  if (requiresChannelBinding && tlsMode === 'disable') {
+    return err(
+      'channel_binding=require in the database URL needs TLS: correct it, or sslmode=disable',
     );
   }
   const attributes = read('target_session_attrs');
@@ -68,7 +127,10 @@ export const readParameters = (
     rootCertificate,
     certificate: read('sslcert', 'PGSSLCERT'),
     key: read('sslkey', 'PGSSLKEY'),
-    applicationName: read('application_name', 'PGAPPNAME') ?? 'plantstore',
+    applicationName:
+      read('application_name', 'PGAPPNAME') ?? read('fallback_application_name') ?? 'plantstore',
     options: read('options', 'PGOPTIONS'),
+    connectTimeoutMs,
+    requiresChannelBinding,
   });
 };
