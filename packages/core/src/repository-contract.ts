@@ -6,6 +6,7 @@
 
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
+import { ids, notPlants, texts } from './contract-plants.ts';
 
 /** What the suite needs of a test runner: vitest, jest, bun:test and others have it. */
 export type TestRunner = {
@@ -29,68 +30,6 @@ export type OpenedRepository = {
   /** Gives up what this test used. */
   readonly dispose?: () => Promise<void>;
 };
-
-const ids: readonly bigint[] = [
-  -(2n ** 63n),
-  -(2n ** 63n) + 1n,
-  -(2n ** 53n) - 1n,
-  -(2n ** 53n),
-  -1n,
-  0n,
-  1n,
-  2n ** 31n,
-  2n ** 53n - 1n,
-  2n ** 53n,
-  2n ** 53n + 1n,
-  2n ** 63n - 2n,
-  2n ** 63n - 1n,
-];
-
-const texts: readonly string[] = [
-  '',
-  ' ',
-  'Monstera',
-  'monstera',
-  'Monstera ',
-  ' Monstera',
-  '\u00e9',
-  'e\u0301',
-  '\u212b',
-  '\u00c5',
-  '🪴',
-  '👩‍🌾',
-  '\ufeffMonstera',
-  '\u0001\u001f\u007f\u0085',
-  'line\nline',
-  'line\r\nline',
-  '\uffff\u{10ffff}',
-  '\u202eהערב\u202c',
-  '7',
-  '7.0',
-  '007',
-  'null',
-  "'; DROP TABLE plants; --",
-  '\\N\t"{},',
-  'x'.repeat(100_000),
-  `${'x'.repeat(100_000)}y`,
-];
-
-/** Plants that fail validation. */
-const notPlants: readonly unknown[] = [
-  { id: 2n ** 63n, name: 'Monstera' },
-  { id: -(2n ** 63n) - 1n, name: 'Monstera' },
-  { id: 2n ** 64n + 7n, name: 'Monstera' },
-  { id: 7, name: 'Monstera' },
-  { id: '7', name: 'Monstera' },
-  { name: 'Monstera' },
-  { id: 7n },
-  { id: 7n, name: 7 },
-  { id: 7n, name: '\ud800' },
-  { id: 7n, name: 'Monstera\0' },
-  { id: 7n, name: 'Monstera', tag: null },
-  { id: 7n, name: 'Monstera', tag: '\udfff' },
-  { id: 7n, name: 'Monstera', tag: '\0' },
-];
 
 const outcome = async (repository: PlantRepository, plant: NewPlant): Promise<string> =>
   repository.create(plant).match(

@@ -120,7 +120,7 @@ it('a create is kept by a server that is slower than a statement may be', async 
   await runSql(
     direct,
     `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM pg_sleep(0.8); RETURN NULL; END $$`,
+      PERFORM pg_sleep(2.5); RETURN NULL; END $$`,
     'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
   );
   expect((await repository.create(monstera)).isOk()).toBe(true);

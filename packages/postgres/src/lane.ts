@@ -6,7 +6,7 @@ import type { Address } from './database-url.ts';
 import type { Commit, Created } from './group-commit.ts';
 import { describeThrown, remedyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
-import { readStatement, type Target } from './statements.ts';
+import { readStatement, runningStatement, type Statement, type Target } from './statements.ts';
 
 /** Commits batches one after another, on a connection that it renews when it must. */
 export type Lane = {
@@ -65,7 +65,7 @@ const refused = (thrown: unknown): Created =>
 type Results = Awaited<ReturnType<Commit>>;
 
 /** Times of `performance.now()`, and how long the next insert may wait for each locked id. */
-type Clock = { readonly giveUpAt: number; readonly lockMs: number; readonly lockedUntil: number };
+type Clock = { readonly beganAt: number; readonly giveUpAt: number; readonly lockMs: number };
 
 const createdOf = ({ id }: NewPlant, outcome: Outcome): Created => {
   switch (outcome) {
@@ -127,23 +127,25 @@ export const createLane = ({
       commitBatch(on, target, plants, { statementMs: statementTimeoutMs, lockMs }),
     );
 
-  /** Creates a plant whose id is locked, unless it stays so for longer than a commit takes. */
-  const waitForLock = async (
-    plant: NewPlant,
-    giveUpAt: number,
-    lockedUntil: number,
-  ): Promise<Created> => {
+  const run = async (statement: Statement, giveUpAt: number) =>
+    persist(giveUpAt, async (on) => on.query(statement, statementTimeoutMs));
+
+  /** Creates a plant whose id is locked, unless it stays so for longer than a host of ours takes. */
+  const waitForLock = async (plant: NewPlant, { giveUpAt, beganAt }: Clock): Promise<Created> => {
+    const elapsedMs = () => performance.now() - beganAt;
+    let lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockTimeoutsMs.apart - elapsedMs()));
     try {
-      // A transaction that was committing when the insert timed out precedes ours in the log. Once
-      // ours is durable, so is that one, and its locks are released, however slow the standby is.
-      await persist(giveUpAt, async (on) =>
-        on.query(readStatement(target, [plant]), statementTimeoutMs),
-      );
-      const lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockedUntil - performance.now()));
-      const outcomes = await insert([plant], giveUpAt, lockMs);
-      return outcomes === 'locked'
-        ? refused(new Error(locked))
-        : createdOf(plant, outcomes[0] ?? 'missing');
+      for (;;) {
+        // A transaction that was committing when the insert timed out precedes ours in the log. Once
+        // ours is durable, so is that one, and its locks are released, however slow the standby is.
+        await run(readStatement(target, [plant]), giveUpAt);
+        const outcomes = await insert([plant], giveUpAt, lockMs);
+        if (outcomes !== 'locked') return createdOf(plant, outcomes[0] ?? 'missing');
+        // A slow insert of another host, or one of ours that had no answer, ends by itself.
+        const inserts = await run(runningStatement(target, elapsedMs()), giveUpAt);
+        if (inserts.length === 0 || performance.now() >= giveUpAt) throw new Error(locked);
+        lockMs = lockTimeoutsMs.apart;
+      }
     } catch (thrown) {
       return refused(thrown);
     }
@@ -162,7 +164,7 @@ export const createLane = ({
       return plants.map(() => refused(new Error(locked)));
     }
     if (plants.length > 1) return commitHalves(plants, { ...clock, lockMs: lockTimeoutsMs.part });
-    return [createApart?.(plant) ?? (await waitForLock(plant, clock.giveUpAt, clock.lockedUntil))];
+    return [createApart?.(plant) ?? (await waitForLock(plant, clock))];
   };
 
   const commit = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
@@ -182,7 +184,7 @@ export const createLane = ({
       const committing = commit(plants, {
         giveUpAt,
         lockMs: createApart === undefined ? lockTimeoutsMs.part : lockTimeoutsMs.batch,
-        lockedUntil: performance.now() + lockTimeoutsMs.apart,
+        beganAt: performance.now(),
       });
       running = committing;
       return committing;

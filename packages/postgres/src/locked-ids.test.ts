@@ -77,6 +77,19 @@ describe('while another session holds uncommitted plants', () => {
     expect(others.every((one) => one.isOk())).toBe(true);
   });
 
+  it('hosts that create one plant have it, however long their statements take', async () => {
+    const url = sharedUrl(await newDatabase());
+    const hosts = [await open(url), await open(url)];
+    await runSql(
+      url,
+      `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_sleep(1.5); RETURN NULL; END $$`,
+      'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
+    );
+    const created = await Promise.all(hosts.map(async (host) => host.create(monstera)));
+    expect(created.map((one) => one.isOk())).toEqual([true, true]);
+  });
+
   it('a repository that is closed settles them first', async () => {
     const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     await holdOpen(direct, insertOf(7n));

@@ -40,6 +40,8 @@ const listOfRows = (types: readonly string[], count: number): string =>
 const lockTimeout = (milliseconds: number): string =>
   `(SELECT set_config('lock_timeout', '${milliseconds}', true)) IS NOT NULL`;
 
+const insertInto = (table: string): string => `INSERT INTO ${table} (id, name, tag)`;
+
 /**
  * Inserts plants whose ids are free and returns their rows, which a trigger may have changed.
  * `plants` must be sorted by id.
@@ -56,7 +58,7 @@ export const insertStatement = (
   if (dialect === 'rows') {
     const rows = listOfRows(['bigint', 'text', 'text'], plants.length);
     return {
-      text: `INSERT INTO ${table} (id, name, tag) VALUES ${rows} ${conflict}`,
+      text: `${insertInto(table)} VALUES ${rows} ${conflict}`,
       values: plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
     };
   }
@@ -64,7 +66,7 @@ export const insertStatement = (
     dialect === 'postgresql' ? `WHERE ${durable} AND ${lockTimeout(lockTimeoutMs)} ` : '';
   return {
     // No NULL in the arrays: where array_nulls is off, it would be the text 'NULL'.
-    text: `INSERT INTO ${table} (id, name, tag) SELECT id, name, CASE WHEN tagged THEN tag END
+    text: `${insertInto(table)} SELECT id, name, CASE WHEN tagged THEN tag END
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bool[]) AS new (id, name, tag, tagged) ${condition}${conflict}`,
     values: [
       plants.map(({ id }) => String(id)),
@@ -101,3 +103,13 @@ export const readStatement = (
         : [[...sizes.keys()].map(String), [...sizes.values()]],
   };
 };
+
+/**
+ * Finds inserts of plants, of whatever host, that have been running for some time. The server shows
+ * those of the same role.
+ */
+export const runningStatement = ({ table }: Target, milliseconds: number): Statement => ({
+  text: `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)
+    AND query_start < clock_timestamp() - make_interval(secs => $2) AND datname = current_database()`,
+  values: [insertInto(table), milliseconds / 1_000],
+});
