@@ -61,9 +61,9 @@ export default defineConfig([
     ...options('server'),
     name: 'host',
     entry: programsOf('server'),
-    // Core and what it uses of zod: the whole of zod takes longer to load than all the rest.
-    noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod'],
-    external: ['@plantstore/sqlite', '@plantstore/postgres', 'neverthrow'],
+    // Everything but the stores: loading the whole of zod takes longer than loading all the rest.
+    noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod', 'neverthrow'],
+    external: ['@plantstore/sqlite', '@plantstore/postgres'],
     esbuildOptions: (esbuild) => {
       esbuild.conditions = ['@plantstore/source'];
     },

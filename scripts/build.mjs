@@ -75,12 +75,15 @@ const finishDeclarations = () => {
   }
 };
 
-/** The host has code of zod in it, and so the licence of that has to go along. */
-const copyLicence = () =>
-  copyFileSync(
-    join(root, 'packages/core/node_modules/zod/LICENSE'),
-    join(root, 'packages/server/dist/zod-licence.txt'),
-  );
+/** Copies the licences of the packages whose code is in the host's bundle. */
+const copyLicences = () => {
+  for (const name of ['neverthrow', 'zod']) {
+    copyFileSync(
+      join(root, `packages/core/node_modules/${name}/LICENSE`),
+      join(root, `packages/server/dist/${name}-licence.txt`),
+    );
+  }
+};
 
 const build = () => {
   // What is left of an earlier build would make tsc believe that there is nothing to do.
@@ -93,7 +96,7 @@ const build = () => {
     failureOf('typescript/bin/tsc', '-b', 'tsconfig.build.json');
   if (failure !== undefined) return failure;
   finishDeclarations();
-  copyLicence();
+  copyLicences();
   const outputs = packages.flatMap((folder) => filesIn(`${folder}/dist`));
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, JSON.stringify({ inputs, outputs }));

@@ -1,6 +1,7 @@
 // Packs every package and looks at the tarballs as a stranger who installs them.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,10 +23,10 @@ const isOfTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
 /** What single packages have besides. */
 const also = {
   '@plantstore/core': ['openapi.json'],
-  '@plantstore/server': ['dist/zod-licence.txt'],
+  '@plantstore/server': ['dist/neverthrow-licence.txt', 'dist/zod-licence.txt'],
 };
 const mustBeIn = ['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts'];
-const relativeImport = /(?:\bfrom |\bimport |\bimport\()['"](\.[^'"]+)['"]/g;
+const importPattern = /(?:\bfrom |\bimport |\bimport\()['"]([^'"]+)['"]/g;
 
 const wrongFiles = (files, name) => {
   const more = also[name] ?? [];
@@ -38,24 +39,37 @@ const wrongFiles = (files, name) => {
   ];
 };
 
-/** Relative imports of declarations, each of which must have its declaration beside it. */
-const danglingImports = (folder, files) =>
-  files
-    .filter((file) => file.endsWith('.d.ts'))
-    .flatMap((file) =>
-      [...readFileSync(join(folder, file), 'utf8').matchAll(relativeImport)]
-        .filter(([, path]) => {
-          const target = join(folder, dirname(file), path.replace(/\.js$/, '.d.ts'));
-          return !path.endsWith('.js') || !existsSync(target);
-        })
-        .map(([, path]) => `${file} imports ${path}, which is not there`),
-    );
+/** Returns what a built file imports, without the examples in its comments. */
+const importsOf = (path) => {
+  const code = readFileSync(path, 'utf8').replaceAll(/^\s*(\*|\/[*/]).*$/gm, '');
+  return [...new Set([...code.matchAll(importPattern)].map(([, specifier]) => specifier))];
+};
+
+/** Returns a finding for each relative import whose file is not in the package. */
+const danglingImports = (folder, file) =>
+  importsOf(join(folder, file))
+    .filter((specifier) => specifier.startsWith('.'))
+    .filter((specifier) => {
+      const path = file.endsWith('.d.ts') ? specifier.replace(/\.js$/, '.d.ts') : specifier;
+      return !specifier.endsWith('.js') || !existsSync(join(folder, dirname(file), path));
+    })
+    .map((specifier) => `${file} imports ${specifier}, which is not there`);
+
+/** Returns a finding for each import of a package that the manifest does not declare. */
+const undeclaredImports = (folder, file, { name, dependencies, peerDependencies }) => {
+  const declared = Object.keys({ [name]: '', ...dependencies, ...peerDependencies });
+  return importsOf(join(folder, file))
+    .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier))
+    .filter((specifier) => !declared.some((one) => `${specifier}/`.startsWith(`${one}/`)))
+    .map((specifier) => `${file} imports ${specifier}, which its manifest does not declare`);
+};
 
 const findingsIn = async (tarball, folder) => {
   run('tar', '-xzf', tarball, '-C', folder, '--strip-components=1');
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
+  const built = files.filter((file) => /\.(js|d\.ts)$/.test(file));
   const text = readFileSync(join(folder, 'package.json'), 'utf8');
   const manifest = JSON.parse(text);
   const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
@@ -64,7 +78,8 @@ const findingsIn = async (tarball, folder) => {
     name: `${manifest.name}@${manifest.version}`,
     findings: [
       ...wrongFiles(files, manifest.name),
-      ...danglingImports(folder, files),
+      ...built.flatMap((file) => danglingImports(folder, file)),
+      ...built.flatMap((file) => undeclaredImports(folder, file, manifest)),
       ...(text.includes('@plantstore/source') ? ['its manifest leads to the sources'] : []),
       ...(text.includes('workspace:') ? ['its manifest has a workspace: version'] : []),
       ...messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false })}`),

@@ -23,6 +23,8 @@ export const newFolder = async (cleanup: Cleanup = onTestFinished): Promise<stri
 
 /** How a host is started. */
 export type HostOptions = {
+  /** The program and its first arguments. Default: the bin's source on this Node. */
+  readonly command?: readonly [string, ...string[]];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node itself. */
@@ -41,11 +43,17 @@ export type HostProcess = {
 
 /** Starts the real bin, with no settings but those given. */
 export const spawnHost = (
-  { args = [], env = {}, nodeArgs = [], stdout }: HostOptions,
+  {
+    nodeArgs = [],
+    command = [process.execPath, '--conditions=@plantstore/source', ...nodeArgs, bin],
+    args = [],
+    env = {},
+    stdout,
+  }: HostOptions,
   cleanup: Cleanup = onTestFinished,
 ): HostProcess => {
-  const command = ['--conditions=@plantstore/source', ...nodeArgs, bin, ...args];
-  const child = spawn(process.execPath, command, {
+  const [program, ...firstArgs] = command;
+  const child = spawn(program, [...firstArgs, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });

@@ -1,7 +1,11 @@
-import { readdir, rename } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { installAsStranger, type Stranger } from './stranger.ts';
+import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
+import { type Layout, strictLayouts } from './layouts.ts';
+import { installAsStranger, runIn, type Stranger } from './stranger.ts';
 
 const minutes = 60_000;
 
@@ -27,8 +31,16 @@ describe('the packed manifests', () => {
     const text = await stranger.read(`@plantstore/${name}/package.json`);
     const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
     expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(promised);
-    expect(manifest).not.toHaveProperty('peerDependencies');
     expect(manifest).not.toHaveProperty('optionalDependencies');
+    if (name !== 'server') expect(manifest).not.toHaveProperty('peerDependencies');
+  });
+
+  it('has the PostgreSQL store as an optional peer of the server', async () => {
+    const manifest = JSON.parse(await stranger.read('@plantstore/server/package.json')) as unknown;
+    expect(manifest).toMatchObject({
+      peerDependencies: { '@plantstore/postgres': expect.any(String) as unknown },
+      peerDependenciesMeta: { '@plantstore/postgres': { optional: true } },
+    });
   });
 });
 
@@ -110,6 +122,44 @@ describe.each(['22.18.0', 'this', '26'])('a stranger on Node %s', { timeout: min
     const throughNpx = await stranger.run('npx', ['plantstore-server', '--version'], path);
     expect(throughNpx.stdout).toBe(`${version}\n`);
     expect(throughNpx.stderr).not.toContain('ExperimentalWarning');
+  });
+});
+
+// In these, an import that a manifest does not declare leads nowhere.
+describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes }, (name) => {
+  let folder = '';
+  let layout: Layout;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+    layout = (await strictLayouts[name]?.(stranger.folder, folder)) as Layout;
+  }, 5 * minutes);
+
+  afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+  it('imports every export of every package', async () => {
+    const script = join(layout.folder, 'import-all.mjs');
+    await cp(fileURLToPath(new URL('consumer/import-all.mjs', import.meta.url)), script);
+    const { stdout } = await runIn(layout.folder, process.execPath, [script], layout);
+    expect(stdout).toBe('14 imported\n');
+  });
+
+  it('creates plants in a file through the bundled host', async () => {
+    const database = `sqlite:${join(await newFolder(), 'plants.db')}`;
+    const { bin: command, env } = layout;
+    const host = await startHost({ command, env, args: ['--database', database] });
+    expect(await post(host.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
+    expect(await post(host.url, '{"id":7,"name":"Ficus"}')).toEqual({ status: 400, error: 1401 });
+    host.process.kill('SIGTERM');
+    expect(await host.exited).toBe(0);
+  });
+
+  it('loads the PostgreSQL store where the database is one', async () => {
+    const { bin: command, env } = layout;
+    const args = ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden'];
+    const host = spawnHost({ command, env, args });
+    expect(await host.exited).toBe(1);
+    expect(host.stderr()).toContain('no database server can be reached');
   });
 });
 

@@ -33,6 +33,22 @@ export type Stranger = {
 /** What a program printed. */
 export type Ran = { readonly stdout: string; readonly stderr: string };
 
+/** Runs a program in a folder, by default on this Node, without this workspace's environment. */
+export const runIn = async (
+  folder: string,
+  command: string,
+  args: readonly string[],
+  { node = process.execPath, env: more = {} }: RunOptions = {},
+): Promise<Ran> => {
+  const PATH = `${dirname(node)}${delimiter}${env['PATH'] ?? ''}`;
+  return exec(command, args, { cwd: folder, env: { ...env, PATH, ...more } });
+};
+
+type RunOptions = {
+  readonly node?: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
 const versionsFromCatalog = async (...names: readonly string[]): Promise<string[]> => {
   const workspace = await readFile(join(root, 'pnpm-workspace.yaml'), 'utf8');
   return names.map((name) => {
@@ -44,10 +60,8 @@ const versionsFromCatalog = async (...names: readonly string[]): Promise<string[
 /** Builds, packs and installs the packages as somebody would who knows only the registry. */
 export const installAsStranger = async (): Promise<Stranger> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-stranger-'));
-  const run = async (command: string, args: readonly string[], node = process.execPath) => {
-    const PATH = `${dirname(node)}${delimiter}${env['PATH'] ?? ''}`;
-    return exec(command, args, { cwd: folder, env: { ...env, PATH } });
-  };
+  const run: Stranger['run'] = async (command, args, node = process.execPath) =>
+    runIn(folder, command, args, { node });
   const npmInstall = async (...args: readonly string[]) =>
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', ...args]);
 

@@ -34,24 +34,28 @@ const opened = (repository: SqliteRepository | PostgresRepository): OpenedStore 
 
 const packageName = '@plantstore/postgres';
 
-/** Loaded only where it is needed: who runs on a file need not install it. */
-const openPostgres = async (url: string): Promise<OpenedStore> => {
+const isInstalled = (name: string): boolean => {
   try {
-    const { openPostgresRepository } = await import('@plantstore/postgres');
-    return await openPostgresRepository({ url }).match(opened, ({ message }): OpenedStore => ({
-      kind: 'cannot-open',
-      message,
-    }));
-  } catch (thrown) {
-    const isMissing =
-      thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND';
-    // In quotes: that it has itself, but not what it needs, names it as a folder.
-    if (!isMissing || !thrown.message.includes(`'${packageName}'`)) throw thrown;
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Loads the PostgreSQL store, an optional peer dependency, and opens it. */
+const openPostgres = async (url: string): Promise<OpenedStore> => {
+  if (!isInstalled(packageName)) {
     return {
       kind: 'cannot-open',
       message: `a postgres:// database needs the package ${packageName} beside this one: npm install ${packageName}, with --global if this one is`,
     };
   }
+  const { openPostgresRepository } = await import('@plantstore/postgres');
+  return openPostgresRepository({ url }).match(opened, ({ message }): OpenedStore => ({
+    kind: 'cannot-open',
+    message,
+  }));
 };
 
 /** Opens the store that the settings name. */

@@ -1,0 +1,106 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runIn } from './stranger.ts';
+
+/** The packages as a package manager has laid them out. */
+export type Layout = {
+  /** A script in this folder can import every package. */
+  readonly folder: string;
+  /** The environment in which Node finds the packages. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Starts the bundled host. */
+  readonly bin: readonly [string, ...string[]];
+};
+
+const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` };
+
+const shimIn = (folder: string): Layout['bin'] => [
+  join(folder, 'node_modules/.bin/plantstore-server'),
+];
+
+/** Returns the tarballs by the names of their packages. */
+const tarballsIn = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  return Object.fromEntries(
+    files.map((file) => [
+      file.replace(/^plantstore-(\w+)-.*$/, '@plantstore/$1'),
+      `file:${join(folder, file)}`,
+    ]),
+  );
+};
+
+/** Returns the folders of what npm has installed in one, by name. */
+const foldersIn = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const list = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(list) as { packages: Record<string, unknown> };
+  return Object.fromEntries(
+    Object.keys(packages).map((path) => [
+      path.replace(/^.*node_modules\//, ''),
+      `file:${join(folder, path)}`,
+    ]),
+  );
+};
+
+const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.stringify(value));
+
+const manifest = { private: true, type: 'module' };
+
+/** Installs the tarballs of one folder into another one. */
+export type Install = (tarballs: string, into: string) => Promise<Layout>;
+
+/** Layouts in which a package finds only what its manifest declares. */
+export const strictLayouts: Readonly<Record<string, Install>> = {
+  async 'pnpm without hoisting'(from, folder) {
+    const dependencies = await tarballsIn(from);
+    await writeJson(join(folder, 'package.json'), { ...manifest, dependencies });
+    await writeJson(join(folder, 'pnpm-workspace.yaml'), {
+      nodeLinker: 'isolated',
+      hoist: false,
+      publicHoistPattern: [],
+      // The packages' dependencies on each other would be looked for in the registry.
+      overrides: dependencies,
+    });
+    await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
+    return { folder, env, bin: shimIn(folder) };
+  },
+
+  async "npm's linked strategy"(from, folder) {
+    await writeJson(join(folder, 'package.json'), manifest);
+    const tarballs = Object.values(await tarballsIn(from));
+    const how = ['--install-strategy=linked', '--no-audit', '--no-fund', '--prefix', folder];
+    await runIn(folder, 'npm', ['install', ...how, ...tarballs]);
+    return { folder, env, bin: shimIn(folder) };
+  },
+
+  async 'npm, globally and side by side'(from, prefix) {
+    const tarballs = Object.values(await tarballsIn(from));
+    const how = ['--global', '--no-audit', '--no-fund', '--prefix', prefix];
+    await runIn(prefix, 'npm', ['install', ...how, ...tarballs]);
+    return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };
+  },
+
+  async "Yarn's Plug'n'Play"(from, folder) {
+    const dependencies = await tarballsIn(from);
+    // Yarn does not read npm's settings, so it takes all other packages from npm's folder.
+    const resolutions = { ...(await foldersIn(from)), ...dependencies };
+    await writeJson(join(folder, 'package.json'), { ...manifest, dependencies, resolutions });
+    await writeFile(join(folder, 'yarn.lock'), '');
+    await writeJson(join(folder, '.yarnrc.yml'), {
+      nodeLinker: 'pnp',
+      globalFolder: join(folder, 'yarn'),
+      enableNetwork: false,
+      enableTelemetry: false,
+      // In CI, Yarn would want the lockfile to be complete.
+      enableImmutableInstalls: false,
+    });
+    const yarn = async (...args: readonly string[]) =>
+      runIn(folder, 'npx', ['-y', '--package=@yarnpkg/cli-dist@4', 'yarn', ...args]);
+    await yarn('install');
+    const bin = (await yarn('bin', 'plantstore-server')).stdout.trim();
+    const loader = pathToFileURL(join(folder, '.pnp.loader.mjs')).href;
+    // As `yarn node` sets it.
+    const NODE_OPTIONS = `--require ${join(folder, '.pnp.cjs')} --experimental-loader ${loader}`;
+    return { folder, env: { ...env, NODE_OPTIONS }, bin: [process.execPath, bin] };
+  },
+};
