@@ -26,6 +26,7 @@ const makeCertificate = async (folder: string, name: string) => {
   const how = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   await run('openssl', ['req', '-x509', ...how, ...what, '-keyout', key, '-out', certificate]);
   await giveToServer(key);
+  await giveToServer(certificate);
   return certificate;
 };
 

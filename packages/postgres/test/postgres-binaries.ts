@@ -43,7 +43,8 @@ const download = async (into: string) => {
     const path = join(fetched, 'native/bin', program);
     if (existsSync(path)) await chmod(path, 0o755);
   }
-  await chmod(folder, 0o755);
+  // As root, another user runs them, whatever root's umask is.
+  if (process.getuid?.() === 0) await run('chmod', ['-R', 'a+rX', folder]);
   // Whole or not at all; whoever was faster has done the same.
   await rename(folder, into).catch(async () => rm(folder, { recursive: true }));
 };

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import {
   access,
   chmod,
@@ -15,9 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openElsewhere } from '../test/open-elsewhere.ts';
 import { schemaVersion } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -37,6 +35,12 @@ const makeDatabase = (path: string, sql: string) => {
   database.close();
 };
 
+/** Makes an empty file that every user may write; what SQLite puts beside it has its mode. */
+const makeSharedFile = async (path: string) => {
+  await writeFile(path, '');
+  await chmod(path, 0o666);
+};
+
 const makeStore = async (path: string) => {
   const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
   await repository.create({ id: 7n, name: 'Monstera' });
@@ -45,18 +49,6 @@ const makeStore = async (path: string) => {
 
 const failToOpen = async (path: string) =>
   (await openSqliteRepository({ path }))._unsafeUnwrapErr();
-
-/** What another process says that opens a file; as root, it becomes nobody first. */
-const openElsewhere = async (path: string) => {
-  const program = fileURLToPath(new URL('../test/open-as-nobody.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    '--conditions=@plantstore/source',
-    '--disable-warning=ExperimentalWarning',
-    program,
-    path,
-  ]);
-  return JSON.parse(stdout) as unknown;
-};
 
 describe('a file that is not a plant store', () => {
   it('is refused when it is no database, and stays as it is', async () => {
@@ -174,6 +166,7 @@ describe('a file that is not a plant store', () => {
 
 describe('a file that cannot be used now', () => {
   it('is refused while this or another process has it', async () => {
+    await makeSharedFile(inFolder('plants.db'));
     const repository = (
       await openSqliteRepository({ path: inFolder('plants.db') })
     )._unsafeUnwrap();
@@ -182,7 +175,6 @@ describe('a file that cannot be used now', () => {
       message: expect.stringContaining('in use, by another process') as unknown,
     };
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject(locked);
-    await chmod(inFolder('plants.db'), 0o666);
     expect(await openElsewhere(inFolder('plants.db'))).toMatchObject(locked);
     await repository.close();
     await makeStore(inFolder('plants.db'));
@@ -205,8 +197,8 @@ describe('a file that cannot be used now', () => {
     ['a second name', link],
   ])('stays refused to others when this process tries again under %s', async (_, make) => {
     const path = inFolder('plants.db');
+    await makeSharedFile(path);
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-    await chmod(path, 0o666);
     await make(path, inFolder('other.db'));
     expect(await failToOpen(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
     expect(await openElsewhere(path)).toMatchObject({ kind: 'locked' });
