@@ -17,10 +17,61 @@ describe('the host', () => {
     });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
-      'plantstore-server: --colour',
+      'plantstore-server: unknown',
       'plantstore-server: --port',
       'plantstore-server: PLANTSTORE_MAX_BODY_BYTES',
       'plantstore-server: --log',
+    ]);
+  });
+
+  it('suggests the nearest option for a misspelt one, once', async () => {
+    expect(await run(['--prot', '8080', '--prot=8081', '--colour', 'green'])).toEqual({
+      status: 2,
+      stdout: '',
+      lines: [
+        'plantstore-server: unknown option --prot; did you mean --port?',
+        'plantstore-server: unknown option --colour; see --help',
+      ],
+    });
+  });
+
+  it('warns of a misspelt variable after its first line, and serves', async () => {
+    const env = {
+      PLANTSTORE_MAXIN_FLIGHT: 's3cr3t',
+      // Kubernetes sets such variables for a service of this name.
+      PLANTSTORE_SERVICE_HOST: '10.0.0.1',
+      PLANTSTORE_SERVICE_PORT: '3000',
+      PLANTSTORE_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
+      PLANTSTORE_PORT_3000_TCP_PORT: '3000',
+      PLANTSTORE_PORT_3000_TCP_ADDR: '10.0.0.1',
+    };
+    const host = await startHost({ args: ['--database', 'memory:'], env });
+    host.process.kill('SIGTERM');
+    expect(await host.exited).toBe(0);
+    const logged = host.stdout().trimEnd().split('\n');
+    const lines = logged.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines[0]).toMatchObject({ message: 'accepting plants' });
+    expect(lines.filter(({ level }) => level !== 'info')).toEqual([
+      {
+        time: expect.any(String) as unknown,
+        level: 'warn',
+        message: 'unknown variable PLANTSTORE_MAXIN_FLIGHT; did you mean PLANTSTORE_MAX_IN_FLIGHT?',
+      },
+    ]);
+    expect(host.stdout() + host.stderr()).not.toContain('s3cr3t');
+  });
+
+  it('warns of a misspelt variable also where it does not start', async () => {
+    const folder = await newFolder();
+    const failed = await run(['--database', `sqlite:${folder}`], { PLANTSTORE_PROT: '0' });
+    expect(failed.status).toBe(1);
+    expect(failed.stdout).toContain(
+      'unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
+    );
+    const wrong = await run(['--port', 'x'], { PLANTSTORE_PROT: '0' });
+    expect(wrong.lines).toEqual([
+      'plantstore-server: --port must be a whole number from 0 to 65535',
+      'plantstore-server: unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
     ]);
   });
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { ignoredSignals } from './host/ignored-signals.ts';
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -8,8 +10,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1);
 }
 
-// A SIGHUP has files read again; one that comes before any was read must not end the process.
-process.on('SIGHUP', () => {});
+// None of these ends the process, not even before or after the host listens for them.
+for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
 
 // Not before: what it imports does not load on an older Node.
 const { main } = await import('./main.ts');

@@ -50,6 +50,15 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
   });
 
+  it('takes a misspelt variable out of the environment, for it may have a secret', async () => {
+    const options = outside([]);
+    const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
+    const status = main({ ...options, env });
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+    expect(env).toEqual({ PLANTSTORE_PORT: '0' });
+  });
+
   it('reads its files again where SIGHUP came before it could, after its first line', async () => {
     const options = outside([]);
     const status = main(options);

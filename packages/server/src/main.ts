@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Outside, run } from './host/run.ts';
 import { helpText, settingTable, tokensVariable } from './host/setting-table.ts';
+import { misspeltVariables } from './host/setting-reader.ts';
 import { readSettings } from './host/settings.ts';
 
 /** The outside of the program. */
@@ -11,7 +12,7 @@ export type MainOptions = Outside & {
   readonly env: Record<string, string | undefined>;
 };
 
-/** Tokens, and what may have a database's password. */
+/** Variables with tokens, or with a database's password. */
 const secretVariables = [tokensVariable, settingTable.database.variable];
 
 const version = (): string => {
@@ -30,7 +31,7 @@ export const main = async ({ argv, env, ...outside }: MainOptions): Promise<numb
   // A log that cannot be written (a closed pipe, a full disk) stops no plant from being kept.
   for (const output of [stdout, stderr]) output.on('error', () => {});
   const invocation = readSettings(argv, env);
-  for (const variable of secretVariables) delete env[variable];
+  for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
   switch (invocation.kind) {
     case 'help':
       stdout.write(helpText);
@@ -42,6 +43,6 @@ export const main = async ({ argv, env, ...outside }: MainOptions): Promise<numb
       stderr.write(invocation.faults.map((fault) => `plantstore-server: ${fault}\n`).join(''));
       return 2;
     case 'run':
-      return run(invocation.settings, outside);
+      return run(invocation, outside);
   }
 };

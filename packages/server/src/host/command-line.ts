@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { nearestName } from './nearest-name.ts';
 import { type SettingName, settingTable } from './setting-table.ts';
 
 /** A setting as it was written, and where. */
@@ -20,6 +21,13 @@ const options: NonNullable<ParseArgsConfig['options']> = {
 };
 for (const name of names) options[flagNameOf(name)] = { type: 'string' };
 
+const flags = Object.keys(options).map((name) => `--${name}`);
+
+const unknownOption = (name: string): string => {
+  const nearest = nearestName(name, flags, '--');
+  return `unknown option ${name}; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
+};
+
 // It is not repeated: it may be a token in the wrong place.
 const noFlag = (place: number): string =>
   `argument ${place} is not expected; settings begin with --`;
@@ -37,14 +45,23 @@ export const readCommandLine = (argv: readonly string[]): CommandLine => {
   const faults: string[] = [];
   const written = new Map<SettingName, Written>();
   const asked = new Set<string>();
-  for (const token of tokens) {
-    if (token.kind === 'positional') faults.push(noFlag(token.index + 1));
+  const unknown = new Set<string>();
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'positional') {
+      const before = tokens[index - 1];
+      // The value of an unknown option is part of the same fault.
+      const isValue =
+        before?.kind === 'option' && before.value === undefined && unknown.has(before.rawName);
+      if (!isValue) faults.push(noFlag(token.index + 1));
+    }
     if (token.kind !== 'option') continue;
     const { rawName, value, inlineValue } = token;
     const name = names.find((one) => flagNameOf(one) === token.name);
-    if (name === undefined) {
-      if (token.name in options) asked.add(token.name);
-      else faults.push(`${rawName} is no setting; see --help`);
+    if (name === undefined && Object.hasOwn(options, token.name)) {
+      asked.add(token.name);
+    } else if (name === undefined) {
+      if (!unknown.has(rawName)) faults.push(unknownOption(rawName));
+      unknown.add(rawName);
     } else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
       faults.push(`${rawName} needs a value`);
     } else if (written.has(name)) {

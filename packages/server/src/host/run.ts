@@ -6,7 +6,7 @@ import { startHealth, type StartedHealth } from './health-server.ts';
 import { createLog, type LogFormat } from './log.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { namesOf, settingTable } from './setting-table.ts';
-import type { Settings } from './settings.ts';
+import type { Invocation, Settings } from './settings.ts';
 import { listenForSignals } from './signals.ts';
 import { type HostParts, startHost, type StartedHost } from './start-host.ts';
 
@@ -16,7 +16,7 @@ export type Outside = {
   readonly stdout: Writable & { readonly isTTY?: boolean };
   /** Takes what is wrong, and the made-up token, which must not get into the log. */
   readonly stderr: Writable;
-  /** Emits SIGTERM, SIGINT, SIGHUP and uncaughtException, as `process` does. */
+  /** Emits signals and uncaughtException, as `process` does. */
   readonly signals: EventEmitter;
 };
 
@@ -66,8 +66,11 @@ const startHealthIfAsked = async (
 ): Promise<StartedHealth | undefined> =>
   healthPort === undefined ? undefined : startHealth(readiness.isReady, { host, port: healthPort });
 
-/** Runs the host; gives its exit status when it has stopped. */
-export const run = async (settings: Settings, outside: Outside): Promise<number> => {
+/** Runs the host and returns its exit status when it has stopped. */
+export const run = async (
+  { settings, warnings }: Invocation & { readonly kind: 'run' },
+  outside: Outside,
+): Promise<number> => {
   const { stdout, stderr } = outside;
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
   const log = createLog(format, stdout);
@@ -75,9 +78,13 @@ export const run = async (settings: Settings, outside: Outside): Promise<number>
     stderr.write(`plantstore-server: ${message}\n`);
     return 1;
   };
-  const signals = listenForSignals(outside.signals, (thrown) => {
-    log.error(describeCrash(thrown), 'a fault that nobody caught: ending with status 1');
-  });
+  const signals = listenForSignals(
+    outside.signals,
+    (thrown) => {
+      log.error(describeCrash(thrown), 'a fault that nobody caught: ending with status 1');
+    },
+    (signal) => log.info({ signal }, 'a signal was ignored: SIGTERM stops the host'),
+  );
   const readiness = createReadiness(log);
   const health = await startHealthIfAsked(settings, readiness);
   try {
@@ -86,6 +93,8 @@ export const run = async (settings: Settings, outside: Outside): Promise<number>
     }
     const parts = { settings, log, stderr, signals, healthUrl: health?.url };
     const started = await Promise.race([startHost(parts), signals.stopAtOnce, signals.crash]);
+    // After the first line, which names the URL.
+    for (const warning of warnings) log.warn({}, warning);
     if (started === 'at once' || started === 'crash') return 1;
     if (started.kind === 'failed') return fail(started.message);
     return await serveUntilAsked(started, parts, readiness);

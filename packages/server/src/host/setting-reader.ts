@@ -1,5 +1,6 @@
 import { readCommandLine, type Written } from './command-line.ts';
-import { type SettingName, settingTable } from './setting-table.ts';
+import { nearestName } from './nearest-name.ts';
+import { type SettingName, settingTable, tokensVariable } from './setting-table.ts';
 
 /** Variables by their names, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,6 +9,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type SettingReader = {
   readonly asksFor: 'help' | 'version' | undefined;
   readonly faults: string[];
+  readonly warnings: readonly string[];
   /** What was written for a setting, if anything: a flag before a variable. */
   readonly find: (name: SettingName) => Written | undefined;
   /** The value of a setting; a wrong one becomes a fault that says what is wanted. */
@@ -23,6 +25,19 @@ export type SettingReader = {
     fallback: T,
   ) => T | number;
 };
+
+const prefix = 'PLANTSTORE_';
+const variables = [...Object.values(settingTable).map(({ variable }) => variable), tokensVariable];
+
+// Foreign ones are no fault: Kubernetes sets some for a service of this name.
+const nearestVariable = (name: string): string | undefined =>
+  /^plantstore_[\w-]*$/i.test(name) && !variables.some((variable) => variable === name)
+    ? nearestName(name, variables, prefix)
+    : undefined;
+
+/** Returns the names of variables that are no settings and close to one. */
+export const misspeltVariables = (env: Environment): string[] =>
+  Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
 
 const parseNumber = (text: string, min: number, max: number): number | undefined => {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -50,6 +65,9 @@ export const createSettingReader = (argv: readonly string[], env: Environment): 
   return {
     asksFor,
     faults,
+    warnings: misspeltVariables(env).map(
+      (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
+    ),
     find,
     read,
     readNumber: <T extends number | undefined>(

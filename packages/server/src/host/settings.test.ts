@@ -178,7 +178,7 @@ describe('readSettings', () => {
     ];
     const env = { PLANTSTORE_MAX_BODY_BYTES: '1e9', PLANTSTORE_BASE_PATH: 'garden' };
     expect(faults(argv, env).map((fault) => fault.split(' ')[0])).toEqual([
-      '--colour',
+      'unknown',
       'argument',
       '--database',
       '--port',
@@ -215,6 +215,8 @@ describe('readSettings', () => {
     [['--tokens-file', '']],
     [['-p', '3000']],
     [['--no-log']],
+    [['--constructor']],
+    [['--prot=1', 'x']],
   ])('refuses %j', (argv) => {
     expect(faults(argv)).not.toEqual([]);
   });

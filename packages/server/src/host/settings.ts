@@ -41,7 +41,12 @@ export type Settings = Readonly<Record<NumberName, number>> & {
 
 /** What the command line and the environment ask for. */
 export type Invocation =
-  | { readonly kind: 'run'; readonly settings: Settings }
+  | {
+      readonly kind: 'run';
+      readonly settings: Settings;
+      /** What the operator should know, though the host can run. */
+      readonly warnings: readonly string[];
+    }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
@@ -171,5 +176,8 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
     ),
   };
   checkReusePort(reader, settings);
-  return faults.length > 0 ? { kind: 'wrong', faults } : { kind: 'run', settings };
+  const { warnings } = reader;
+  return faults.length > 0
+    ? { kind: 'wrong', faults: [...faults, ...warnings] }
+    : { kind: 'run', settings, warnings };
 };

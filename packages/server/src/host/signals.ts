@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { ignoredSignals } from './ignored-signals.ts';
 
 /** What the process is asked from outside. */
 export type Signals = {
@@ -47,6 +48,7 @@ const listenForHangUp = () => {
 export const listenForSignals = (
   process: EventEmitter,
   onCrash: (thrown: unknown) => void,
+  onIgnored: (signal: string) => void,
 ): Signals => {
   const { listener: onStop, stop, stopAtOnce } = listenForStop();
   const { listener: onHangUpSignal, onHangUp } = listenForHangUp();
@@ -55,6 +57,7 @@ export const listenForSignals = (
     SIGTERM: onStop,
     SIGINT: onStop,
     SIGHUP: onHangUpSignal,
+    ...Object.fromEntries(ignoredSignals.map((signal) => [signal, () => onIgnored(signal)])),
     // Unhandled rejections, too: Node makes such exceptions of them.
     uncaughtException: (thrown) => {
       onCrash(thrown);
