@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { errorTable } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
 
 const file = new URL('../openapi.json', import.meta.url);
@@ -78,9 +79,27 @@ describe('openapi.json', () => {
       'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
     });
     expect(requestBody).toEqual({ required: true, content: shape('NewPlant') });
-    expect(responses).toEqual({
+    expect(responses).toMatchObject({
       '200': { description: 'The plant response', content: shape('Plant') },
       '400': { description: 'Error response', content: shape('Error') },
     });
+  });
+
+  it('has the other statuses as responses of the host, with the same body', () => {
+    const { responses } = openApiDocument().paths['/plants'].post;
+    const statuses = new Set(Object.values(errorTable).map(({ status }) => String(status)));
+    // A POST is allowed here.
+    statuses.delete('405');
+    expect(new Set(Object.keys(responses))).toEqual(new Set(['200', ...statuses]));
+    for (const status of statuses) {
+      if (status === '400') continue;
+      expect(responses[status]).toEqual({
+        description: expect.stringMatching(/^Answered by the host: .+ \(\d{4}\)$/) as unknown,
+        content: responses['400']?.content,
+      });
+    }
+    expect(responses['401']?.description).toBe(
+      'Answered by the host: a bearer token is required (2401); the bearer token is not accepted (2402)',
+    );
   });
 });

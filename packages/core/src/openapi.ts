@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type ErrorName, errorMessages, errorTable } from './errors.ts';
 import { NewPlant, Plant } from './plant.ts';
 
 /** The specification's Error: a number and a text. */
@@ -35,9 +36,28 @@ const plantMembers = {
   tag: 'Tag to specify the type of the plant',
 };
 
+type ResponseObject = { readonly description: string; readonly content: ReturnType<typeof json> };
+
 const json = (schema: string) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
 });
+
+/** The statuses that HTTP and the host add to the operation's 400, with what they mean. */
+const hostResponses = () => {
+  const meanings = new Map<number, string[]>();
+  for (const name of Object.keys(errorTable) as ErrorName[]) {
+    const { status, error } = errorTable[name];
+    // 400 belongs to the operation, and 405 to other methods.
+    if (status === 400 || status === 405) continue;
+    meanings.set(status, [...(meanings.get(status) ?? []), `${errorMessages[name]} (${error})`]);
+  }
+  return Object.fromEntries(
+    [...meanings].map(([status, texts]) => [
+      String(status),
+      { description: `Answered by the host: ${texts.join('; ')}`, content: json('Error') },
+    ]),
+  );
+};
 
 /**
  * The specification as an OpenAPI 3.1 document, made from the schemas that validate. It is shipped
@@ -48,6 +68,9 @@ export const openApiDocument = () => ({
   info: {
     title: 'Plant Store',
     version: '1.0.0',
+    description:
+      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the others are answered by the host that serves it. All have the same body, Error, whose number tells the causes apart.',
+    contact: { name: 'The operator of the plant store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [
@@ -57,16 +80,20 @@ export const openApiDocument = () => ({
     },
   ],
   security: [{ bearer: [] }],
+  tags: [{ name: 'plants', description: 'The plants in the store' }],
   paths: {
     '/plants': {
       post: {
         operationId: 'createPlant',
+        summary: 'Create plant',
+        tags: ['plants'],
         description: 'Creates a new plant in the store',
         requestBody: { required: true, content: json('NewPlant') },
         responses: {
           '200': { description: 'The plant response', content: json('Plant') },
           '400': { description: 'Error response', content: json('Error') },
-        },
+          ...hostResponses(),
+        } as Readonly<Record<string, ResponseObject>>,
       },
     },
   },
