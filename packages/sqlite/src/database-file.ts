@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync } from 'node:fs';
+import { rewriteLog, syncLog, withoutLinks } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
 
 /** "Plnt": marks a file as ours (PRAGMA application_id). */
@@ -53,13 +53,13 @@ const isCutShort = (database: Database, path: string): boolean => {
   return statSync(path).size < pages * readInteger(database, 'PRAGMA page_size');
 };
 
-const prepareFile = (
+type Found = { readonly mayBeNew: boolean; readonly hasLog: boolean };
+
+const prepareOwnFile = (
   database: Database,
   path: string,
-  { mayBeNew, hasLog }: { readonly mayBeNew: boolean; readonly hasLog: boolean },
+  { mayBeNew, hasLog }: Found,
 ): UnusableFile | undefined => {
-  // One owner: another process gets "database is locked" at once, also for reading.
-  database.exec('PRAGMA locking_mode = EXCLUSIVE');
   const application = readInteger(database, 'PRAGMA application_id');
   const version = readInteger(database, 'PRAGMA user_version');
   const objects = readInteger(database, 'SELECT count(*) FROM sqlite_schema');
@@ -70,7 +70,7 @@ const prepareFile = (
   // Pages that are still in the log count, too, and need not be in the file.
   if (!hasLog && isCutShort(database, path)) return { kind: 'damaged' };
   database.exec('PRAGMA journal_mode = WAL');
-  // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses answered plants.
+  // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA synchronous = FULL');
   // Pages: a checkpoint every 64 MiB of log, so that few commits wait for one.
   database.exec('PRAGMA wal_autocheckpoint = 16384');
@@ -78,42 +78,21 @@ const prepareFile = (
   return hasItsTable(database) ? undefined : { kind: 'damaged' };
 };
 
-const sync = (path: string): void => {
-  const file = openSync(path, 'r');
+/** Plants that SQLite finds in the log may be in memory alone: they become durable here, before one is served. */
+const prepareFile = (database: Database, path: string, found: Found): UnusableFile | undefined => {
+  // One owner: another process gets "database is locked" at once, also for reading.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  database.exec('SELECT count(*) FROM sqlite_schema');
   try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-};
-
-const isMissing = (thrown: unknown): boolean =>
-  thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
-
-/** SQLite keeps the log beside the file that a link leads to. */
-const withoutLinks = (path: string): string => {
-  try {
-    return realpathSync(path);
+    rewriteLog(path);
+    const unusable = prepareOwnFile(database, path, found);
+    if (unusable === undefined) syncLog(path);
+    return unusable;
   } catch (thrown) {
-    if (isMissing(thrown)) return path;
+    // Closing the database syncs the log and moves it into the file: this sync must not be an empty one.
+    rewriteLog(path);
     throw thrown;
   }
-};
-
-/**
- * A process that was killed between write and sync leaves plants that can be seen and are not yet on
- * the disk: to say "the same plant is there" of them would promise too much.
- */
-const syncLog = (path: string): void => {
-  try {
-    sync(`${path}-wal`);
-  } catch (thrown) {
-    // Its owner has closed the database meanwhile.
-    if (isMissing(thrown)) return;
-    throw thrown;
-  }
-  // Its name, too; Windows syncs no folders.
-  if (process.platform !== 'win32') sync(dirname(path));
 };
 
 /**
@@ -130,7 +109,6 @@ export const openDatabaseFile = (path: string, mayBeNew: boolean): Database | Un
     return { kind: 'cannot-open' };
   }
   const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (hasLog) syncLog(file);
   const database = new Database(path);
   try {
     const foreign = prepareFile(database, file, { mayBeNew, hasLog });

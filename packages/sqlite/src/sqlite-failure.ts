@@ -27,6 +27,7 @@ const systemKinds = new Map<unknown, SqliteFailure>([
   ['EACCES', 'read-only'],
   ['EPERM', 'read-only'],
   ['EROFS', 'read-only'],
+  ['ENOSPC', 'disk-full'],
 ]);
 
 /** The failure that SQLite reported in what was thrown, or `undefined` where it reported none. */

@@ -1,85 +1,173 @@
 /*
- * A disk of which the test knows what would outlive a power cut (LD_PRELOAD).
- * At each fsync and fdatasync the file's content is copied to $DISK_SURVIVES, as it is then; a
- * folder's fsync notes which names it has. $DISK_DELAY_MS makes each of them slow.
+ * A disk whose syncs can fail and whose power can be cut (LD_PRELOAD).
+ * Every change of a file in $DISK_FOLDER, and every sync, is recorded in the folder $DISK_TRACE:
+ * disk-trace.ts reads it. $DISK_DELAY_MS makes each sync slow. $DISK_FAILS ("log 2 4,folder 1 1") makes the second
+ * to the fourth sync of the log fail with EIO, and the first one of the folder.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#define REAL(type, name, ...) ((type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
+
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static int lock(void) { return pthread_mutex_lock(&one_at_a_time); }
+static int unlock(void) { return pthread_mutex_unlock(&one_at_a_time); }
 
-static void copy_bytes(int from, int to) {
-  char buffer[65536];
-  ssize_t count;
-  for (off_t at = 0; (count = pread(from, buffer, sizeof buffer, at)) > 0; at += count)
-    if (write(to, buffer, count) != count) abort();
+/* The name in the folder that a path means: "" for the folder, NULL for what is elsewhere. */
+static const char *name_of(const char *path) {
+  const char *folder = getenv("DISK_FOLDER");
+  size_t length = folder ? strlen(folder) : 0;
+  if (!length || strncmp(path, folder, length) != 0) return NULL;
+  return path[length] == '/' ? path + length + 1 : path[length] == 0 ? "" : NULL;
 }
 
-static void keep_file(const char *survives, const char *name, int file) {
-  char temporary[4200], kept[4200];
-  snprintf(temporary, sizeof temporary, "%s/.new", survives);
-  snprintf(kept, sizeof kept, "%s/%s", survives, name);
-  int copy = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  copy_bytes(file, copy);
-  close(copy);
-  rename(temporary, kept);
+static const char *name_of_file(int file, char path[4096]) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, 4095);
+  if (length < 0) return NULL;
+  path[length] = 0;
+  return name_of(path);
 }
 
-static void keep_names(const char *survives, const char *folder) {
-  char list[4200];
-  snprintf(list, sizeof list, "%s/.names", survives);
-  FILE *names = fopen(list, "w");
-  DIR *entries = opendir(folder);
-  for (struct dirent *entry; (entry = readdir(entries));) fprintf(names, "%s\n", entry->d_name);
-  closedir(entries);
-  fclose(names);
-}
-
-static void count_sync(const char *survives) {
-  char path[4200];
-  snprintf(path, sizeof path, "%s/.syncs", survives);
-  int syncs = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (write(syncs, ".", 1) != 1) abort();
-  close(syncs);
-}
-
-static void note(int file) {
-  const char *survives = getenv("DISK_SURVIVES"), *delay = getenv("DISK_DELAY_MS");
-  char link[64], path[4096] = {0};
+static uint64_t inode_of(int file) {
   struct stat found;
+  return fstat(file, &found) == 0 ? found.st_ino : 0;
+}
+
+struct record { uint32_t kind, length; uint64_t inode, offset; };
+
+static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, size_t length) {
+  static int file = -1;
+  /* A trace for each process, in their order: one that is killed leaves half a record. */
+  for (int process = 0; file < 0; process++) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%06d", getenv("DISK_TRACE"), process);
+    file = REAL(int, "open", const char *, int, ...)(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  }
+  struct record head = {kind, length, inode, offset};
+  struct iovec parts[] = {{&head, sizeof head}, {(void *)data, length}};
+  if (writev(file, parts, 2) != (ssize_t)(sizeof head + length)) abort();
+}
+
+static const char *class_of(const char *name, int is_folder) {
+  size_t length = strlen(name);
+  if (is_folder) return "folder";
+  if (length > 4 && strcmp(name + length - 4, "-wal") == 0) return "log";
+  if (length > 8 && strcmp(name + length - 8, "-journal") == 0) return "journal";
+  return "database";
+}
+
+static int must_fail(const char *class) {
+  static struct { const char *class; int syncs; } counts[] = {{"folder", 0}, {"log", 0}, {"journal", 0}, {"database", 0}};
+  int count = 0, first, last, read;
+  char failing[16];
+  for (int i = 0; i < 4; i++) if (strcmp(counts[i].class, class) == 0) count = ++counts[i].syncs;
+  const char *rules = getenv("DISK_FAILS");
+  for (; rules && sscanf(rules, "%15s %d %d%n", failing, &first, &last, &read) == 3; rules += rules[read] == ',' ? read + 1 : read)
+    if (strcmp(failing, class) == 0 && count >= first && count <= last) return 1;
+  return 0;
+}
+
+static int sync_file(int file, int (*real)(int)) {
+  char path[4096];
+  struct stat found;
+  const char *name = name_of_file(file, path), *delay = getenv("DISK_DELAY_MS");
+  if (!name || fstat(file, &found) != 0) return real(file);
   if (delay) {
     struct timespec time = {atoi(delay) / 1000, atoi(delay) % 1000 * 1000000L};
     nanosleep(&time, NULL);
   }
-  if (!survives) return;
-  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-  if (readlink(link, path, sizeof path - 1) < 0 || fstat(file, &found) != 0) return;
-  pthread_mutex_lock(&one_at_a_time);
-  count_sync(survives);
-  if (S_ISDIR(found.st_mode)) keep_names(survives, path);
-  else if (S_ISREG(found.st_mode)) keep_file(survives, strrchr(path, '/') + 1, file);
-  pthread_mutex_unlock(&one_at_a_time);
+  lock();
+  int fails = must_fail(class_of(name, S_ISDIR(found.st_mode)));
+  trace(fails ? 'f' : 's', S_ISDIR(found.st_mode) ? 0 : found.st_ino, 0, NULL, 0);
+  unlock();
+  if (fails) errno = EIO;
+  return fails ? -1 : 0;
 }
 
-int fsync(int file) {
-  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
-  int result = real(file);
-  if (result == 0) note(file);
+int fsync(int file) { return sync_file(file, REAL(int, "fsync", int)); }
+int fdatasync(int file) { return sync_file(file, REAL(int, "fdatasync", int)); }
+
+static ssize_t note_write(int file, const void *data, off_t offset, ssize_t written) {
+  int error = errno;
+  char path[4096];
+  if (written > 0 && name_of_file(file, path)) trace('w', inode_of(file), offset, data, written);
+  errno = error;
+  return written;
+}
+
+ssize_t write(int file, const void *data, size_t length) {
+  lock();
+  ssize_t written = REAL(ssize_t, "write", int, const void *, size_t)(file, data, length);
+  int error = errno;
+  /* Where it ended: in a file opened for appending it did not begin at the position before. */
+  off_t end = lseek(file, 0, SEEK_CUR);
+  errno = error;
+  note_write(file, data, end - written, written);
+  unlock();
+  return written;
+}
+
+ssize_t pwrite64(int file, const void *data, size_t length, off64_t offset) {
+  lock();
+  ssize_t written = REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t)(file, data, length, offset);
+  note_write(file, data, offset, written);
+  unlock();
+  return written;
+}
+ssize_t pwrite(int file, const void *data, size_t length, off_t offset) { return pwrite64(file, data, length, offset); }
+
+int ftruncate64(int file, off64_t size) {
+  char path[4096];
+  lock();
+  int result = REAL(int, "ftruncate64", int, off64_t)(file, size);
+  if (result == 0 && name_of_file(file, path)) trace('t', inode_of(file), size, NULL, 0);
+  unlock();
+  return result;
+}
+int ftruncate(int file, off_t size) { return ftruncate64(file, size); }
+
+int unlink(const char *path) {
+  const char *name = name_of(path);
+  lock();
+  int result = REAL(int, "unlink", const char *)(path);
+  if (result == 0 && name) trace('u', 0, 0, name, strlen(name));
+  unlock();
   return result;
 }
 
-int fdatasync(int file) {
-  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-  int result = real(file);
-  if (result == 0) note(file);
-  return result;
+static int open_file(const char *path, int flags, mode_t mode) {
+  const char *name = name_of(path);
+  lock();
+  struct stat found;
+  int was_there = !name || stat(path, &found) == 0;
+  int file = REAL(int, "open64", const char *, int, ...)(path, flags, mode);
+  if (file >= 0 && !was_there) trace('c', inode_of(file), 0, name, strlen(name));
+  else if (file >= 0 && name && flags & O_TRUNC) trace('t', inode_of(file), 0, NULL, 0);
+  unlock();
+  return file;
 }
+
+#define OPEN(function)                             \
+  int function(const char *path, int flags, ...) { \
+    va_list rest;                                  \
+    va_start(rest, flags);                         \
+    mode_t mode = va_arg(rest, mode_t);            \
+    va_end(rest);                                  \
+    return open_file(path, flags, mode);           \
+  }
+OPEN(open)
+OPEN(open64)

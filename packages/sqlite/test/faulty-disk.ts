@@ -1,84 +1,121 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { type Operation, readTrace } from './disk-trace.ts';
+import { createFolder } from './power-cut.ts';
 
 const run = promisify(execFile);
 const fileBeside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** A disk that can be slow, and whose power can be cut. */
+/** A disk that can be slow, whose syncs can fail, and whose power can be cut. */
 export type FaultyDisk = {
-  /** Where the database goes. */
+  /** Path of the database. */
   readonly path: string;
-  /** What makes a process use the disk. */
+  /** Environment that makes a process use the disk. */
   readonly env: Readonly<Record<string, string>>;
-  /** How often something was synced so far. */
+  /** Everything that was done on the disk so far. */
+  readonly operations: () => Promise<Operation[]>;
+  /** Number of syncs so far. */
   readonly syncs: () => Promise<number>;
-  /** Makes of the folder what a power cut would have left: what was synced, under synced names. */
+  /** Replaces the files of the folder. */
+  readonly restore: (files: ReadonlyMap<string, Buffer>) => Promise<void>;
+  /** Replaces the files of the folder by what a power cut would have left: what was synced. */
   readonly cutPower: () => Promise<void>;
 };
 
-/** Makes such a disk, or nothing where there is no C compiler or no LD_PRELOAD. */
+/** Makes such a disk, or `undefined` where there is no C compiler or no LD_PRELOAD. */
 export const makeFaultyDisk = async (delayMs = 0): Promise<FaultyDisk | undefined> => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'plantstore-')));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const library = join(folder, 'disk.so');
-  const built = await run('cc', [
-    '-shared',
-    '-fPIC',
-    '-o',
-    library,
-    fileBeside('disk.c'),
-    '-ldl',
-  ]).then(
+  const source = fileBeside('disk.c');
+  const built = await run('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']).then(
     () => true,
     () => false,
   );
   if (process.platform !== 'linux' || !built) return undefined;
 
-  const [used, survives] = [join(folder, 'used'), join(folder, 'survives')];
+  const [used, trace] = [join(folder, 'used'), join(folder, 'trace')];
   await mkdir(used);
-  await mkdir(survives);
-  const read = async (name: string) => readFile(join(survives, name), 'utf8').catch(() => '');
+  await mkdir(trace);
+  const operations = async () => readTrace(trace);
+  const restore = async (files: ReadonlyMap<string, Buffer>) => {
+    await rm(used, { recursive: true });
+    await mkdir(used);
+    for (const [name, content] of files) await writeFile(join(used, name), content);
+  };
   return {
     path: join(used, 'plants.db'),
-    env: { LD_PRELOAD: library, DISK_SURVIVES: survives, DISK_DELAY_MS: String(delayMs) },
-    syncs: async () => (await read('.syncs')).length,
+    env: {
+      LD_PRELOAD: library,
+      DISK_FOLDER: used,
+      DISK_TRACE: trace,
+      DISK_DELAY_MS: String(delayMs),
+    },
+    operations,
+    syncs: async () => (await operations()).filter(({ kind }) => kind === 'sync').length,
+    restore,
     async cutPower() {
-      const names = (await read('.names')).split('\n');
-      await rm(used, { recursive: true });
-      await mkdir(used);
-      for (const name of await readdir(survives)) {
-        if (names.includes(name)) await cp(join(survives, name), join(used, name));
-      }
+      const done = createFolder();
+      for (const operation of await operations()) done.apply(operation);
+      await restore(done.cutPower(() => false));
     },
   };
 };
 
-/** Runs the program that creates plants, kills it with `-9` once it has told of enough, gives the ids. */
+const nodeWith = (program: string, args: readonly string[]) => [
+  '--conditions=@plantstore/source',
+  '--disable-warning=ExperimentalWarning',
+  fileBeside(program),
+  ...args,
+];
+
+/** A process that creates plants on a disk some of whose syncs fail. */
+export type Creating = {
+  /** Syncs that fail: `log 2 4` is the second to the fourth of the log. */
+  readonly fails?: string;
+  /** Numbers of the first plant and of the one after the last. */
+  readonly plants: readonly [number, number];
+  /** Whether the store is closed, or only killed. */
+  readonly end: 'close' | 'kill';
+};
+
+export const createOnFailingDisk = async (
+  { path, env }: FaultyDisk,
+  { fails = '', plants, end }: Creating,
+): Promise<void> => {
+  const program = nodeWith('create-on-failing-disk.ts', [path, ...plants.map(String), end]);
+  const child = spawn(process.execPath, program, {
+    env: { ...process.env, ...env, DISK_FAILS: fails },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const signal = await new Promise((resolve) => {
+    child.once('exit', (_, by) => {
+      resolve(by);
+    });
+  });
+  if (signal !== 'SIGKILL') throw new Error(`the store did not recover while ${fails} failed`);
+};
+
+/** Runs the program that creates plants, kills it with `-9` once it has reported enough, returns the ids. */
 export const createUntilKilled = async (
   args: readonly string[],
   enough: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<number[]> => {
-  const program = [
-    '--conditions=@plantstore/source',
-    '--disable-warning=ExperimentalWarning',
-    fileBeside('create-until-killed.ts'),
-    ...args,
-  ];
-  const child = spawn(process.execPath, program, {
+  const child = spawn(process.execPath, nodeWith('create-until-killed.ts', args), {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let told = '';
+  let output = '';
   for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
-    told += chunk;
-    if (told.split('\n').length > enough) child.kill('SIGKILL');
+    output += chunk;
+    if (output.split('\n').length > enough) child.kill('SIGKILL');
   }
-  // What follows the last line break was not told whole.
-  return told.split('\n').slice(0, -1).map(Number);
+  // What follows the last line break is incomplete.
+  return output.split('\n').slice(0, -1).map(Number);
 };

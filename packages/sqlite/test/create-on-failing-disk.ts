@@ -1,0 +1,47 @@
+// Creates plants in a file (the first argument), as clients do that repeat a create until it is
+// acknowledged, and appends the number of each to a file beside it: those from the second argument up to
+// the third. Then it ends with SIGKILL; with "close" as the fourth argument it closes the store before.
+import { appendFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
+import { plantOf } from './plant-of.ts';
+
+const [path = '', first = '', last = '', end] = process.argv.slice(2);
+const acknowledged = join(dirname(path), 'acknowledged');
+const clients = 4;
+
+// The pause before a file is opened again is over at each attempt.
+const realNow = performance.now.bind(performance);
+let skipped = 0;
+performance.now = () => realNow() + skipped;
+
+const open = async (attempts = 40): Promise<SqliteRepository> => {
+  const opened = await openSqliteRepository({ path });
+  if (opened.isOk()) return opened.value;
+  if (attempts === 0) throw new Error(opened.error.message, { cause: opened.error.cause });
+  return open(attempts - 1);
+};
+
+const create = async (repository: SqliteRepository, number: number): Promise<void> => {
+  for (let attempts = 0; attempts < 40; attempts += 1) {
+    const result = await repository.create(plantOf(number));
+    if (result.isOk()) {
+      appendFileSync(acknowledged, `${number}\n`);
+      return;
+    }
+    skipped += 2_000;
+  }
+  throw new Error('the store did not recover');
+};
+
+const repository = await open();
+const createFrom = async (start: number) => {
+  for (let number = start; number < Number(last); number += clients) {
+    await create(repository, number);
+  }
+};
+await Promise.all(
+  Array.from({ length: clients }, async (_, client) => createFrom(Number(first) + client)),
+);
+if (end === 'close') await repository.close();
+process.kill(process.pid, 'SIGKILL');

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabaseFile } from '../src/database-file.ts';
+import type { Database } from '../src/node-sqlite.ts';
+import type { Operation } from './disk-trace.ts';
+import { plantOf } from './plant-of.ts';
+import { createFolder, type Leaves } from './power-cut.ts';
+
+/** What is wrong with the files that a power cut left. */
+type Fault = { readonly fault: string; readonly acknowledged: number; readonly missing: number };
+
+const contentOf = (database: Database): { integrity: unknown; names: Map<bigint, unknown> } => {
+  const [integrity] = Object.values(database.prepare('PRAGMA integrity_check').get() ?? {});
+  const select = database.prepare('SELECT id, name FROM plants');
+  select.setReadBigInts(true);
+  return {
+    integrity,
+    names: new Map(select.all().map((row) => [row['id'] as bigint, row['name']])),
+  };
+};
+
+/** Opens what a power cut left, and compares it with the plants that were acknowledged before it. */
+const inspect = (path: string, acknowledged: readonly number[]): Fault | undefined => {
+  const faultOf = (fault: string, missing: number): Fault => ({
+    fault,
+    acknowledged: acknowledged.length,
+    missing,
+  });
+  let database: Database | undefined;
+  try {
+    const opened = openDatabaseFile(path, true);
+    if ('kind' in opened) return faultOf(opened.kind, acknowledged.length);
+    database = opened;
+    const { integrity, names } = contentOf(database);
+    const missing = acknowledged.map(plantOf).filter(({ id, name }) => names.get(id) !== name);
+    if (integrity !== 'ok') return faultOf(String(integrity), missing.length);
+    return missing.length > 0 ? faultOf('missing plants', missing.length) : undefined;
+  } catch (thrown) {
+    return faultOf(String(thrown), acknowledged.length);
+  } finally {
+    database?.close();
+  }
+};
+
+/** The same sequence of decisions for the same seed (mulberry32). */
+const decisions = (seed: number): Leaves => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % 2 === 0;
+  };
+};
+
+/** What became of the plants in each state that was looked at. */
+export type States = { states: number; acknowledged: number; faults: Fault[] };
+
+/**
+ * Cuts the power after every `step`-th of `count` operations from the first failed sync on, and at the end.
+ * Inspects what is left: what was synced, with nothing, all or a random part of what was not.
+ */
+export const inspectStates = async (
+  operations: readonly Operation[],
+  { step, count }: { readonly step: number; readonly count: number },
+): Promise<States> => {
+  const folder = createFolder();
+  const result: States = { states: 0, acknowledged: 0, faults: [] };
+  const first = operations.findIndex(({ kind }) => kind === 'failed sync');
+  if (first === -1) throw new Error('no sync failed');
+  const home = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  for (const [index, operation] of operations.entries()) {
+    folder.apply(operation);
+    const isChosen = index >= first && index < first + count && (index - first) % step === 0;
+    if (!isChosen && index < operations.length - 1) continue;
+    const acknowledged = folder.read('acknowledged').split('\n').slice(0, -1).map(Number);
+    for (const leaves of [() => false, () => true, decisions(index)]) {
+      const state = await mkdtemp(join(home, 'state-'));
+      for (const [name, content] of folder.cutPower(leaves)) {
+        await writeFile(join(state, name), content);
+      }
+      const fault = inspect(join(state, 'plants.db'), acknowledged);
+      if (fault !== undefined) result.faults.push(fault);
+      result.states += 1;
+      result.acknowledged += acknowledged.length;
+      await rm(state, { recursive: true });
+    }
+  }
+  await rm(home, { recursive: true });
+  return result;
+};
