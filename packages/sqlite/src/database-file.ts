@@ -19,7 +19,8 @@ export type UnusableFile =
   | { readonly kind: 'damaged' }
   | { readonly kind: 'replaced' }
   | { readonly kind: 'schema-newer'; readonly version: number }
-  | { readonly kind: 'not-a-plant-store' };
+  | { readonly kind: 'not-a-plant-store' }
+  | { readonly kind: 'table-altered'; readonly by: string };
 
 const readInteger = (database: Database, sql: string): number =>
   Number(Object.values(database.prepare(sql).get() ?? {})[0]);
@@ -42,6 +43,14 @@ const hasItsTable = (database: Database): boolean => {
   const expected = tableOf(model);
   model.close();
   return tableOf(database) === expected;
+};
+
+/** The name of a trigger or an index on the table: either can make an insert do nothing, or fail. */
+const alterationOf = (database: Database): string | undefined => {
+  const sql =
+    "SELECT name FROM sqlite_schema WHERE tbl_name = 'plants' COLLATE NOCASE AND type IN ('trigger', 'index')";
+  const name = database.prepare(sql).get()?.['name'];
+  return name === undefined ? undefined : String(name);
 };
 
 /**
@@ -75,7 +84,9 @@ const prepareOwnFile = (
   // Pages: a checkpoint every 64 MiB of log, so that few commits wait for one.
   database.exec('PRAGMA wal_autocheckpoint = 16384');
   if (version < schemaVersion) migrate(database, version);
-  return hasItsTable(database) ? undefined : { kind: 'damaged' };
+  if (!hasItsTable(database)) return { kind: 'damaged' };
+  const by = alterationOf(database);
+  return by === undefined ? undefined : { kind: 'table-altered', by };
 };
 
 /** Plants that SQLite finds in the log may be in memory alone: they become durable here, before one is served. */

@@ -17,6 +17,7 @@ export type OpenSqliteError = {
     | 'replaced'
     | 'schema-newer'
     | 'not-a-plant-store'
+    | 'table-altered'
     | 'unexpected';
   /** The file, as an absolute path. */
   readonly path: string;
@@ -118,6 +119,8 @@ const describeForeign = (path: string, foreign: UnusableFile): string => {
       return `${path} was removed or replaced while it was in use; put it back, or stop and start anew`;
     case 'not-a-plant-store':
       return `${path} is the database of another application; name another file`;
+    case 'table-altered':
+      return `${path} has "${foreign.by}" on its table of plants, which changes what is stored; drop it`;
   }
 };
 
