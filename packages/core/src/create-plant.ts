@@ -1,21 +1,13 @@
-import { err, type Result, ResultAsync } from 'neverthrow';
+import { errAsync, type Result, ResultAsync } from 'neverthrow';
 import { parseNewPlant, type PlantInvalid } from './parse-new-plant.ts';
-import type { Plant } from './plant.ts';
+import type { NewPlant, Plant } from './plant.ts';
 import type { IdTaken, PlantRepository, StoreUnavailable } from './plant-repository.ts';
 
 /** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
 export type CreatePlantError = PlantInvalid | IdTaken | StoreUnavailable;
 
-// Async, so that a repository that throws rejects and no call here throws.
-const create = async (
-  repository: PlantRepository,
-  input: unknown,
-): Promise<Result<Plant, CreatePlantError>> => {
-  const parsed = parseNewPlant(input);
-  if (parsed.isErr()) return err(parsed.error);
-  const { id: _, ...plant } = parsed.value;
-  return (await repository.create(parsed.value)).map(() => plant);
-};
+const withoutId = ({ name, tag }: NewPlant): Plant =>
+  tag === undefined ? { name } : { name, tag };
 
 /**
  * Creates a plant: validates the input, keeps it in the repository, and gives the plant without
@@ -43,4 +35,19 @@ const create = async (
 export const createPlant = (
   repository: PlantRepository,
   input: unknown,
-): ResultAsync<Plant, CreatePlantError> => new ResultAsync(create(repository, input));
+): ResultAsync<Plant, CreatePlantError> => {
+  const parsed = parseNewPlant(input);
+  if (parsed.isErr()) return errAsync(parsed.error);
+  const plant = parsed.value;
+  try {
+    // A ResultAsync has a promise inside, and its then is that promise's.
+    const creating = repository
+      .create(plant)
+      .then((created) => created.map(() => withoutId(plant)));
+    return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
+  } catch (thrown) {
+    // No call here throws.
+    const reason = thrown as Error;
+    return new ResultAsync(Promise.reject(reason));
+  }
+};

@@ -13,11 +13,19 @@ const maxNesting = 500;
 /** Fifteen digits without an exponent always survive a double; anything longer may not. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE]/;
 
-const hasNumberAsId = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.hasOwn(value, 'id') &&
-  typeof (value as { id: unknown }).id === 'number';
+/** A number that is written with more than digits. */
+const hasFractionOrExponent = /\d[.eE]/;
+
+/**
+ * Whether a double may have rounded the number under `id`. Digits alone are exact where their double is
+ * a safe integer: no integer from 2^53 on is rounded to one below it.
+ */
+const mayBeRounded = (value: unknown, text: string): boolean => {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return false;
+  const { id } = value as { id: unknown };
+  if (typeof id !== 'number' || !mayLoseDigits.test(text)) return false;
+  return !Number.isSafeInteger(id) || hasFractionOrExponent.test(text);
+};
 
 /** Replaces each number under `id` by the exact integer that its source text writes. */
 const withExactId = (key: string, value: unknown, context?: { readonly source?: string }) => {
@@ -29,8 +37,7 @@ const withExactId = (key: string, value: unknown, context?: { readonly source?: 
 const parseJson = /* @__PURE__ */ Result.fromThrowable(
   (text: string): unknown => {
     const value: unknown = JSON.parse(text);
-    // The reviver costs, so it runs only where a double may have rounded the id.
-    return hasNumberAsId(value) && mayLoseDigits.test(text) ? JSON.parse(text, withExactId) : value;
+    return mayBeRounded(value, text) ? JSON.parse(text, withExactId) : value;
   },
   (): BodyUndecodable => ({ kind: 'json-malformed' }),
 );

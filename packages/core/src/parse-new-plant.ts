@@ -1,6 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
+import { isExactId } from './encode-new-plant.ts';
 import type { ErrorName } from './errors.ts';
-import { NewPlant } from './plant.ts';
+import type { NewPlant } from './plant.ts';
+import { isUnicodeText } from './unicode-text.ts';
 
 /** What can be wrong with the input for a plant, by its name in the error table. */
 export type PlantFault = Extract<
@@ -21,36 +23,47 @@ export type PlantInvalid = {
   readonly faults: readonly [PlantFault, ...PlantFault[]];
 };
 
-type Issue = { readonly code: string; readonly path: readonly PropertyKey[] };
+/** The members of a plant before they are checked; `undefined` where one is absent. */
+type Members = { readonly id: unknown; readonly name: unknown; readonly tag: unknown };
 
-const faultOf = (issue: Issue, input: Readonly<Record<string, unknown>>): PlantFault => {
-  switch (issue.path[0]) {
-    case 'id':
-      if (input['id'] === undefined) return 'id-required';
-      return issue.code === 'invalid_type' ? 'id-not-integer' : 'id-out-of-range';
-    case 'name':
-      return input['name'] === undefined ? 'name-required' : 'name-not-text';
-    default:
-      return 'tag-not-text';
+const ownMember = (input: object, member: keyof Members): unknown =>
+  Object.hasOwn(input, member) ? (input as Members)[member] : undefined;
+
+/** Reads each member once; `undefined` where the input is not an object. */
+const readMembers = (input: unknown): Members | undefined => {
+  try {
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+    return {
+      id: ownMember(input, 'id'),
+      name: ownMember(input, 'name'),
+      tag: ownMember(input, 'tag'),
+    };
+  } catch {
+    // A getter or a proxy threw.
+    return undefined;
   }
 };
 
-const members = ['id', 'name', 'tag'] as const;
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && isUnicodeText(value);
 
-/** The own members that make a plant; `undefined` where there is no object to read them from. */
-const ownMembers = (input: unknown): Record<string, unknown> | undefined => {
-  try {
-    if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-    const own: Record<string, unknown> = {};
-    for (const member of members) {
-      const value: unknown = Object.hasOwn(input, member) ? Reflect.get(input, member) : undefined;
-      if (value !== undefined) own[member] = value;
-    }
-    return own;
-  } catch {
-    // A proxy or a getter that throws: whatever it is, it cannot be read as an object.
-    return undefined;
+const faultsOf = ({ id, name, tag }: Members): PlantFault[] => {
+  const faults: PlantFault[] = [];
+  if (id === undefined) faults.push('id-required');
+  else if (!isExactId(id)) {
+    faults.push(typeof id === 'bigint' ? 'id-out-of-range' : 'id-not-integer');
   }
+  if (name === undefined) faults.push('name-required');
+  else if (!isText(name)) faults.push('name-not-text');
+  if (tag !== undefined && !isText(tag)) faults.push('tag-not-text');
+  return faults;
+};
+
+/** The plant, where the members have no fault. */
+const plantOf = ({ id, name, tag }: Members): NewPlant | undefined => {
+  if (!isExactId(id) || !isText(name)) return undefined;
+  if (tag === undefined) return { id: BigInt(id), name };
+  return isText(tag) ? { id: BigInt(id), name, tag } : undefined;
 };
 
 /**
@@ -67,16 +80,10 @@ const ownMembers = (input: unknown): Record<string, unknown> | undefined => {
  * ```
  */
 export const parseNewPlant = (input: unknown): Result<NewPlant, PlantInvalid> => {
-  const own = ownMembers(input);
-  if (own === undefined) return err({ kind: 'plant-invalid', faults: ['body-not-object'] });
-  const parsed = NewPlant.safeParse(own);
-  if (parsed.success) return ok(parsed.data);
-  const found = new Map(
-    parsed.error.issues.map((issue) => [issue.path[0], faultOf(issue, own)] as const),
-  );
-  const faults = members.flatMap((member) => found.get(member) ?? []);
-  return err({
-    kind: 'plant-invalid',
-    faults: faults as [PlantFault, ...PlantFault[]],
-  });
+  const members = readMembers(input);
+  if (members === undefined) return err({ kind: 'plant-invalid', faults: ['body-not-object'] });
+  const plant = plantOf(members);
+  if (plant !== undefined) return ok(plant);
+  const faults = faultsOf(members) as [PlantFault, ...PlantFault[]];
+  return err({ kind: 'plant-invalid', faults });
 };
