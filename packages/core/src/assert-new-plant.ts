@@ -1,6 +1,8 @@
 import type { NewPlant } from './plant.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
+const isText = (value: unknown): boolean => typeof value === 'string' && isUnicodeText(value);
+
 /**
  * Throws where a plant cannot be kept exactly: its `id` is no int64, or its `name` or `tag` is no
  * Unicode text. A repository calls it first, because a plant that was not validated is a bug of the
@@ -19,9 +21,7 @@ import { isUnicodeText } from './unicode-text.ts';
 export const assertNewPlant = ({ id, name, tag }: NewPlant): void => {
   if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint');
   if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id must be an int64');
-  for (const text of tag === undefined ? [name] : [name, tag]) {
-    if (typeof text !== 'string' || !isUnicodeText(text)) {
-      throw new TypeError('name and tag must be Unicode text');
-    }
+  if (!isText(name) || (tag !== undefined && !isText(tag))) {
+    throw new TypeError('name and tag must be Unicode text');
   }
 };
