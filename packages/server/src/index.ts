@@ -10,7 +10,7 @@ export type { Authenticate } from './http/admit.ts';
 export { createFetch, type InProcessFetch } from './http/create-fetch.ts';
 export type { ServiceOptions } from './http/service.ts';
 export { createHttpServer, type HttpServerOptions } from './node/http-server.ts';
-export type { Logger } from './node/logger.ts';
+export type { Logger } from './logger.ts';
 export type {
   RequestEndEvent,
   RequestErrorEvent,

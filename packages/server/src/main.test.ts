@@ -1,4 +1,5 @@
-import { EventEmitter, on, once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { main } from './main.ts';
@@ -63,12 +64,15 @@ describe('main', () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('SIGHUP');
-    const told: string[] = [];
-    for await (const [line] of on(options.stdout, 'data') as AsyncIterable<[string]>) {
-      told.push((JSON.parse(line) as { message: string }).message);
-      if (told.length === 2) break;
+    const messages: string[] = [];
+    for await (const line of createInterface(options.stdout)) {
+      messages.push((JSON.parse(line) as { message: string }).message);
+      if (messages.length === 2) break;
     }
-    expect(told).toEqual(['accepting plants', expect.stringContaining('were made up and stay')]);
+    expect(messages).toEqual([
+      'accepting plants',
+      expect.stringContaining('were made up and stay'),
+    ]);
     options.signals.emit('SIGTERM');
     expect(await status).toBe(0);
   });

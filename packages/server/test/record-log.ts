@@ -1,4 +1,4 @@
-import type { Logger } from '../src/node/logger.ts';
+import type { Logger } from '../src/logger.ts';
 
 /** A logger that keeps what it is told. */
 export const recordLog = () => {

@@ -1,9 +1,11 @@
-import type { RequestHead } from '../src/http/request-head.ts';
+import { readHead, type RequestHead } from '../src/http/request-head.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 /** A request head that is easy to change. */
-export type Request = Omit<RequestHead, 'rawHeaders'> & { readonly fields: Fields };
+export type Request = Pick<RequestHead, 'method' | 'target' | 'httpVersion'> & {
+  readonly fields: Fields;
+};
 
 export const maxBodyBytes = 1000;
 
@@ -20,12 +22,12 @@ export const goodRequest: Request = {
   },
 };
 
-export const headOf = ({ fields, ...line }: Request): RequestHead => ({
-  ...line,
-  rawHeaders: Object.entries(fields).flatMap(([name, values]) =>
+export const headOf = ({ fields, method, target, httpVersion }: Request): RequestHead => {
+  const rawHeaders = Object.entries(fields).flatMap(([name, values]) =>
     [values].flat().flatMap((value) => [name, value]),
-  ),
-});
+  );
+  return readHead(method, target, httpVersion, rawHeaders);
+};
 
 export const withFields =
   (fields: Fields) =>

@@ -13,6 +13,12 @@ export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
     ...options,
   });
 
+/** The fields of an answer as pairs. */
+export const pairsOf = (fields: readonly string[] = []): [name: string, value: string][] =>
+  fields.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name, fields[index + 1] ?? '']] : [],
+  );
+
 /** What became of a request head, by its name in the error table. */
 export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
   admission.kind === 'admitted' ? 'admitted' : admission.answer.error;

@@ -5,7 +5,9 @@ import { createLog, type LogFormat } from './log.ts';
 
 const written = (format: LogFormat, fields: Record<string, unknown>, message = 'request') => {
   const stream = new PassThrough({ encoding: 'utf8' });
-  createLog(format, stream).info(fields, message);
+  const log = createLog(format, stream);
+  log.info(fields, message);
+  log.flush();
   return String(stream.read());
 };
 
@@ -49,9 +51,11 @@ describe('the log', () => {
     const log = createLog('json', stream);
     const path = 'x'.repeat(1_000_000);
     for (let count = 0; count < 100; count += 1) log.info({ path }, 'request');
+    log.flush();
     expect(stream.writableLength).toBeLessThan(10_000_000);
     while (stream.read() !== null);
     log.info({}, 'stopped');
+    log.flush();
     const told = String(stream.read())
       .trimEnd()
       .split('\n')
@@ -61,6 +65,16 @@ describe('the log', () => {
       { message: 'stopped' },
     ]);
     expect(told[0]?.dropped).toBeGreaterThan(80);
+  });
+
+  it('writes the lines of a turn of the event loop at once, after it', async () => {
+    const stream = new PassThrough({ encoding: 'utf8' });
+    const log = createLog('json', stream);
+    log.info({ id: 1 }, 'first');
+    log.warn({ id: 2 }, 'second');
+    await new Promise(setImmediate);
+    const lines = String(stream.read()).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual([1, 2]);
   });
 
   it.each<LogFormat>(['json', 'pretty'])('is not broken by any text (%s)', (format) => {

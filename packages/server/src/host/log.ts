@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import type { Logger } from '../node/logger.ts';
+import type { Logger } from '../logger.ts';
 
 /** One JSON object a line for machines, or a line for people. */
 export type LogFormat = 'json' | 'pretty';
@@ -19,48 +19,79 @@ const toText = (_key: string, value: unknown): unknown =>
 
 const stringify = (value: unknown): string => {
   try {
-    return JSON.stringify(value, toText);
+    return JSON.stringify(value, toText) ?? 'null';
   } catch {
-    // A cause may be anything, a circle for instance; its line is not to be lost.
+    // A cause may be anything, a circular object for instance.
     return JSON.stringify({ unprintable: inspect(value) });
   }
 };
 
-const toJson = (value: unknown): string => stringify(value).replace(otherControls, escape);
+/** Printable ASCII without quote and backslash: JSON writes it as it is. */
+const plainText = /^[ !#-[\]-~]*$/;
+
+const toJson = (value: unknown): string => {
+  // Most values are numbers and plain text, which need no replacer.
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
+  return stringify(value).replace(otherControls, escape);
+};
+
+const jsonLine = (level: Level, fields: Fields, message: string): string => {
+  const time = new Date().toISOString();
+  let line = `{"time":"${time}","level":"${level}","message":${toJson(message)}`;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) line += `,${toJson(name)}:${toJson(value)}`;
+  }
+  return `${line}}`;
+};
 
 const plainWord = /^[\w./:%+-]+$/;
 
 const prettyValue = (value: unknown): string =>
   typeof value === 'string' && plainWord.test(value) ? value : toJson(value);
 
-const lines: Record<LogFormat, (level: Level, fields: Fields, message: string) => string> = {
-  json: (level, fields, message) =>
-    toJson({ time: new Date().toISOString(), level, message, ...fields }),
-  pretty: (level, fields, message) => {
-    const told = Object.entries(fields).map(([name, value]) => `${name}=${prettyValue(value)}`);
-    return [new Date().toISOString().slice(11, 19), level.padEnd(5), message, ...told].join(' ');
-  },
+const prettyLine = (level: Level, fields: Fields, message: string): string => {
+  const time = new Date().toISOString().slice(11, 19);
+  const shown = Object.entries(fields).map(([name, value]) => `${name}=${prettyValue(value)}`);
+  return [time, level.padEnd(5), message, ...shown].join(' ');
 };
 
-/** How much may wait for whoever reads the log, in bytes; beyond it, lines are dropped. */
-const maxWaitingBytes = 8 * 1024 * 1024;
+const lineOf: Record<LogFormat, typeof jsonLine> = { json: jsonLine, pretty: prettyLine };
+
+/** How much of the log may be unwritten, in bytes; beyond it, lines are dropped. */
+const maxUnwrittenBytes = 8 * 1024 * 1024;
+
+/** A logger whose lines of one turn of the event loop share a write. */
+export type Log = Logger & {
+  /** Writes the lines so far; call it before the process exits. */
+  readonly flush: () => void;
+};
 
 /**
- * A log that writes a line for each event; what it is told of cannot break the line. Where nobody
- * reads it, it does not fill the memory: it drops lines, and says how many when it goes on.
+ * Creates a log that writes a line for each event. Where its reader is too slow, it drops lines instead
+ * of filling the memory, and reports how many when it goes on.
  */
-export const createLog = (format: LogFormat, stream: Writable): Logger => {
+export const createLog = (format: LogFormat, stream: Writable): Log => {
+  let unwritten = '';
   let dropped = 0;
-  const put = (level: Level, fields: Fields, message: string) =>
-    stream.write(`${lines[format](level, fields, message)}\n`);
+  const flush = () => {
+    if (unwritten === '') return;
+    stream.write(unwritten);
+    unwritten = '';
+  };
+  const put = (level: Level, fields: Fields, message: string) => {
+    if (unwritten === '') setImmediate(flush);
+    unwritten += `${lineOf[format](level, fields, message)}\n`;
+  };
   const write = (level: Level) => (fields: Fields, message: string) => {
-    if (stream.writableLength > maxWaitingBytes) {
+    if (stream.writableLength + unwritten.length > maxUnwrittenBytes) {
       dropped += 1;
       return;
     }
-    if (dropped > 0) put('warn', { dropped }, 'lines of the log are missing: nobody read it');
+    if (dropped > 0)
+      put('warn', { dropped }, 'lines of the log are missing: its reader was too slow');
     dropped = 0;
     put(level, fields, message);
   };
-  return { info: write('info'), warn: write('warn'), error: write('error') };
+  return { info: write('info'), warn: write('warn'), error: write('error'), flush };
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { silent } from '../node/logger.ts';
+import { silent } from '../logger.ts';
 import type { StoreState } from './open-store.ts';
 import { createReadiness } from './readiness.ts';
 

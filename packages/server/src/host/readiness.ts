@@ -1,6 +1,6 @@
-import { withDeadline } from '../http/deadline.ts';
-import { describeCause } from '../node/describe-cause.ts';
-import type { Logger } from '../node/logger.ts';
+import { createTimeouts, withTimeout } from '../timeouts.ts';
+import { describeCause } from '../describe-cause.ts';
+import type { Logger } from '../logger.ts';
 import type { StoreCheck, StoreState } from './open-store.ts';
 
 /** Whether plants can be created here now. */
@@ -35,6 +35,7 @@ const late: StoreState = {
 
 /** Starts as not ready; what the store says is logged where it changes. */
 export const createReadiness = (log: Logger): Readiness => {
+  const timeouts = createTimeouts(checkDeadlineMs);
   let check: StoreCheck | undefined;
   let last: StoreState['kind'] = 'answers';
 
@@ -53,7 +54,7 @@ export const createReadiness = (log: Logger): Readiness => {
     async isReady() {
       const asked = check;
       if (asked === undefined) return false;
-      const state = (await withDeadline(asked(), checkDeadlineMs)) ?? late;
+      const state = (await withTimeout(timeouts, asked())) ?? late;
       // A stop may have come meanwhile.
       if (check === undefined) return false;
       tell(state);

@@ -1,4 +1,4 @@
-import type { Logger } from '../node/logger.ts';
+import type { Logger } from '../logger.ts';
 import type { TokenSet } from './accept-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { settingTable, tokensVariable } from './setting-table.ts';

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
-import { withDeadline } from '../http/deadline.ts';
+import { createTimeouts, withTimeout } from '../timeouts.ts';
 import { describeCrash } from './describe-crash.ts';
 import { startHealth, type StartedHealth } from './health-server.ts';
 import { createLog, type LogFormat } from './log.ts';
@@ -26,7 +26,7 @@ const crashCloseMs = 1_000;
 /** Ends what is in an unknown state: nothing more is served, and the store may close for a moment. */
 const endAfterCrash = async ({ server, store }: StartedHost): Promise<number> => {
   const closing = Promise.allSettled([server.close(0), store.close()]).then(() => undefined);
-  await withDeadline(closing, crashCloseMs);
+  await withTimeout(createTimeouts(crashCloseMs), closing);
   return 1;
 };
 
@@ -101,5 +101,6 @@ export const run = async (
   } finally {
     if (health?.kind === 'running') await health.close();
     signals.forget();
+    log.flush();
   }
 };

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Logger } from '../node/logger.ts';
+import type { Logger } from '../logger.ts';
 import type { TlsOptions } from '../node/tls.ts';
 import { createTokenSet } from './accept-tokens.ts';
 import { loadTls } from './load-tls.ts';

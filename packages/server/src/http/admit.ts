@@ -1,15 +1,9 @@
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
-import type { Deadline } from './deadline.ts';
-import {
-  type HeadFields,
-  isHostValid,
-  maxHeaderFields,
-  readFields,
-  type RequestHead,
-} from './request-head.ts';
+import { isHostValid, maxHeaderFields, type RequestHead } from './request-head.ts';
 import { pathOf } from './request-path.ts';
+import { type Timeouts, withTimeout } from '../timeouts.ts';
 
 /**
  * Decides whether a bearer token may create plants. Only `true` lets a request in; throwing or
@@ -17,15 +11,15 @@ import { pathOf } from './request-path.ts';
  */
 export type Authenticate = (token: string) => boolean | Promise<boolean>;
 
-/** What a request head is held against. */
-export type Entrance = {
-  /** The one path there is, percent-decoded. */
+/** What decides about a request head. */
+export type AdmissionRules = {
+  /** The only path, percent-decoded. */
   readonly path: string;
   readonly authenticate: Authenticate;
   readonly maxBodyBytes: number;
   /** How long `authenticate` may take, in milliseconds. */
   readonly handlerTimeoutMs: number;
-  readonly inTime: Deadline;
+  readonly timeouts: Timeouts;
   /** `undefined` where no other origin's pages may call. */
   readonly cors: Cors | undefined;
 };
@@ -34,32 +28,37 @@ export type Entrance = {
 export type Admission =
   { readonly kind: 'admitted' } | { readonly kind: 'answered'; readonly answer: Answer };
 
+const admitted: Admission = { kind: 'admitted' };
+
 const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
   kind: 'answered',
   answer: errorAnswer(...error),
 });
 
-const framingFault = ({ httpVersion }: RequestHead, fields: HeadFields): Admission | undefined => {
+const framingFault = (head: RequestHead): Admission | undefined => {
+  const { httpVersion, transferEncoding: coding } = head;
+  if (head.fieldCount > maxHeaderFields) return refuse('headers-too-large');
+  if (head.isRepeated) return refuse('bad-request', { message: 'a header is repeated' });
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return refuse('bad-request', { message: 'only HTTP/1.1 and HTTP/1.0 are served' });
   }
-  if (!isHostValid(fields.host, httpVersion)) {
+  if (!isHostValid(head.host, httpVersion)) {
     return refuse('bad-request', { message: 'a valid Host header is required' });
   }
-  const coding = fields['transfer-encoding'];
-  if (coding !== undefined && httpVersion === '1.0') {
+  if (coding === undefined) return undefined;
+  if (httpVersion === '1.0') {
     return refuse('bad-request', { message: 'HTTP/1.0 has no Transfer-Encoding' });
   }
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return refuse('not-implemented');
-  return undefined;
+  return coding.toLowerCase() === 'chunked' ? undefined : refuse('not-implemented');
 };
 
-/** Anything but POST: OPTIONS is known where other origins' pages may call. */
-const otherMethod = ({ method, rawHeaders }: RequestHead, cors: Cors | undefined): Admission => {
-  if (cors === undefined) return refuse('method-not-allowed', { headers: [['Allow', 'POST']] });
-  return method === 'OPTIONS'
-    ? { kind: 'answered', answer: cors.optionsAnswer(rawHeaders) }
-    : refuse('method-not-allowed', { headers: [['Allow', 'OPTIONS, POST']] });
+const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | undefined => {
+  if (head.method === 'POST') return undefined;
+  if (cors === undefined) return refuse('method-not-allowed', { fields: ['Allow', 'POST'] });
+  if (head.method !== 'OPTIONS') {
+    return refuse('method-not-allowed', { fields: ['Allow', 'OPTIONS, POST'] });
+  }
+  return { kind: 'answered', answer: cors.optionsAnswer(head.origin) };
 };
 
 /** The forms in which a token may be in a message; padding may follow base64. */
@@ -77,61 +76,74 @@ const describe = (thrown: unknown, token: string): string => {
   return hasToken ? 'an error whose message has the token in it' : text;
 };
 
-const isTrue = async (deciding: unknown): Promise<boolean> => (await deciding) === true;
-
-const credentialsFault = async (
-  { authenticate, handlerTimeoutMs, inTime }: Entrance,
-  authorization: string | undefined,
-): Promise<Admission | undefined> => {
-  const token = bearerTokenOf(authorization);
-  if (token === undefined) return refuse('unauthenticated');
-  try {
-    const deciding: unknown = authenticate(token);
-    // Only what has to be waited for needs a deadline.
-    const isAccepted = typeof deciding === 'boolean' ? deciding : await inTime(isTrue(deciding));
-    if (isAccepted === undefined) {
-      const cause = `authenticate did not answer in ${handlerTimeoutMs} ms`;
-      return refuse('unavailable', { cause });
-    }
-    return isAccepted ? undefined : refuse('token-rejected');
-  } catch (thrown) {
-    return refuse('internal', { cause: `authenticate threw: ${describe(thrown, token)}` });
-  }
-};
+const authenticateThrew = (thrown: unknown, token: string): Admission =>
+  refuse('internal', { cause: `authenticate threw: ${describe(thrown, token)}` });
 
 /** With any parameters; only space and tab are space in a field (RFC 9110 §5.6.3). */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
 
-const contentFault = (fields: HeadFields, maxBodyBytes: number): Admission | undefined => {
-  if (fields.expect !== undefined && fields.expect.toLowerCase() !== '100-continue') {
+const contentFault = (head: RequestHead, maxBodyBytes: number): Admission | undefined => {
+  const { expect, contentType, contentEncoding, contentLength } = head;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     return refuse('expectation-failed');
   }
-  if (!jsonType.test(fields['content-type'] ?? '')) {
-    return refuse('media-type-unsupported', { headers: [['Accept', 'application/json']] });
+  if (contentType !== 'application/json' && !jsonType.test(contentType ?? '')) {
+    return refuse('media-type-unsupported', { fields: ['Accept', 'application/json'] });
   }
-  if ((fields['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
-    return refuse('media-type-unsupported', { headers: [['Accept-Encoding', 'identity']] });
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    return refuse('media-type-unsupported', { fields: ['Accept-Encoding', 'identity'] });
   }
-  if (Number(fields['content-length'] ?? 0) > maxBodyBytes) return refuse('body-too-large');
+  if (contentLength !== undefined && Number(contentLength) > maxBodyBytes) {
+    return refuse('body-too-large');
+  }
   return undefined;
 };
 
+const isTrue = async (decision: unknown): Promise<boolean> => (await decision) === true;
+
 /**
- * Makes what holds request heads against the entrance, in the order framing, path, method, bearer,
- * expectation, media type, encoding, declared length.
+ * Returns a function that checks request heads in the order framing, path, method, bearer, expectation,
+ * media type, encoding, declared length. It returns a promise only where `authenticate` does.
  */
-export const createAdmit =
-  (entrance: Entrance) =>
-  async (head: RequestHead): Promise<Admission> => {
-    if (head.rawHeaders.length > 2 * maxHeaderFields) return refuse('headers-too-large');
-    const fields = readFields(head.rawHeaders);
-    if (fields === undefined) return refuse('bad-request', { message: 'a header is repeated' });
-    const fault = framingFault(head, fields);
-    if (fault !== undefined) return fault;
-    if (pathOf(head.target) !== entrance.path) return refuse('path-unknown');
-    if (head.method !== 'POST') return otherMethod(head, entrance.cors);
-    return (
-      (await credentialsFault(entrance, fields.authorization)) ??
-      contentFault(fields, entrance.maxBodyBytes) ?? { kind: 'admitted' }
-    );
+export const createAdmit = (rules: AdmissionRules) => {
+  const { path, authenticate, maxBodyBytes, handlerTimeoutMs, timeouts, cors } = rules;
+  // Most targets are the path as it is; one with % or ? in it needs decoding.
+  const plainTarget = /[%?]/.test(path) ? undefined : path;
+
+  const admitContent = (head: RequestHead, isAccepted: boolean): Admission =>
+    isAccepted ? (contentFault(head, maxBodyBytes) ?? admitted) : refuse('token-rejected');
+
+  const admitLater = async (
+    head: RequestHead,
+    decision: unknown,
+    token: string,
+  ): Promise<Admission> => {
+    try {
+      const isAccepted = await withTimeout(timeouts, isTrue(decision));
+      if (isAccepted !== undefined) return admitContent(head, isAccepted);
+    } catch (thrown) {
+      return authenticateThrew(thrown, token);
+    }
+    const cause = `authenticate did not answer in ${handlerTimeoutMs} ms`;
+    return refuse('unavailable', { cause });
   };
+
+  return (head: RequestHead): Admission | Promise<Admission> => {
+    const framing = framingFault(head);
+    if (framing !== undefined) return framing;
+    if (head.target !== plainTarget && pathOf(head.target) !== path) return refuse('path-unknown');
+    const method = methodFault(head, cors);
+    if (method !== undefined) return method;
+    const token = bearerTokenOf(head.authorization);
+    if (token === undefined) return refuse('unauthenticated');
+    let decision: unknown;
+    try {
+      decision = authenticate(token);
+    } catch (thrown) {
+      return authenticateThrew(thrown, token);
+    }
+    return typeof decision === 'boolean'
+      ? admitContent(head, decision)
+      : admitLater(head, decision, token);
+  };
+};

@@ -2,48 +2,50 @@ import type { BodyUndecodable } from '@plantstore/core/wire';
 import type { CreatePlantError, Plant } from '@plantstore/core';
 import { errorMessages, type ErrorName, errorTable } from '@plantstore/core/errors';
 
-/** Header fields, in order, each a name and a value. */
-export type Headers = readonly (readonly [name: string, value: string])[];
+/** Header fields, names and values in turn: the form that `node:http` takes with the least work. */
+export type Fields = readonly string[];
 
 /** An HTTP response as plain data. */
 export type Answer = {
   readonly status: number;
-  readonly headers: Headers;
+  readonly fields: Fields;
   readonly body: string;
-  /** The error that the body tells, by its name in the error table. */
+  /** The error in the body, by its name in the error table. */
   readonly error?: ErrorName;
   /** Why, for the log; never part of the response. */
   readonly cause?: unknown;
 };
 
-const always: Headers = [
-  ['Content-Type', 'application/json'],
-  ['Cache-Control', 'no-store'],
-  ['X-Content-Type-Options', 'nosniff'],
+const jsonFields = (body: string, more: Fields): Fields => [
+  'Content-Type',
+  'application/json',
+  'Cache-Control',
+  'no-store',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Content-Length',
+  String(Buffer.byteLength(body)),
+  ...more,
 ];
 
-const jsonAnswer = (status: number, body: string, headers: Headers = []): Answer => ({
-  status,
-  headers: [...always, ['Content-Length', String(Buffer.byteLength(body))], ...headers],
-  body,
-});
+const none: Fields = [];
 
-const headersOf = (name: ErrorName, retryAfterSeconds: number): Headers => {
+const fieldsOf = (name: ErrorName, retryAfterSeconds: number): Fields => {
   switch (name) {
     case 'unauthenticated':
-      return [['WWW-Authenticate', 'Bearer realm="plantstore"']];
+      return ['WWW-Authenticate', 'Bearer realm="plantstore"'];
     case 'token-rejected':
-      return [['WWW-Authenticate', 'Bearer realm="plantstore", error="invalid_token"']];
+      return ['WWW-Authenticate', 'Bearer realm="plantstore", error="invalid_token"'];
     case 'unavailable':
-      return [['Retry-After', String(retryAfterSeconds)]];
+      return ['Retry-After', String(retryAfterSeconds)];
     default:
-      return [];
+      return none;
   }
 };
 
 type ErrorDetails = {
   readonly message?: string;
-  readonly headers?: Headers;
+  readonly fields?: Fields;
   readonly cause?: unknown;
   /** After how many seconds a client may try again, where it may (RFC 9110 §10.2.3). Default is 1. */
   readonly retryAfterSeconds?: number;
@@ -51,19 +53,23 @@ type ErrorDetails = {
 
 /** The answer for an error of the table. */
 export const errorAnswer = (name: ErrorName, details: ErrorDetails = {}): Answer => {
-  const { message = errorMessages[name], headers = [], cause, retryAfterSeconds = 1 } = details;
+  const { message = errorMessages[name], fields = none, cause, retryAfterSeconds = 1 } = details;
   const { error, status } = errorTable[name];
   const body = JSON.stringify({ error, message });
   return {
-    ...jsonAnswer(status, body, [...headersOf(name, retryAfterSeconds), ...headers]),
+    status,
+    fields: jsonFields(body, [...fieldsOf(name, retryAfterSeconds), ...fields]),
+    body,
     error: name,
     ...(cause !== undefined && { cause }),
   };
 };
 
 /** The answer for a plant that is in the store. */
-export const plantAnswer = ({ name, tag }: Plant): Answer =>
-  jsonAnswer(200, JSON.stringify({ name, tag }));
+export const plantAnswer = ({ name, tag }: Plant): Answer => {
+  const body = JSON.stringify({ name, tag });
+  return { status: 200, fields: jsonFields(body, none), body };
+};
 
 /** The answer for a plant that is not. */
 export const failureAnswer = (error: BodyUndecodable | CreatePlantError): Answer => {

@@ -1,5 +1,4 @@
-import type { Answer, Headers } from './answer.ts';
-import { singleField } from './request-head.ts';
+import type { Answer, Fields } from './answer.ts';
 
 /** How long a browser may remember a preflight, in seconds (2 hours; Chromium remembers no longer). */
 const maxAgeSeconds = 7_200;
@@ -13,46 +12,46 @@ export const isOrigin = (text: string): boolean =>
 
 /** Cross-origin resource sharing with the pages of some origins. */
 export type Cors = {
-  /** What every answer to a request carries, whatever else it says. */
-  readonly headersFor: (rawHeaders: readonly string[]) => Headers;
-  /** The answer to OPTIONS, a preflight or not, without those. */
-  readonly optionsAnswer: (rawHeaders: readonly string[]) => Answer;
+  /** The fields of every response to a request with this Origin field. */
+  readonly fieldsFor: (origin: string | undefined) => Fields;
+  /** The answer to OPTIONS, a preflight or not, without those fields. */
+  readonly optionsAnswer: (origin: string | undefined) => Answer;
 };
 
-const vary = ['Vary', 'Origin'] as const;
-const allow = ['Allow', 'OPTIONS, POST'] as const;
+const allow: Fields = ['Allow', 'OPTIONS, POST'];
 
-const preflightHeaders: Headers = [
-  allow,
-  ['Access-Control-Allow-Methods', 'POST'],
-  ['Access-Control-Allow-Headers', 'authorization, content-type'],
-  ['Access-Control-Max-Age', String(maxAgeSeconds)],
+const preflightFields: Fields = [
+  ...allow,
+  'Access-Control-Allow-Methods',
+  'POST',
+  'Access-Control-Allow-Headers',
+  'authorization, content-type',
+  'Access-Control-Max-Age',
+  String(maxAgeSeconds),
 ];
 
 /**
- * Shares with exactly these origins, or with none (`undefined`) where there are none. Cookies are
- * not let in: what lets a request in is its token.
+ * Shares with exactly these origins, or with none (`undefined`) where there are none. Cookies are not
+ * accepted: the token authorizes a request.
  *
- * @throws TypeError for what is no origin, `*` and `null` included
+ * @throws TypeError for a value that is not an origin, `*` and `null` included
  */
 export const createCors = (origins: readonly string[]): Cors | undefined => {
   const isList = Array.isArray(origins) && origins.every(isOrigin);
   if (!isList) throw new TypeError('corsOrigins must be origins such as https://garden.example');
   if (origins.length === 0) return undefined;
-  const stranger: Headers = [vary];
-  const listed: ReadonlyMap<string | undefined, Headers> = new Map(
+  const vary: Fields = ['Vary', 'Origin'];
+  const listed: ReadonlyMap<string | undefined, Fields> = new Map(
     origins.map((origin) => [
       origin,
-      [['Access-Control-Allow-Origin', origin], ['Access-Control-Expose-Headers', exposed], vary],
+      ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', exposed, ...vary],
     ]),
   );
-  // A repeated Origin is no browser's: singleField has none, and it is a stranger's.
-  const originOf = (rawHeaders: readonly string[]) => singleField(rawHeaders, 'origin');
   return {
-    headersFor: (rawHeaders) => listed.get(originOf(rawHeaders)) ?? stranger,
-    optionsAnswer: (rawHeaders) => ({
+    fieldsFor: (origin) => listed.get(origin) ?? vary,
+    optionsAnswer: (origin) => ({
       status: 204,
-      headers: listed.has(originOf(rawHeaders)) ? preflightHeaders : [allow],
+      fields: listed.has(origin) ? preflightFields : allow,
       body: '',
     }),
   };

@@ -1,5 +1,6 @@
-import { type Answer, errorAnswer } from './answer.ts';
+import { type Answer, errorAnswer, type Fields } from './answer.ts';
 import { createBodyBuffer } from './body-buffer.ts';
+import { readHead, type RequestHead } from './request-head.ts';
 import { requestIdOf } from './request-id.ts';
 import { createService, type Service, type ServiceOptions } from './service.ts';
 
@@ -19,29 +20,27 @@ const readAtMost = async (request: Request, longest: number): Promise<Uint8Array
   return body.bytes();
 };
 
-const answerTo = async (
-  service: Service,
-  request: Request,
-  rawHeaders: readonly string[],
-): Promise<Answer> => {
-  const { pathname, search } = new URL(request.url);
-  const head = { method: request.method, target: pathname + search, httpVersion: '1.1' };
-  const admission = await service.admit({ ...head, rawHeaders });
+const headOf = ({ method, url, headers }: Request): RequestHead => {
+  const { host, pathname, search } = new URL(url);
+  return readHead(method, pathname + search, '1.1', ['Host', host, ...[...headers].flat()]);
+};
+
+const answerTo = async (service: Service, request: Request, head: RequestHead): Promise<Answer> => {
+  const admission = await service.admit(head);
   if (admission.kind === 'answered') return admission.answer;
   const body = await readAtMost(request, service.maxBodyBytes);
   request.signal.throwIfAborted();
   return body === undefined ? errorAnswer('body-too-large') : service.create(body);
 };
 
-const responseOf = (
-  method: string,
-  { status, headers, body }: Answer,
-  more: Iterable<readonly [string, string]>,
-) =>
-  new Response(status === 204 || method === 'HEAD' ? null : body, {
-    status,
-    headers: [...headers, ...more].map(([name, value]): [string, string] => [name, value]),
-  });
+const responseOf = (method: string, { status, fields, body }: Answer, more: Fields): Response => {
+  const headers = new Headers();
+  const all = [...fields, ...more];
+  for (let index = 0; index < all.length; index += 2) {
+    headers.append(all[index] ?? '', all[index + 1] ?? '');
+  }
+  return new Response(status === 204 || method === 'HEAD' ? null : body, { status, headers });
+};
 
 /** What a promise gives, unless a request's own signal aborts before; then its reason is thrown. */
 const unlessAborted = async <T>(signal: AbortSignal, promise: Promise<T>): Promise<T> => {
@@ -80,11 +79,12 @@ export const createFetch = (options: ServiceOptions): InProcessFetch => {
   return async (input, init) => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();
-    const rawHeaders = ['Host', new URL(request.url).host, ...[...request.headers].flat()];
-    const answer = await unlessAborted(request.signal, answerTo(service, request, rawHeaders));
-    // `authenticate` may abort before anybody listens.
+    const head = headOf(request);
+    const answer = await unlessAborted(request.signal, answerTo(service, request, head));
+    // `authenticate` may abort before the signal is listened to.
     request.signal.throwIfAborted();
-    const requestId = ['X-Request-Id', requestIdOf(rawHeaders)] as const;
-    return responseOf(request.method, answer, [...service.headersFor(rawHeaders), requestId]);
+    const requestId = requestIdOf(head.requestId);
+    const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];
+    return responseOf(request.method, answer, fields);
   };
 };

@@ -1,10 +1,10 @@
 import type { ErrorName } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
-import { admitted, outcomeOf, serviceWith } from '../../test/services.ts';
+import { admitted, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
 import type { Answer } from './answer.ts';
 
-const headersOf = (answer: Answer) => Object.fromEntries(answer.headers);
+const headersOf = (answer: Answer) => Object.fromEntries(pairsOf(answer.fields));
 
 describe('the options of the service', () => {
   it.each([

@@ -3,6 +3,7 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import fc from 'fast-check';
 import { errAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
+import { pairsOf } from '../../test/services.ts';
 import { createService, type ServiceOptions } from './service.ts';
 
 const serviceWith = (options: Partial<ServiceOptions> = {}) =>
@@ -20,7 +21,7 @@ describe('the answer to a body', () => {
 
   it('has exactly the promised headers', async () => {
     const answer = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
-    expect(answer.headers).toEqual([
+    expect(pairsOf(answer.fields)).toEqual([
       ['Content-Type', 'application/json'],
       ['Cache-Control', 'no-store'],
       ['X-Content-Type-Options', 'nosniff'],
@@ -83,7 +84,7 @@ describe('the answer to a body', () => {
       error: 'unavailable',
       cause: { reason: 'the disk is full' },
     });
-    expect(Object.fromEntries(answer.headers)['Retry-After']).toMatch(/^\d+$/);
+    expect(Object.fromEntries(pairsOf(answer.fields))['Retry-After']).toMatch(/^\d+$/);
     expect(answer.body).not.toContain('disk');
   });
 

@@ -2,9 +2,9 @@ import { createPlant, type PlantRepository } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
 import { type Limits, limitsOf } from '../limits.ts';
 import { type Admission, type Authenticate, createAdmit } from './admit.ts';
-import { type Answer, errorAnswer, failureAnswer, type Headers, plantAnswer } from './answer.ts';
+import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
-import { createDeadline } from './deadline.ts';
+import { createTimeouts } from '../timeouts.ts';
 import type { RequestHead } from './request-head.ts';
 import { basePathForm, normalizeBasePath } from './request-path.ts';
 
@@ -27,50 +27,56 @@ export type ServiceOptions = {
   readonly corsOrigins?: readonly string[];
 } & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;
 
-/** The semantics of `POST {base_url}/plants`, plain data in and plain data out. */
+/** The semantics of `POST {base_url}/plants`: plain data in and out. */
 export type Service = {
   readonly maxBodyBytes: number;
-  /** What every answer to a request with these header fields carries besides its own. */
-  readonly headersFor: (rawHeaders: readonly string[]) => Headers;
-  /** From the head alone: the body is wanted, or this is the answer. */
-  readonly admit: (head: RequestHead) => Promise<Admission>;
-  /** The answer for the whole body of a request that was admitted. */
-  readonly create: (body: Uint8Array) => Promise<Answer>;
+  /** The fields of every response to a request with this Origin field, besides the answer's own. */
+  readonly fieldsFor: (origin: string | undefined) => Fields;
+  /** Decides from the head alone: the body is wanted, or this is the answer. */
+  readonly admit: (head: RequestHead) => Admission | Promise<Admission>;
+  /** The answer for the body of a request that was admitted; a promise only where the repository is called. */
+  readonly create: (body: Uint8Array) => Answer | Promise<Answer>;
 };
 
-const entranceOf = (options: ServiceOptions) => {
+const none: Fields = [];
+
+/** Creates the service; a wrong option is a bug and throws a TypeError. */
+export const createService = (options: ServiceOptions): Service => {
   const { repository, authenticate, basePath = '', corsOrigins = [] } = options;
   const normalized = normalizeBasePath(basePath);
   if (normalized === undefined) throw new TypeError(`basePath must be ${basePathForm}`);
   if (typeof repository?.create !== 'function') throw new TypeError('repository must have create');
   if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
   const cors = createCors(corsOrigins);
-  const limits = limitsOf(options);
-  const inTime = createDeadline(limits.handlerTimeoutMs);
-  return { repository, path: `${normalized}/plants`, authenticate, cors, inTime, ...limits };
-};
+  const { maxBodyBytes, handlerTimeoutMs } = limitsOf(options);
+  const timeouts = createTimeouts(handlerTimeoutMs);
+  const path = `${normalized}/plants`;
 
-const none: Headers = [];
+  const store = async (input: unknown): Promise<Answer> =>
+    new Promise((resolve) => {
+      const wait = timeouts.start(() => {
+        const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
+        resolve(errorAnswer('unavailable', { cause }));
+      });
+      createPlant(repository, input).then(
+        (created) => {
+          timeouts.stop(wait);
+          resolve(created.isOk() ? plantAnswer(created.value) : failureAnswer(created.error));
+        },
+        (cause: unknown) => {
+          timeouts.stop(wait);
+          resolve(errorAnswer('internal', { cause }));
+        },
+      );
+    });
 
-/** Makes the service; a wrong option is a bug and throws a TypeError. */
-export const createService = (options: ServiceOptions): Service => {
-  const entrance = entranceOf(options);
-  const { repository, maxBodyBytes, handlerTimeoutMs, inTime, cors } = entrance;
   return {
     maxBodyBytes,
-    headersFor: cors?.headersFor ?? (() => none),
-    admit: createAdmit(entrance),
-    create: async (body) => {
-      try {
-        const decoded = decodeBody(body);
-        if (decoded.isErr()) return failureAnswer(decoded.error);
-        const created = await inTime(createPlant(repository, decoded.value));
-        if (created !== undefined) return created.match(plantAnswer, failureAnswer);
-        const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
-        return errorAnswer('unavailable', { cause });
-      } catch (cause) {
-        return errorAnswer('internal', { cause });
-      }
+    fieldsFor: cors?.fieldsFor ?? (() => none),
+    admit: createAdmit({ path, authenticate, maxBodyBytes, handlerTimeoutMs, timeouts, cors }),
+    create: (body) => {
+      const decoded = decodeBody(body);
+      return decoded.isOk() ? store(decoded.value) : failureAnswer(decoded.error);
     },
   };
 };

@@ -1,123 +1,130 @@
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { dropInput, letEndInStages } from './drain.ts';
+import { dropInput, lingerOnClose } from './lingering-close.ts';
 import type { Exchange } from './exchange.ts';
+import type { ServerContext } from './server-context.ts';
 
-/** How many requests of one connection may wait for their answers; the next one is told to come again. */
+/** How many requests of one connection may wait for their responses. */
 export const maxPipelined = 100;
-
-/** What is going on on a connection. */
-export type Connection = {
-  latest: Exchange | undefined;
-  /** Those whose answers are not sent yet. */
-  readonly open: Set<Exchange>;
-  /** When the last of them was over, as a time of `performance.now()`. */
-  idleSince: number;
-  /** How many requests have come. */
-  count: number;
-  /** The number of the request whose answer says that the connection ends. */
-  last: number;
-  /** How many requests came after the one that is the last to get a response. */
-  excess: number;
-  /** How many times in a row it was told to come back later. */
-  refusals: number;
-  /** Until when its next request is not looked at, as a time of `performance.now()`. */
-  restsUntil: number;
-  /** What is to be served, one after the other: only safe methods may overlap (RFC 9112 §9.3.2). */
-  readonly waiting: (() => Promise<void>)[];
-  isServing: boolean;
-};
-
-const longestRestSeconds = 8;
-
-/** How long a connection is to stay away that is told so now, in seconds: longer each time in a row. */
-export const restSecondsOf = ({ refusals }: Connection): number =>
-  Math.min(longestRestSeconds, 2 ** refusals);
-
-/**
- * Has a connection stay away as it is told: otherwise those who come back at once would take the time
- * that is needed for the others.
- */
-export const rest = (connection: Connection): void => {
-  connection.restsUntil = performance.now() + restSecondsOf(connection) * 1_000;
-  connection.refusals += 1;
-};
-
-/** Resolves when the connection's next request may be looked at, or soon after there is a hurry. */
-export const rested = async ({ restsUntil }: Connection, isHurried: () => boolean) => {
-  for (;;) {
-    const left = restsUntil - performance.now();
-    if (left <= 0 || isHurried()) return;
-    await sleep(Math.min(left, 1_000));
-  }
-};
 
 /** How many requests Node may already have parsed after the last one that gets a response. */
 const maxExcess = 300;
 
-/**
- * Ignores a request that comes after the last one to get a response, and has no more of them parsed.
- * Node keeps those that came in the same packet, so a client that sends many is disconnected.
- */
-export const refuseExcess = (connection: Connection, socket: Socket): void => {
-  if (connection.excess === 0) dropInput(socket);
-  connection.excess += 1;
-  if (connection.excess > maxExcess) socket.destroy();
-};
+const longestBackoffSeconds = 8;
 
-/** Serves in turn; never rejects as long as what is served does not. */
-export const serveInTurn = async (
-  connection: Connection,
-  serve: () => Promise<void>,
-): Promise<void> => {
-  connection.waiting.push(serve);
-  if (connection.isServing) return;
-  connection.isServing = true;
-  for (let next = connection.waiting.shift(); next; next = connection.waiting.shift()) await next();
-  connection.isServing = false;
-};
+/** How often a request that backs off looks whether the server closes, in milliseconds. */
+const backoffCheckMs = 1_000;
 
-const open = (socket: Socket): Connection => {
-  const connection: Connection = {
-    latest: undefined,
-    open: new Set(),
-    idleSince: performance.now(),
-    count: 0,
-    last: Number.POSITIVE_INFINITY,
-    excess: 0,
-    refusals: 0,
-    restsUntil: 0,
-    waiting: [],
-    isServing: false,
-  };
-  letEndInStages(socket);
-  // Node 22 does not tell the responses that wait behind others.
-  socket.once('close', () => {
-    for (const exchange of connection.open) exchange.breakOff();
-  });
-  return connection;
-};
+/** One connection, once it has sent a request: its exchanges, and how it goes on. */
+export class Connection {
+  /** The latest exchange, while anything of it can still be sent or received. */
+  latest: Exchange | undefined;
+  /** Whether an answer has said that the connection ends; what follows gets no response. */
+  hasEnded = false;
+  /** How many requests in a row were refused because the server is overloaded. */
+  refusals = 0;
+  readonly context: ServerContext;
+  private readonly socket: Socket;
+  /** The exchanges whose responses are not sent yet. */
+  private readonly unanswered = new Set<Exchange>();
+  /** Those that have not begun: only safe methods may overlap (RFC 9112 §9.3.2). */
+  private readonly queue: Exchange[] = [];
+  private isBusy = false;
+  private idleSince = performance.now();
+  /** How many requests have arrived that get no response. */
+  private excess = 0;
+  private backoffUntil = 0;
 
-/** The connections that have brought a request, by their sockets. */
-export const createConnections = () => {
-  const connections = new Map<Duplex, Connection>();
-  return {
-    find: (socket: Duplex): Connection | undefined => connections.get(socket),
-    of(socket: Socket): Connection {
-      const known = connections.get(socket);
-      if (known !== undefined) return known;
-      const connection = open(socket);
-      connections.set(socket, connection);
-      socket.once('close', () => connections.delete(socket));
-      return connection;
-    },
-    /** Ends the connections that have been without a request for so long, in milliseconds. */
-    endIdle(maxIdleMs: number): void {
-      const since = performance.now() - maxIdleMs;
-      for (const [socket, connection] of connections) {
-        if (connection.open.size === 0 && connection.idleSince < since) socket.destroy();
-      }
-    },
-  };
-};
+  constructor(context: ServerContext, socket: Socket) {
+    this.context = context;
+    this.socket = socket;
+    lingerOnClose(socket);
+    // Node 22 does not emit it on responses that wait behind others.
+    socket.once('close', () => {
+      for (const exchange of this.unanswered) exchange.onClosed();
+    });
+  }
+
+  /** Whether the next request is the first one too many. */
+  get isFull(): boolean {
+    return this.unanswered.size === maxPipelined;
+  }
+
+  /** Whether a request that arrives now gets no response. */
+  get refusesMore(): boolean {
+    return this.hasEnded || this.unanswered.size > maxPipelined;
+  }
+
+  /**
+   * Ignores a request, and has no more of them parsed. Node keeps those that came in the same packet,
+   * so a client that sends many is disconnected.
+   */
+  ignore(): void {
+    if (this.excess === 0) dropInput(this.socket);
+    this.excess += 1;
+    if (this.excess > maxExcess) this.socket.destroy();
+  }
+
+  /** Begins an exchange, at once or after those before it. */
+  add(exchange: Exchange): void {
+    this.latest = exchange;
+    this.unanswered.add(exchange);
+    // An async listener in front of this one may take longer than its client waits.
+    if (this.socket.destroyed) exchange.onClosed();
+    if (this.isBusy) this.queue.push(exchange);
+    else this.begin(exchange);
+  }
+
+  /** Begins the next exchange, because the one before it is decided. */
+  next(): void {
+    this.isBusy = false;
+    const next = this.queue.shift();
+    if (next !== undefined) this.begin(next);
+  }
+
+  /** Forgets an exchange of which nothing can be sent any more. */
+  remove(exchange: Exchange): void {
+    this.unanswered.delete(exchange);
+    // An idle connection keeps no request, because its head has a token.
+    if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
+    if (this.unanswered.size === 0) this.idleSince = performance.now();
+  }
+
+  /** Ends the connection if no request has arrived on it since a time of `performance.now()`. */
+  endIfIdle(since: number): void {
+    if (this.unanswered.size === 0 && this.idleSince < since) this.socket.destroy();
+  }
+
+  /** After how many seconds a client may come back that is refused now: longer each time in a row. */
+  get retryAfterSeconds(): number {
+    return Math.min(longestBackoffSeconds, 2 ** this.refusals);
+  }
+
+  /** Delays the next request, so that clients that ignore `Retry-After` take no time of the others. */
+  backOff(): void {
+    this.backoffUntil = performance.now() + this.retryAfterSeconds * 1_000;
+    this.refusals += 1;
+  }
+
+  private begin(exchange: Exchange): void {
+    this.isBusy = true;
+    if (this.context.isClosing()) {
+      // The other requests of its packet arrive first, so that only the last answer ends the connection.
+      setImmediate(beginNow, exchange);
+    } else if (this.refusals > 0) {
+      this.beginAfterBackoff(exchange);
+    } else {
+      exchange.begin();
+    }
+  }
+
+  private beginAfterBackoff(exchange: Exchange): void {
+    const left = this.backoffUntil - performance.now();
+    if (left <= 0 || this.context.isClosing()) {
+      exchange.begin();
+      return;
+    }
+    setTimeout(() => this.beginAfterBackoff(exchange), Math.min(left, backoffCheckMs));
+  }
+}
+
+const beginNow = (exchange: Exchange): void => exchange.begin();

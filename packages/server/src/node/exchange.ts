@@ -1,134 +1,274 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, Headers } from '../http/answer.ts';
+import type { Admission } from '../http/admit.ts';
+import { type Answer, errorAnswer } from '../http/answer.ts';
+import { type BodyBuffer, createBodyBuffer } from '../http/body-buffer.ts';
+import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { shownPath } from '../http/request-path.ts';
-import { drain } from './drain.ts';
-import type { Logger } from './logger.ts';
+import { closesAfter } from './closes-after.ts';
+import { type Connection, maxPipelined } from './connection.ts';
+import { drain } from './lingering-close.ts';
 import type { RequestInfo } from './request-events.ts';
 import { reportAnswer, reportEnd, reportStart } from './request-report.ts';
 
-/** One request and the answer to it. */
-export type Exchange = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Sends the answer, once; a later one is dropped. */
-  readonly answer: (answer: Answer, ending?: Ending) => void;
-  /** Whether an answer was sent that ends the connection. */
-  readonly hasEnded: () => boolean;
-  /** Hears that there will be no answer but one that was given already. */
-  readonly giveUp: () => void;
-  /** Hears that nothing more can be sent. */
-  readonly breakOff: () => void;
-};
+/**
+ * How far an exchange has come. While it reads and stores, it is in flight; `decided` is where no other
+ * answer will be given.
+ */
+export type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
 
 /** For how long an unwanted body is dropped, in milliseconds. */
 const maxDrainMs = 5_000;
 
-/** How the connection goes on after the answer; `broken` where its bytes are HTTP no more. */
-export type Ending = 'keep' | 'close' | 'broken';
+const tooManyWait = `more than ${maxPipelined} requests of a connection wait for their responses`;
+const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
+const bodyIsGone = 'the body was read before this listener was called';
 
-type Context = {
-  readonly logger: Logger;
-  /** What every answer to this request carries besides its own. */
-  readonly headers: Headers;
-  /** Whether this answer is the last one that the connection is to carry. */
-  readonly isLast: () => boolean;
-  /** Hears that an answer has said so: nothing that comes after it may be served (RFC 9112 §9.6). */
-  readonly onLast: () => void;
-  /** Hears that nothing of this exchange is left to be sent. */
-  readonly onOver: () => void;
-};
+const exchangeKey = Symbol('exchange');
+type WithExchange = { [exchangeKey]?: Exchange };
 
-/** Who a request is; an object of its own only where somebody asks. */
-export const identify = (
-  { method = '', url = '' }: IncomingMessage,
-  requestId: string,
-): (() => RequestInfo) => {
-  let info: RequestInfo | undefined;
-  return () => {
-    if (info !== undefined) return info;
-    const path = shownPath(url);
-    info = { requestId, method, ...(path !== undefined && { path }) };
-    return info;
-  };
-};
-
+// Shared by all exchanges, because creating a listener for each takes longer than the checks.
 const ignore = (): void => {};
+function onClose(this: WithExchange) {
+  this[exchangeKey]?.onClosed();
+}
+function onData(this: WithExchange, chunk: unknown) {
+  this[exchangeKey]?.onBodyChunk(chunk);
+}
+function onEnd(this: WithExchange) {
+  this[exchangeKey]?.onBodyEnd();
+}
 
-/** The form in which Node takes fields fastest: names and values in turn. */
-const flatten = (own: Headers, more: Headers, requestId: string, isLast: boolean): string[] => {
-  const fields: string[] = [];
-  for (const [name, value] of own) fields.push(name, value);
-  for (const [name, value] of more) fields.push(name, value);
-  fields.push('X-Request-Id', requestId);
-  if (isLast) fields.push('Connection', 'close');
-  return fields;
+/** A request in events and in the log. */
+export const infoOf = (
+  { method, target, requestId: sent }: RequestHead,
+  requestId = requestIdOf(sent),
+): RequestInfo => {
+  const path = shownPath(target);
+  return { requestId, method, ...(path !== undefined && { path }) };
 };
 
-export const openExchange = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  { logger, headers, isLast, onLast, onOver }: Context,
-): Exchange => {
-  const requestId = requestIdOf(request.rawHeaders);
-  const who = identify(request, requestId);
-  const startedAt = performance.now();
-  let answered: Answer | undefined;
-  let hasEnded = false;
-  let isDecided = false;
-  let isOver = false;
-  let isReported = false;
+/** The head of a request as the service reads it. */
+export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
+  readHead(method, url, httpVersion, rawHeaders);
 
-  const report = (isWritten: boolean) => {
-    if (isReported) return;
-    isReported = true;
-    reportEnd(logger, { request: who, answer: answered, startedAt, isWritten });
-  };
-  /** A fault that comes up after the client has left is to be told, too: both are waited for. */
-  const reportIfEnded = () => {
-    // Node 22 says that a response is finished, too, when its connection was reset.
-    if (isDecided && isOver) report(response.writableFinished && !request.socket.destroyed);
-  };
-  const over = () => {
-    if (isOver) return;
-    isOver = true;
-    onOver();
-    reportIfEnded();
-  };
+/** One request and its answer. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+  readonly head: RequestHead;
+  phase: Phase = 'waiting';
+  /** Whether more requests of the connection wait than may. */
+  readonly isExcess: boolean;
+  /** Whether the client expects a `100 Continue` that it has not had. */
+  awaitsContinue: boolean;
+  /** Whether the bytes of the connection are not HTTP any more. */
+  isBroken = false;
 
-  reportStart(who);
-  // A client that leaves early is no fault; whatever was written for it is dropped.
-  response.on('error', ignore);
-  response.on('close', over);
+  private readonly requestId: string;
+  private readonly startedAt = performance.now();
+  private requestInfo: RequestInfo | undefined;
+  private answer: Answer | undefined;
+  private body: BodyBuffer | undefined;
+  /** The answer where the connection broke before it was this request's turn. */
+  private pendingAnswer: Answer | undefined;
+  /** Whether nothing more can be sent. */
+  private isClosed = false;
+  private isReported = false;
 
-  return {
-    request,
-    response,
-    hasEnded: () => hasEnded,
-    answer(answer, ending = 'keep') {
-      if (answered !== undefined) return;
-      answered = answer;
-      isDecided = true;
-      reportAnswer(who, answer);
-      const close = ending !== 'keep' || isLast() || !response.shouldKeepAlive;
-      if (close) onLast();
-      hasEnded = close;
-      response.writeHead(answer.status, flatten(answer.headers, headers, requestId, close));
-      if (close && !request.complete && ending !== 'broken') {
-        // The client can read the whole answer while its unwanted body is still being dropped.
-        response.write(answer.body, (error) => {
-          if (!error) report(true);
-        });
-        void drain(request, maxDrainMs).then(() => response.end());
+  constructor(
+    connection: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ) {
+    this.connection = connection;
+    this.request = request;
+    this.response = response;
+    this.awaitsContinue = awaitsContinue;
+    this.isExcess = connection.isFull;
+    this.head = headOf(request);
+    this.requestId = requestIdOf(this.head.requestId);
+    reportStart(this);
+    (response as WithExchange)[exchangeKey] = this;
+    // A client that leaves early is not an error; what was written for it is dropped.
+    response.on('error', ignore);
+    response.on('close', onClose);
+  }
+
+  /** The request in events and in the log. */
+  get info(): RequestInfo {
+    this.requestInfo ??= infoOf(this.head, this.requestId);
+    return this.requestInfo;
+  }
+
+  /** Admits the request, in its turn. */
+  begin(): void {
+    try {
+      if (this.connection.hasEnded || this.request.socket.destroyed) {
+        this.request.resume();
+        this.decide();
+      } else if (this.pendingAnswer !== undefined) {
+        this.decide(this.pendingAnswer);
+      } else if (this.isExcess) {
+        this.decide(errorAnswer('unavailable', { cause: tooManyWait }));
       } else {
-        response.end(answer.body);
+        this.phase = 'admitting';
+        const admission = this.connection.context.service.admit(this.head);
+        if (admission instanceof Promise) {
+          admission.then(
+            (later) => this.goOn(later),
+            (cause: unknown) => this.fail(cause),
+          );
+        } else this.goOn(admission);
       }
-      reportIfEnded();
-    },
-    giveUp() {
-      isDecided = true;
-      reportIfEnded();
-    },
-    breakOff: over,
-  };
-};
+    } catch (cause) {
+      this.fail(cause);
+    }
+  }
+
+  private goOn(admission: Admission): void {
+    const { connection } = this;
+    const { context } = connection;
+    if (this.answer !== undefined) {
+      // The connection broke while the token was checked.
+      this.decide();
+    } else if (admission.kind === 'answered') {
+      connection.refusals = 0;
+      this.decide(admission.answer);
+    } else if (context.inFlight >= context.maxInFlight) {
+      const { retryAfterSeconds } = connection;
+      connection.backOff();
+      this.decide(errorAnswer('unavailable', { cause: tooManyInFlight, retryAfterSeconds }));
+    } else {
+      connection.refusals = 0;
+      context.inFlight += 1;
+      this.phase = 'reading';
+      this.readBody();
+    }
+  }
+
+  private readBody(): void {
+    const { request, response, head, connection } = this;
+    if (request.readableEnded) {
+      this.decide(errorAnswer('internal', { cause: bodyIsGone }));
+      return;
+    }
+    if (request.destroyed) {
+      this.decide();
+      return;
+    }
+    // Where no body follows, the final response comes at once (RFC 9110 §10.1.1).
+    if (this.awaitsContinue && Number(head.contentLength ?? 1) > 0) {
+      response.writeContinue();
+      this.awaitsContinue = false;
+    }
+    this.body = createBodyBuffer(connection.context.service.maxBodyBytes);
+    (request as WithExchange)[exchangeKey] = this;
+    request.on('data', onData);
+    request.on('end', onEnd);
+  }
+
+  onBodyChunk(chunk: unknown): void {
+    if (this.phase !== 'reading' || this.body === undefined) return;
+    // A body parser in front of this listener has set an encoding: the bytes are lost.
+    if (!Buffer.isBuffer(chunk)) this.decide(errorAnswer('internal', { cause: bodyIsGone }));
+    else if (!this.body.add(chunk)) this.decide(errorAnswer('body-too-large'));
+  }
+
+  onBodyEnd(): void {
+    if (this.phase !== 'reading' || this.body === undefined) return;
+    const bytes = this.body.bytes();
+    this.body = undefined;
+    this.phase = 'storing';
+    try {
+      const answer = this.connection.context.service.create(bytes);
+      if (answer instanceof Promise) {
+        answer.then(
+          (later) => this.decide(later),
+          (cause: unknown) => this.fail(cause),
+        );
+      } else this.decide(answer);
+    } catch (cause) {
+      this.fail(cause);
+    }
+  }
+
+  private fail(cause: unknown): void {
+    this.decide(errorAnswer('internal', { cause }));
+  }
+
+  /** Answers a request whose connection cannot go on: through this response, in its turn. */
+  break(answer: Answer): void {
+    this.isBroken = true;
+    if (this.phase === 'waiting') this.pendingAnswer = answer;
+    else if (this.phase === 'admitting') this.send(answer);
+    else this.decide(answer);
+  }
+
+  /** Sends the answer, if there is one, and lets the next request begin. */
+  private decide(answer?: Answer): void {
+    if (this.phase === 'decided') return;
+    if (answer !== undefined) this.send(answer);
+    if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;
+    this.phase = 'decided';
+    this.body = undefined;
+    this.reportIfEnded();
+    this.connection.next();
+  }
+
+  private send(answer: Answer): void {
+    if (this.answer !== undefined) return;
+    this.answer = answer;
+    if (answer.error !== undefined) reportAnswer(this, answer);
+    const { request, response } = this;
+    const closes = closesAfter(this, answer);
+    if (closes) this.connection.hasEnded = true;
+    // Another listener of the server has sent a response of its own.
+    if (response.headersSent) return;
+    response.writeHead(answer.status, this.fieldsOf(answer, closes));
+    if (!closes || request.complete || this.isBroken) {
+      response.end(answer.body);
+      return;
+    }
+    // The client can read the whole response while its unwanted body is still being dropped.
+    response.write(answer.body, (error) => {
+      if (!error) this.report(true);
+    });
+    drain(request, maxDrainMs, () => response.end());
+  }
+
+  private fieldsOf(answer: Answer, closes: boolean): string[] {
+    const fields = [
+      ...answer.fields,
+      ...this.connection.context.service.fieldsFor(this.head.origin),
+    ];
+    fields.push('X-Request-Id', this.requestId);
+    if (closes) fields.push('Connection', 'close');
+    return fields;
+  }
+
+  /** Handles that nothing more can be sent: all of it is, or the connection is lost. */
+  onClosed(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.connection.remove(this);
+    if (this.phase === 'reading') this.decide();
+    this.reportIfEnded();
+  }
+
+  private reportIfEnded(): void {
+    // A failure after the client has left is reported, too.
+    if (this.phase !== 'decided' || !this.isClosed) return;
+    // On Node 22 a response whose connection was reset is finished, too.
+    this.report(this.response.writableFinished && !this.request.socket.destroyed);
+  }
+
+  private report(isWritten: boolean): void {
+    if (this.isReported) return;
+    this.isReported = true;
+    const { answer, startedAt } = this;
+    reportEnd(this.connection.context.logger, { request: this, answer, startedAt, isWritten });
+  }
+}

@@ -95,9 +95,14 @@ describe('Expect: 100-continue', () => {
     'gets no 100 where no body follows: %s',
     async (length) => {
       const { port } = await listen();
-      const { socket, until } = await connectRaw(port);
-      socket.write(head([...goodFields, 'Expect: 100-continue', length]));
-      expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 400 }]);
+      const { socket, ended } = await connectRaw(port);
+      // The second request is not HTTP; the connection has ended before it.
+      socket.write(
+        `${head([...goodFields, 'Expect: 100-continue', length])}POST\t/ HTTP/1.1\r\n\r\n`,
+      );
+      expect(parseResponses(await ended)).toMatchObject([
+        { status: 400, headers: { connection: 'close' } },
+      ]);
       socket.destroy();
     },
   );

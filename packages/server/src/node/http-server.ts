@@ -3,9 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { type Limits, limitsOf } from '../limits.ts';
 import { createServer } from './builtin-http.ts';
-import { type Logger, loggerOf } from './logger.ts';
+import { type Logger, loggerOf } from '../logger.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
-import { createServe, type RequestListenerOptions } from './request-listener.ts';
+import { createRequestHandler, type RequestListenerOptions } from './request-listener.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls.ts';
 
 /**
@@ -84,10 +84,7 @@ const logHandshakes = (server: Server, logger: Logger): void => {
 export const createHttpServer = (options: HttpServerOptions): Server => {
   const logger = loggerOf(options.logger);
   const { headersTimeoutMs, requestTimeoutMs, ...limits } = limitsOf(options);
-  const { serve, service, currentExchange, endIdle } = createServe(
-    options,
-    () => !server.listening,
-  );
+  const handler = createRequestHandler(options, () => !server.listening);
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
     headersTimeout,
@@ -110,13 +107,13 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
   // An empty line counts as activity for Node's keep-alive timeout, and not as a request.
   const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
   server.on('listening', () => {
-    const check = setInterval(() => endIdle(maxIdleMs), checkIntervalMs).unref();
+    const check = setInterval(() => handler.endIdle(maxIdleMs), checkIntervalMs).unref();
     server.once('close', () => clearInterval(check));
   });
-  server.on('request', (request, response) => serve(request, response, false));
-  server.on('checkContinue', (request, response) => serve(request, response, true));
-  server.on('checkExpectation', (request, response) => serve(request, response, true));
-  server.on('clientError', createClientErrorListener(currentExchange, logger));
-  server.on('connect', createConnectListener(service, currentExchange, logger));
+  server.on('request', (request, response) => handler.serve(request, response, false));
+  server.on('checkContinue', (request, response) => handler.serve(request, response, true));
+  server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
+  server.on('clientError', createClientErrorListener(handler));
+  server.on('connect', createConnectListener(handler));
   return server;
 };

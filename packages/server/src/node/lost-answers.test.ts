@@ -70,6 +70,14 @@ describe('a client that sends everything before it reads', () => {
     ['after CONNECT', 404, connectRequest + unending],
     ['behind the last request', 400, head(['Host: /']) + chunked('x'.repeat(300_000)).repeat(9)],
     [
+      'behind the last request, the half of one included',
+      405,
+      head(['Host: a', 'Connection: close'], 'GET /plants HTTP/1.1') +
+        post(1) +
+        head([...goodFields, 'Content-Length: 900000']) +
+        'x'.repeat(300_000),
+    ],
+    [
       'behind the end of the connection',
       405,
       head(['Host: a', 'Connection: close'], 'GET /plants HTTP/1.1') + unending,

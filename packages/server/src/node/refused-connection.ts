@@ -2,30 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
-import { type Answer, errorAnswer, type Headers } from '../http/answer.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import type { Service } from '../http/service.ts';
+import { type Answer, errorAnswer, type Fields } from '../http/answer.ts';
 import { STATUS_CODES } from './builtin-http.ts';
-import { endInStages } from './drain.ts';
-import { type Exchange, identify } from './exchange.ts';
-import type { Logger } from './logger.ts';
+import type { Connection } from './connection.ts';
+import { headOf, infoOf } from './exchange.ts';
+import { closeLingering } from './lingering-close.ts';
+import type { Logger } from '../logger.ts';
 import type { RequestInfo } from './request-events.ts';
-import type { CurrentExchange } from './request-listener.ts';
+import type { RequestHandler } from './request-listener.ts';
 import { reportEnd, reportStart } from './request-report.ts';
 
-const rawResponse = (
-  { status, headers, body }: Answer,
-  more: Headers,
-  requestId: string,
-): string => {
-  const fields = [
-    ...headers,
-    ...more,
-    ['X-Request-Id', requestId],
-    ['Date', new Date().toUTCString()],
-    ['Connection', 'close'],
-  ];
-  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+const rawResponse = ({ status, fields, body }: Answer, more: Fields): string => {
+  const all = [...fields, ...more, 'Date', new Date().toUTCString(), 'Connection', 'close'];
+  const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
@@ -34,18 +23,19 @@ const answerRaw = (
   socket: Duplex,
   answer: Answer,
   logger: Logger,
-  request: RequestInfo = { requestId: randomUUID() },
-  headers: Headers = [],
+  info: RequestInfo = { requestId: randomUUID() },
+  fields: Fields = [],
 ): void => {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const who = () => request;
+  const request = { info };
   const startedAt = performance.now();
-  reportStart(who);
-  endInStages(socket, rawResponse(answer, headers, request.requestId), (isWritten) =>
-    reportEnd(logger, { request: who, answer, startedAt, isWritten }),
+  reportStart(request);
+  const bytes = rawResponse(answer, [...fields, 'X-Request-Id', info.requestId]);
+  closeLingering(socket, bytes, (isWritten) =>
+    reportEnd(logger, { request, answer, startedAt, isWritten }),
   );
 };
 
@@ -95,55 +85,54 @@ const nameOf = (error: ParserError): ErrorName => {
   }
 };
 
-/** Goes on once a connection's exchanges, of which this is the latest, have had their answers. */
-const afterAnswers = (latest: Exchange | undefined, goOn: () => void): void => {
-  if (latest === undefined || latest.response.writableFinished) goOn();
-  else {
-    // Before Node hears of it, which then ends our side where the client has ended its own.
-    latest.response.prependOnceListener('finish', () => {
-      if (!latest.hasEnded()) goOn();
-    });
-  }
+/** Calls back once the exchanges of a connection have their responses, unless one has ended it. */
+const afterResponses = (connection: Connection | undefined, goOn: () => void): void => {
+  const goOnUnlessEnded = () => {
+    if (connection?.hasEnded !== true) goOn();
+  };
+  const response = connection?.latest?.response;
+  if (response === undefined || response.writableFinished) goOnUnlessEnded();
+  // Before Node's listener, which closes our side where the client has closed its own.
+  else response.prependOnceListener('finish', goOnUnlessEnded);
 };
 
 /**
  * Answers what Node's parser or its timeouts refuse, in its turn on the connection: through the
  * response whose body broke, or raw after the responses before it.
  */
-export const createClientErrorListener = (currentExchange: CurrentExchange, logger: Logger) => {
+export const createClientErrorListener = ({ context, connectionOf }: RequestHandler) => {
   const refused = new WeakSet<Duplex>();
   return (error: ParserError, socket: Duplex): void => {
-    // Whoever has left gets no answer, and did nothing wrong.
     if (refused.has(socket) || socket.destroyed) return;
     refused.add(socket);
-    const exchange = currentExchange(socket);
+    const connection = connectionOf(socket);
+    const exchange = connection?.latest;
     const answer = errorAnswer(nameOf(error));
     if (exchange === undefined || exchange.request.complete) {
-      afterAnswers(exchange, () => answerRaw(socket, answer, logger));
+      afterResponses(connection, () => answerRaw(socket, answer, context.logger));
     } else if (!exchange.response.headersSent) {
-      exchange.answer(answer, 'broken');
-      // Node 22 forgets a request that is answered, and whoever reads its body would wait for ever.
-      socket.once('close', () => exchange.request.destroy());
+      exchange.break(answer);
+    } else {
+      // The request has its response, which the client may still read; the rest of its body is unwanted.
+      closeLingering(socket);
     }
-    // Its request has had its answer, which is still to be read; the rest of its body is of no use.
-    else endInStages(socket);
   };
 };
 
-/** Answers CONNECT, in its turn on the connection; Node has given the socket out of its hands. */
+/** Answers CONNECT, in its turn on the connection. */
 export const createConnectListener =
-  ({ admit, headersFor }: Service, currentExchange: CurrentExchange, logger: Logger) =>
+  ({ context, connectionOf }: RequestHandler) =>
   (request: IncomingMessage, socket: Duplex): void => {
-    // Node listens no more; a client that leaves would be an uncaught exception.
+    // Node has detached its listeners: a client that leaves would be an uncaught exception.
     socket.on('error', () => {});
-    // Nor does it end one whose client never reads the answers before this one.
+    // A client may never read the responses before this one.
     socket.on('timeout', () => socket.destroy());
-    const { method = '', url: target = '', httpVersion, rawHeaders } = request;
-    const who = identify(request, requestIdOf(rawHeaders));
-    void admit({ method, target, httpVersion, rawHeaders }).then((admission) => {
+    const head = headOf(request);
+    const { service, logger } = context;
+    void Promise.resolve(service.admit(head)).then((admission) => {
       if (admission.kind === 'admitted') return;
-      afterAnswers(currentExchange(socket), () =>
-        answerRaw(socket, admission.answer, logger, who(), headersFor(rawHeaders)),
+      afterResponses(connectionOf(socket), () =>
+        answerRaw(socket, admission.answer, logger, infoOf(head), service.fieldsFor(head.origin)),
       );
     });
   };

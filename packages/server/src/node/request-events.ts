@@ -61,19 +61,6 @@ export type RequestEndEvent = {
   readonly isWritten: boolean;
 };
 
-const startChannel = channel('plantstore:request:start');
-const errorChannel = channel('plantstore:request:error');
-const endChannel = channel('plantstore:request:end');
-
-type Channel = ReturnType<typeof channel>;
-
-/** Only where somebody listens is there an event. */
-const publish = (to: Channel, eventOf: () => object): void => {
-  if (to.hasSubscribers) to.publish(eventOf());
-};
-
-export const publishStart = (eventOf: () => RequestStartEvent): void =>
-  publish(startChannel, eventOf);
-export const publishError = (eventOf: () => RequestErrorEvent): void =>
-  publish(errorChannel, eventOf);
-export const publishEnd = (eventOf: () => RequestEndEvent): void => publish(endChannel, eventOf);
+export const startChannel = channel('plantstore:request:start');
+export const errorChannel = channel('plantstore:request:error');
+export const endChannel = channel('plantstore:request:end');

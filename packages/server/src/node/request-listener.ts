@@ -1,20 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorAnswer } from '../http/answer.ts';
-import { createService, type Service, type ServiceOptions } from '../http/service.ts';
+import { createService, type ServiceOptions } from '../http/service.ts';
 import { type Limits, limitsOf } from '../limits.ts';
-import {
-  createConnections,
-  maxPipelined,
-  refuseExcess,
-  rest,
-  rested,
-  restSecondsOf,
-  serveInTurn,
-} from './connection.ts';
-import { type Exchange, openExchange } from './exchange.ts';
-import { type Logger, loggerOf } from './logger.ts';
-import { createSlots, serveExchange } from './serve-exchange.ts';
+import { Connection } from './connection.ts';
+import { Exchange } from './exchange.ts';
+import { type Logger, loggerOf } from '../logger.ts';
+import type { ServerContext } from './server-context.ts';
 
 /**
  * What a request listener is made of.
@@ -27,91 +19,54 @@ export type RequestListenerOptions = ServiceOptions &
     readonly logger?: Logger;
   };
 
-/** Serves one request; `answersContinue` where the `100 Continue` is left to us. */
-export type Serve = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  answersContinue: boolean,
-) => void;
+/** Serves the requests of a server. */
+export type RequestHandler = {
+  readonly context: ServerContext;
+  /** Serves one request; `awaitsContinue` where the `100 Continue` is left to this handler. */
+  readonly serve: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ) => void;
+  /** The connection of a socket, if it has sent a request. */
+  readonly connectionOf: (socket: Duplex) => Connection | undefined;
+  /** Ends the connections that have sent no request for so long, in milliseconds. */
+  readonly endIdle: (maxIdleMs: number) => void;
+};
 
-/** The exchange that a connection is in, or was in last. */
-export type CurrentExchange = (socket: Duplex) => Exchange | undefined;
-
-/** Whether a client takes us for a proxy or another protocol, with which this connection would go on. */
-const isForAnother = ({ method, url = '', headers }: IncomingMessage): boolean =>
-  // After Upgrade, Node loses what has come of the next request.
-  headers.upgrade !== undefined || method === 'TRACE' || !url.startsWith('/');
-
-const tooMany = `more than ${maxPipelined} requests of a connection wait for their answers`;
-
-/** The listener, with what a server around it needs to know. */
-export const createServe = (
+/** Creates the handler of one server, which closes once `isClosing` returns true. */
+export const createRequestHandler = (
   options: RequestListenerOptions,
   isClosing: () => boolean,
-): {
-  readonly serve: Serve;
-  readonly service: Service;
-  readonly currentExchange: CurrentExchange;
-  /** Ends the connections that have been without a request for so long, in milliseconds. */
-  readonly endIdle: (maxIdleMs: number) => void;
-} => {
+): RequestHandler => {
   const logger = loggerOf(options.logger);
   const service = createService(options);
-  const slots = createSlots(limitsOf(options).maxInFlight);
-  const connections = createConnections();
+  const { maxInFlight } = limitsOf(options);
+  const context: ServerContext = { service, logger, maxInFlight, inFlight: 0, isClosing };
+  const connections = new Map<Duplex, Connection>();
+
+  const open = (socket: Socket): Connection => {
+    const connection = new Connection(context, socket);
+    connections.set(socket, connection);
+    socket.once('close', () => connections.delete(socket));
+    return connection;
+  };
 
   return {
-    serve(request, response, answersContinue) {
-      const connection = connections.of(request.socket);
-      if (connection.open.size > maxPipelined || connection.last < Number.POSITIVE_INFINITY) {
-        refuseExcess(connection, request.socket);
-        return;
+    context,
+    serve(request, response, awaitsContinue) {
+      const { socket } = request;
+      const connection = connections.get(socket) ?? open(socket);
+      if (connection.refusesMore) connection.ignore();
+      else {
+        connection.add(new Exchange(connection, request, response, awaitsContinue));
       }
-      const isOneTooMany = connection.open.size === maxPipelined;
-      connection.count += 1;
-      const number = connection.count;
-      const exchange = openExchange(request, response, {
-        logger,
-        headers: service.headersFor(request.rawHeaders),
-        isLast: () => isForAnother(request) || (isClosing() && connection.latest === exchange),
-        onLast: () => {
-          connection.last = Math.min(connection.last, number);
-        },
-        onOver: () => {
-          connection.open.delete(exchange);
-          // An idle connection keeps no request, for its head has a token.
-          if (connection.latest === exchange && request.complete) connection.latest = undefined;
-          if (connection.open.size === 0) connection.idleSince = performance.now();
-        },
-      });
-      connection.latest = exchange;
-      connection.open.add(exchange);
-      if (request.socket.destroyed) exchange.breakOff();
-      void serveInTurn(connection, async () => {
-        try {
-          if (connection.refusals > 0) await rested(connection, isClosing);
-          if (number >= connection.last || request.socket.destroyed) {
-            // The client has left, or been told that the connection ends: what follows is not served.
-            request.resume();
-          } else if (isOneTooMany) {
-            exchange.answer(errorAnswer('unavailable', { cause: tooMany }), 'close');
-          } else {
-            const outcome = await serveExchange(service, slots, exchange, {
-              answersContinue,
-              retryAfterSeconds: restSecondsOf(connection),
-            });
-            if (outcome === 'overloaded') rest(connection);
-            else connection.refusals = 0;
-          }
-          exchange.giveUp();
-        } catch (cause) {
-          exchange.answer(errorAnswer('internal', { cause }), 'close');
-        }
-      });
     },
-    service,
-    currentExchange: (socket) => connections.find(socket)?.latest,
-    endIdle: (maxIdleMs) => connections.endIdle(maxIdleMs),
+    connectionOf: (socket) => connections.get(socket),
+    endIdle(maxIdleMs) {
+      const since = performance.now() - maxIdleMs;
+      for (const connection of connections.values()) connection.endIfIdle(since);
+    },
   };
 };
 
@@ -135,6 +90,6 @@ export const createServe = (
  * ```
  */
 export const createRequestListener = (options: RequestListenerOptions): RequestListener => {
-  const { serve } = createServe(options, () => false);
+  const { serve } = createRequestHandler(options, () => false);
   return (request, response) => serve(request, response, false);
 };

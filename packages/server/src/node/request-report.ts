@@ -1,46 +1,55 @@
 import { errorTable } from '@plantstore/core/errors';
 import type { Answer } from '../http/answer.ts';
-import { describeCause } from './describe-cause.ts';
-import { type Logger, silent } from './logger.ts';
+import { describeCause } from '../describe-cause.ts';
+import { type Logger, silent } from '../logger.ts';
 import {
-  publishEnd,
-  publishError,
-  publishStart,
+  endChannel,
+  errorChannel,
   type RequestEndEvent,
+  type RequestErrorEvent,
   type RequestInfo,
+  type RequestStartEvent,
+  startChannel,
 } from './request-events.ts';
 
-/** Tells of a request whose head has come; who it is is asked only where somebody listens. */
-export const reportStart = (request: () => RequestInfo): void =>
-  publishStart(() => ({ request: request() }));
+/** A request that is reported; its information is read only where something needs it. */
+export type Reported = { readonly info: RequestInfo };
 
-/** A fault of ours, or of what we depend on; every other error is the client's. */
-const isOurs = ({ error }: Answer): boolean => error === 'internal' || error === 'unavailable';
+/** Publishes that the head of a request has arrived. */
+export const reportStart = (request: Reported): void => {
+  if (!startChannel.hasSubscribers) return;
+  startChannel.publish({ request: request.info } satisfies RequestStartEvent);
+};
 
-/** Tells of an answer where it says that we failed. */
-export const reportAnswer = (request: () => RequestInfo, answer: Answer): void => {
+/** A failure of the server or of what it depends on; every other error is the client's. */
+const isServerFault = ({ error }: Answer): boolean =>
+  error === 'internal' || error === 'unavailable';
+
+/** Publishes an answer that reports a failure of the server. */
+export const reportAnswer = (request: Reported, answer: Answer): void => {
   const { error, status, cause } = answer;
-  if (error === undefined || !isOurs(answer)) return;
-  publishError(() => ({
-    request: request(),
+  if (error === undefined || !isServerFault(answer) || !errorChannel.hasSubscribers) return;
+  errorChannel.publish({
+    request: request.info,
     status,
     error: errorTable[error].error,
     cause: describeCause(cause),
-  }));
+  } satisfies RequestErrorEvent);
 };
 
 /** How a request ended. */
 export type Outcome = {
-  readonly request: () => RequestInfo;
-  /** `undefined` where the connection was gone before there was one. */
+  readonly request: Reported;
+  /** `undefined` where the connection was lost before there was one. */
   readonly answer: Answer | undefined;
-  /** When its head had come, on the clock of `performance.now()`. */
+  /** When its head arrived, as a time of `performance.now()`. */
   readonly startedAt: number;
+  /** Whether the whole answer was written. */
   readonly isWritten: boolean;
 };
 
-const endOf = ({ request, answer, startedAt, isWritten }: Outcome): RequestEndEvent => ({
-  request: request(),
+const endEventOf = ({ request, answer, startedAt, isWritten }: Outcome): RequestEndEvent => ({
+  request: request.info,
   ...(answer !== undefined && { status: answer.status }),
   ...(answer?.error !== undefined && { error: errorTable[answer.error].error }),
   bytes: Buffer.byteLength(answer?.body ?? ''),
@@ -48,19 +57,22 @@ const endOf = ({ request, answer, startedAt, isWritten }: Outcome): RequestEndEv
   isWritten,
 });
 
-const log = (logger: Logger, outcome: Outcome): void => {
-  const { answer } = outcome;
-  const { request, isWritten, ...told } = endOf(outcome);
-  const fields = { ...request, ...told };
-  if (answer !== undefined && isOurs(answer)) {
-    const failed = { ...fields, cause: describeCause(answer.cause) };
-    if (answer.error === 'internal') logger.error(failed, 'request failed');
-    else logger.warn(failed, 'request not served');
-  } else logger.info(fields, isWritten ? 'request' : 'request broken off');
+const log = (logger: Logger, event: RequestEndEvent, answer: Answer | undefined): void => {
+  const { request, isWritten, ...result } = event;
+  const fields = { ...request, ...result };
+  if (answer === undefined || !isServerFault(answer)) {
+    logger.info(fields, isWritten ? 'request' : 'request broken off');
+    return;
+  }
+  const failed = { ...fields, cause: describeCause(answer.cause) };
+  if (answer.error === 'internal') logger.error(failed, 'request failed');
+  else logger.warn(failed, 'request not served');
 };
 
-/** Tells how a request ended: events to whoever listens, and a line to the log. */
+/** Publishes and logs how a request ended. */
 export const reportEnd = (logger: Logger, outcome: Outcome): void => {
-  publishEnd(() => endOf(outcome));
-  if (logger !== silent) log(logger, outcome);
+  if (logger === silent && !endChannel.hasSubscribers) return;
+  const event = endEventOf(outcome);
+  if (endChannel.hasSubscribers) endChannel.publish(event);
+  if (logger !== silent) log(logger, event, outcome.answer);
 };

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createTimeouts, withTimeout } from './timeouts.ts';
+
+const never = new Promise<never>(() => {});
+
+describe('timeouts', () => {
+  it('leave alone what settles in time', async () => {
+    const timeouts = createTimeouts(60_000);
+    const failure = new Error('no');
+    expect(await withTimeout(timeouts, Promise.resolve(7))).toBe(7);
+    await expect(withTimeout(timeouts, Promise.reject(failure))).rejects.toBe(failure);
+  });
+
+  it('end each wait in its time, while others start and stop', async () => {
+    const timeouts = createTimeouts(40);
+    const startedAt = performance.now();
+    const waits = [withTimeout(timeouts, never)];
+    await sleep(20);
+    waits.push(withTimeout(timeouts, never));
+    expect(await withTimeout(timeouts, Promise.resolve('early'))).toBe('early');
+    expect(await waits[0]).toBeUndefined();
+    expect(performance.now() - startedAt).toBeGreaterThan(39);
+    expect(await waits[1]).toBeUndefined();
+    expect(performance.now() - startedAt).toBeGreaterThan(59);
+    expect(await withTimeout(timeouts, never)).toBeUndefined();
+  });
+
+  it('keep a process alive while there is a wait, and no longer', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
+    const before = timers().length;
+    const timeouts = createTimeouts(60_000);
+    for (const _ of ['once', 'again']) {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const waiting = withTimeout(timeouts, promise);
+      expect(timers()).toHaveLength(before + 1);
+      resolve('done');
+      expect(await waiting).toBe('done');
+      expect(timers()).toHaveLength(before);
+    }
+  });
+});
