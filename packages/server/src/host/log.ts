@@ -36,9 +36,21 @@ const toJson = (value: unknown): string => {
   return stringify(value).replace(otherControls, escape);
 };
 
+let now = 0;
+let nowText = '';
+
+/** The time in ISO 8601; the lines of a millisecond share the text. */
+const isoTime = (): string => {
+  const current = Date.now();
+  if (current !== now) {
+    now = current;
+    nowText = new Date(current).toISOString();
+  }
+  return nowText;
+};
+
 const jsonLine = (level: Level, fields: Fields, message: string): string => {
-  const time = new Date().toISOString();
-  let line = `{"time":"${time}","level":"${level}","message":${toJson(message)}`;
+  let line = `{"time":"${isoTime()}","level":"${level}","message":${toJson(message)}`;
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) line += `,${toJson(name)}:${toJson(value)}`;
   }
@@ -51,7 +63,7 @@ const prettyValue = (value: unknown): string =>
   typeof value === 'string' && plainWord.test(value) ? value : toJson(value);
 
 const prettyLine = (level: Level, fields: Fields, message: string): string => {
-  const time = new Date().toISOString().slice(11, 19);
+  const time = isoTime().slice(11, 19);
   const shown = Object.entries(fields).map(([name, value]) => `${name}=${prettyValue(value)}`);
   return [time, level.padEnd(5), message, ...shown].join(' ');
 };
