@@ -10,6 +10,12 @@ const readText = async (...args: Parameters<typeof readBytes>) =>
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
+const memoryInUse = (): number => {
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+};
+
 const forever = () => new AbortController().signal;
 
 const streamOf = (...chunks: unknown[]) =>
@@ -90,4 +96,22 @@ describe('readBytes', () => {
     expect(cancelled).toBe(true);
     expect(body.locked).toBe(false);
   });
+});
+
+it('keeps a body in chunks of one byte in about twice its size', async () => {
+  const size = 200_000;
+  const before = memoryInUse();
+  let kept = 0;
+  let sent = 0;
+  const body = new ReadableStream({
+    pull(controller) {
+      if (sent === size) {
+        kept = memoryInUse() - before;
+        controller.close();
+      } else controller.enqueue(new Uint8Array(1));
+      sent += 1;
+    },
+  });
+  expect(await readBytes(new Response(body), forever(), size)).toHaveLength(size);
+  expect(kept).toBeLessThan(5 * size);
 });

@@ -20,26 +20,27 @@ export const readBytes = async (
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   const cancel = () => void quietly(() => reader.cancel());
   signal.addEventListener('abort', cancel);
-  const chunks: Uint8Array[] = [];
+  // One buffer, because a chunk of one byte takes hundreds of bytes if it is kept.
+  let bytes = new Uint8Array(1024);
   let size = 0;
   try {
     for (let reads = 1; size <= longest && !signal.aborted; reads += 1) {
       const { done, value } = await reader.read();
       if (done) break;
       if (!(value.byteLength >= 0)) throw new TypeError('what came is no bytes');
-      if (value.byteLength > 0) chunks.push(value);
+      const start = size;
       size += value.byteLength;
+      if (size > bytes.length) {
+        const larger = new Uint8Array(2 * size);
+        larger.set(bytes);
+        bytes = larger;
+      }
+      bytes.set(value, start);
       if (reads % chunksPerTurn === 0) await nextTurn();
     }
   } finally {
     cancel();
     reader.releaseLock();
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return bytes.subarray(0, size);
 };
