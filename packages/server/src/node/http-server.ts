@@ -30,7 +30,7 @@ const maxBufferedBytes = 16_384;
 /** How often the timeouts are checked: a slow client is gone this much after its time at most. */
 const checkIntervalMs = 1_000;
 
-/** Tells of connections that were closed because there are too many, at most once a second. */
+/** Logs how many connections were closed because too many are open, at most once a second. */
 const warnOfDrops = (maxConnections: number, logger: Logger) => {
   let dropped = 0;
   return () => {
@@ -54,7 +54,7 @@ const createPlainServer = (
   return createTlsServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
 };
 
-/** Whoever knocks without TLS, or breaks off: no fault of ours, and nobody to answer in HTTP. */
+/** A handshake that fails is not a server error, and has no client that could read HTTP. */
 const logHandshakes = (server: Server, logger: Logger): void => {
   // Before Node's own listener, which would make a clientError of it.
   server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {

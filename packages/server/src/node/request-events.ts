@@ -4,7 +4,7 @@ import { channel } from 'node:diagnostics_channel';
 export type RequestInfo = {
   /**
    * The `X-Request-Id` that it brought, where that is well-formed, or else one of our own; the
-   * response has it too. A client can send one twice: tell requests apart by this object.
+   * response has it too. A client can send one id twice: compare this object, not the id.
    */
   readonly requestId: string;
   /** `undefined` for what could not be parsed. */
