@@ -28,50 +28,37 @@ export const ours = ({ newFile, newDatabase }: Stores): readonly Contender[] => 
     env: { PLANTSTORE_TOKENS: token },
     stdout: `${newFile()}.log`,
   });
+  const inMemory = { group: 'ours', store: 'memory', ids: 'random' } as const;
+  const onSqlite = { group: 'ours', store: 'sqlite', ids: 'random', core: 'any' } as const;
   return [
     {
+      ...inMemory,
       name: 'ours, keeping nothing',
-      group: 'ours',
-      ids: 'random',
       program: async () => listener('nothing'),
       forgets: true,
     },
+    { ...inMemory, name: 'ours, in memory', program: async () => listener('memory') },
     {
-      name: 'ours, in memory',
-      group: 'ours',
-      ids: 'random',
-      program: async () => listener('memory'),
-    },
-    {
+      ...inMemory,
       name: 'ours, in memory, whole host, logging',
-      group: 'ours',
-      ids: 'random',
       program: async (port) => host(port, 'memory:'),
     },
     {
+      ...onSqlite,
       name: 'ours, sqlite, sequential ids',
-      group: 'ours',
       ids: 'sequential',
       program: async () => listener(newFile()),
-      core: 'any',
     },
+    { ...onSqlite, name: 'ours, sqlite', program: async () => listener(newFile()) },
     {
-      name: 'ours, sqlite',
-      group: 'ours',
-      ids: 'random',
-      program: async () => listener(newFile()),
-      core: 'any',
-    },
-    {
+      ...onSqlite,
       name: 'ours, sqlite, whole host, logging',
-      group: 'ours',
-      ids: 'random',
       program: async (port) => host(port, `sqlite:${newFile()}`),
-      core: 'any',
     },
     {
       name: 'ours, postgres',
       group: 'ours',
+      store: 'postgres',
       ids: 'random',
       program: async () => listener(await newDatabase()),
     },

@@ -1,5 +1,4 @@
-// What core takes to validate a plant that is parsed already, with a repository that keeps nothing,
-// beside other libraries with the same rules.
+// Measures how many parsed inputs a second core validates, beside other libraries with the same rules.
 import { startAsked } from './child.ts';
 import type { Question } from './core/validate.ts';
 import { installIn } from './install.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../packages/postgres/test/postgres-server.ts';
 import { type Child, type ChildOptions, startChild } from './child.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
-import type { Group } from './results.ts';
+import type { Group, StoreKind } from './results.ts';
 
 /** A program that listens at a port on a store of its own. */
 export type Program = {
@@ -17,6 +17,8 @@ export type Program = {
 export type Contender = {
   readonly name: string;
   readonly group: Group;
+  /** Absent where it is not reported, or a limit. */
+  readonly store?: StoreKind;
   readonly ids: LoadOptions['ids'];
   /** Each start is of a new process with a new store. */
   readonly program: (port: number) => Promise<Program>;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installIn } from './install.ts';
 import type { Contender, Program } from './measure.ts';
+import type { StoreKind } from './results.ts';
 import type { Stores } from './stores.ts';
 import { token } from './token.ts';
 
@@ -26,45 +27,42 @@ export const peerVersions = async (): Promise<Record<string, string>> => {
 
 const bun = join(folder, 'node_modules/.bin/bun');
 
-/** What others would write for the same job. */
+type Framework = { readonly name: string; readonly file: string } & Pick<Program, 'bun'>;
+const fastify: Framework = { name: 'Fastify (ajv)', file: 'fastify.mjs' };
+const express: Framework = { name: 'Express 5 (zod)', file: 'express.mjs' };
+const hono: Framework = { name: 'Hono on Node (zod)', file: 'hono.mjs' };
+const nest: Framework = { name: 'Nest (class-validator)', file: 'nest/dist/main.js' };
+const elysia: Framework = { name: 'Elysia on Bun (TypeBox)', file: 'elysia.mjs', bun };
+
+/** The same job on other frameworks and drivers. */
 export const peers = ({ newFile, newDatabase }: Stores): readonly Contender[] => {
-  const peer = (file: string, store: string): Program => ({
-    file: join(folder, file),
-    args: [store],
-    env: { TOKEN: token },
+  const peer = (
+    store: StoreKind,
+    { name, file, ...runtime }: Framework,
+    driver: string,
+    open: () => string | Promise<string>,
+  ): Contender => ({
+    name: `${name}, ${driver}`,
+    group: 'peer',
+    store,
+    ids: 'random',
+    program: async () => ({
+      file: join(folder, file),
+      args: [await open()],
+      env: { TOKEN: token },
+      ...runtime,
+    }),
+    core: store === 'sqlite' ? 'any' : 0,
   });
-  const onSqlite = { group: 'peer', ids: 'random', core: 'any' } as const;
   return [
-    {
-      ...onSqlite,
-      name: 'Fastify (ajv), better-sqlite3',
-      program: async () => peer('fastify.mjs', newFile()),
-    },
-    {
-      ...onSqlite,
-      name: 'Express 5 (zod), better-sqlite3',
-      program: async () => peer('express.mjs', newFile()),
-    },
-    {
-      ...onSqlite,
-      name: 'Hono on Node (zod), better-sqlite3',
-      program: async () => peer('hono.mjs', newFile()),
-    },
-    {
-      ...onSqlite,
-      name: 'Nest (class-validator), better-sqlite3',
-      program: async () => peer('nest/dist/main.js', newFile()),
-    },
-    {
-      ...onSqlite,
-      name: 'Elysia on Bun (TypeBox), bun:sqlite',
-      program: async () => ({ ...peer('elysia.mjs', newFile()), bun }),
-    },
-    {
-      name: 'Fastify (ajv), pg',
-      group: 'peer',
-      ids: 'random',
-      program: async () => peer('fastify.mjs', await newDatabase()),
-    },
+    ...[fastify, hono, elysia].map((framework) =>
+      peer('memory', framework, 'in memory', () => 'memory'),
+    ),
+    ...[fastify, express, hono, nest].map((framework) =>
+      peer('sqlite', framework, 'better-sqlite3', newFile),
+    ),
+    peer('sqlite', elysia, 'bun:sqlite', newFile),
+    peer('sqlite', fastify, 'node:sqlite, group commit', () => `group-commit:${newFile()}`),
+    peer('postgres', fastify, 'pg', newDatabase),
   ];
 };

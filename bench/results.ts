@@ -7,6 +7,9 @@ export type Spread = { readonly median: number; readonly least: number; readonly
  */
 export type Group = 'limit' | 'ours' | 'peer';
 
+/** Where a measured server keeps plants. */
+export type StoreKind = 'memory' | 'sqlite' | 'postgres';
+
 /** Milliseconds from a request to its answer, each the median of the rounds. */
 export type LatencyMs = { readonly p50: number; readonly p99: number; readonly p999: number };
 
@@ -14,10 +17,12 @@ export type LatencyMs = { readonly p50: number; readonly p99: number; readonly p
 export type ContenderResult = {
   readonly name: string;
   readonly group: Group;
-  /** Requests per second, as a part of the baseline's in the same round. */
-  readonly throughput: Spread;
+  /** Absent for the limits. */
+  readonly store?: StoreKind | undefined;
   /** The server process's CPU time for a request, as a multiple of the baseline's. */
   readonly cpu: Spread | null;
+  /** Requests per second, as a part of the baseline's in the same round. */
+  readonly throughput: Spread;
   readonly latencyMs: LatencyMs | null;
   /** Median; of this machine on that day, unlike the ratios. */
   readonly perSecond: number;

@@ -1,15 +1,13 @@
 import { baseline } from './contenders.ts';
 import { type Load, measure, type Measured, textOf } from './measure.ts';
-import type { Baseline, ContenderResult, Group, LatencyMs } from './results.ts';
+import type { Baseline, ContenderResult, LatencyMs } from './results.ts';
 import { spreadOf } from './spread.ts';
 
 /** One measurement; what does not apply is left out. */
 export type Figures = { readonly perSecond: number } & Partial<Measured>;
 
 /** What is measured in each round. */
-export type Entry = {
-  readonly name: string;
-  readonly group: Group;
+export type Entry = Pick<ContenderResult, 'name' | 'group' | 'store'> & {
   readonly measure: (load: Load) => Promise<Figures>;
 };
 
@@ -99,7 +97,10 @@ const latencyOf = (figures: readonly Figures[]): LatencyMs | null => {
 };
 
 /** The row of an entry. */
-export const summarize = ({ name, group }: Entry, samples: readonly Sample[]): ContenderResult => {
+export const summarize = (
+  { name, group, store }: Entry,
+  samples: readonly Sample[],
+): ContenderResult => {
   const figures = samples.map(({ own }) => own);
   const cpu = samples.flatMap(({ own, base }) =>
     own.cpuPerRequest === undefined ? [] : [own.cpuPerRequest / base.cpuPerRequest],
@@ -108,8 +109,9 @@ export const summarize = ({ name, group }: Entry, samples: readonly Sample[]): C
   return {
     name,
     group,
-    throughput: spreadOf(samples.map(({ own, base }) => own.perSecond / base.perSecond)),
+    store,
     cpu: cpu.length === 0 ? null : spreadOf(cpu),
+    throughput: spreadOf(samples.map(({ own, base }) => own.perSecond / base.perSecond)),
     latencyMs: latencyOf(figures),
     perSecond: median(figures.map(({ perSecond }) => perSecond)),
     loadCores: loadCores.length === 0 ? null : Math.max(...loadCores),

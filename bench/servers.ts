@@ -60,10 +60,10 @@ export const compareServers = async (
     const all = [...ours(stores).filter(isChosen(only)), ...(await peersThatInstall(stores))];
     tell('checking that all do the same job');
     for (const contender of all) {
-      const { name, group } = contender;
+      const { name, group, store } = contender;
       try {
         await check(contender);
-        entries.push({ name, group, measure: async (how) => measure(contender, how) });
+        entries.push({ name, group, store, measure: async (how) => measure(contender, how) });
       } catch (thrown) {
         leaveOut(name, textOf(thrown));
       }

@@ -9,10 +9,11 @@ import type {
   Servers,
   Spread,
   Starts,
+  StoreKind,
 } from './results.ts';
 import { inWords } from './spread.ts';
 
-/** Rows of cells, the first of them their heads; an empty one is a gap. */
+/** Rows of cells. The first row has the heads; a row of one cell is the title of a section. */
 export type Table = readonly (readonly string[])[];
 
 const none = '–';
@@ -35,11 +36,13 @@ export const asText = (table: Table): string => {
   return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
 };
 
-/** Markdown, without the gaps. */
-export const asMarkdown = (table: Table): string => {
-  const [heads = [], ...rows] = table.filter((row) => row.length > 0);
+/** Markdown. */
+export const asMarkdown = ([heads = [], ...rows]: Table): string => {
   const line = heads.map((_, at) => (at === 0 ? '---' : '--:'));
-  return [heads, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const section = ([title = '']: readonly string[]) => [`**${title}**`];
+  return [heads, line, ...rows.map((cells) => (cells.length === 1 ? section(cells) : cells))]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
 };
 
 /** Where something was measured, in a line. */
@@ -58,19 +61,32 @@ const milliseconds = (latency: LatencyMs | null): string[] =>
 
 const serverRow = (row: ContenderResult): string[] => [
   row.name,
-  times(row.throughput),
   times(row.cpu),
+  times(row.throughput),
   ...milliseconds(row.latencyMs),
   many(row.perSecond),
   row.loadCores === null ? none : row.loadCores.toFixed(2),
 ];
 
-/** Every server, the baseline first, in its groups. */
+const titles: readonly (readonly [StoreKind | undefined, string])[] = [
+  [undefined, 'limits of this machine'],
+  ['memory', 'HTTP alone, in memory'],
+  ['sqlite', 'on SQLite'],
+  ['postgres', 'on PostgreSQL'],
+];
+
+/** Servers by store, each group with its title, in the order of the report. */
+export const sectionsOf = <T extends Pick<ContenderResult, 'store'>>(servers: readonly T[]) =>
+  titles
+    .map(([store, title]) => ({ title, rows: servers.filter((server) => server.store === store) }))
+    .filter(({ rows }) => rows.length > 0);
+
+/** Every server: the baseline, then each section. */
 export const serversTable = ({ baseline, contenders }: Servers): Table => [
   [
     'server',
+    'CPU per request',
     'throughput',
-    'CPU a request',
     'p50 ms',
     'p99 ms',
     'p99.9 ms',
@@ -79,16 +95,13 @@ export const serversTable = ({ baseline, contenders }: Servers): Table => [
   ],
   [
     baseline.name,
-    '×1',
     `×1 = ${baseline.cpuMicrosecondsPerRequest.median.toFixed(0)} µs`,
+    '×1',
     ...milliseconds(baseline.latencyMs),
     many(baseline.perSecond.median),
     baseline.loadCores.toFixed(2),
   ],
-  ...(['limit', 'ours', 'peer'] as const).flatMap((group) => {
-    const rows = contenders.filter((row) => row.group === group).map(serverRow);
-    return rows.length === 0 ? [] : [[], ...rows];
-  }),
+  ...sectionsOf(contenders).flatMap(({ title, rows }) => [[title], ...rows.map(serverRow)]),
 ];
 
 /** The start of the host and of the bare server. */

@@ -1,19 +1,10 @@
-// Elysia on Bun, with TypeBox and bun:sqlite. Ids are JavaScript numbers: digits beyond 2^53 are lost.
-import { Database } from 'bun:sqlite';
+// Elysia on Bun, with TypeBox and its own bearer plugin.
 import { bearer } from '@elysiajs/bearer';
 import { Elysia, t } from 'elysia';
+import { idTaken, openStore } from './store.mjs';
 
-const database = new Database(process.argv[2]);
-database.run('PRAGMA journal_mode = WAL');
-database.run('PRAGMA synchronous = FULL');
-database.run('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
-const insert = database.query(
-  'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-);
-const findSame = database.query('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
-
-const keep = ({ id, name, tag = null }) =>
-  insert.run(id, name, tag).changes === 1 || findSame.get(id, name, tag) !== null;
+// Both stores that it is measured on are synchronous, so the handler is too.
+const keep = await openStore(process.argv[2]);
 
 new Elysia()
   .use(bearer())
@@ -24,7 +15,7 @@ new Elysia()
   .post(
     '/plants',
     ({ body, status }) => {
-      if (!keep(body)) return status(400, { error: 1401, message: 'another plant has this id' });
+      if (!keep(body)) return status(400, idTaken);
       return { name: body.name, tag: body.tag };
     },
     {

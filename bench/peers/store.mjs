@@ -1,27 +1,60 @@
-// Where the peers on Node keep plants, as the pages of better-sqlite3 and pg show it: a statement, and
-// a commit, for each request. Their ids are JavaScript numbers, as JSON.parse gives them: digits
-// beyond 2^53 are lost, or refused by those that validate with zod. Ours keeps them.
+// The stores of the peers. Ids are JavaScript numbers, as JSON.parse returns them: digits beyond 2^53
+// are lost, or rejected by the peers that validate with zod. Plantstore keeps them.
 
-const openSqlite = async (path) => {
-  const { default: Database } = await import('better-sqlite3');
+const openMemory = () => {
+  const plants = new Map();
+  return ({ id, name, tag }) => {
+    const kept = plants.get(id);
+    if (kept === undefined) plants.set(id, { name, tag });
+    return kept === undefined || (kept.name === name && kept.tag === tag);
+  };
+};
+
+// The three drivers share the methods that are used here. Each create is a transaction of its own.
+const openSqlite = (Database, path) => {
   const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  // In WAL mode its own default is NORMAL, which loses what a power cut comes upon.
-  database.pragma('synchronous = FULL');
+  // In WAL mode, the default of better-sqlite3 is NORMAL, which can lose commits in a power cut.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
   const insert = database.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
-  return ({ id, name, tag = null }) =>
-    insert.run(id, name, tag).changes === 1 || findSame.get(id, name, tag) !== undefined;
+  const keep = ({ id, name, tag = null }) =>
+    // Without a row, get() returns undefined on Node and null on Bun.
+    insert.run(id, name, tag).changes === 1 || Boolean(findSame.get(id, name, tag));
+  return { database, keep };
+};
+
+// Group commit by hand: the creates of one turn of the event loop share a transaction.
+const openGroupCommit = async (path) => {
+  const { DatabaseSync } = await import('node:sqlite');
+  const { database, keep } = openSqlite(DatabaseSync, path);
+  let group = [];
+  const commit = () => {
+    const creates = group;
+    group = [];
+    try {
+      database.exec('BEGIN IMMEDIATE');
+      const kept = creates.map(({ plant }) => keep(plant));
+      database.exec('COMMIT');
+      for (const [at, { resolve }] of creates.entries()) resolve(kept[at]);
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      for (const { reject } of creates) reject(error);
+    }
+  };
+  return async (plant) =>
+    new Promise((resolve, reject) => {
+      if (group.push({ plant, resolve, reject }) === 1) setImmediate(commit);
+    });
 };
 
 const openPostgres = async (connectionString) => {
   const { default: pg } = await import('pg');
   // At most 10 connections, its default.
   const pool = new pg.Pool({ connectionString });
-  // Without a listener, an idle connection that is lost would end the process.
+  // Without a listener, a lost idle connection would end the process.
   pool.on('error', () => {});
   await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)');
   return async ({ id, name, tag = null }) => {
@@ -38,9 +71,19 @@ const openPostgres = async (connectionString) => {
   };
 };
 
-/** Gives the function that keeps a plant, and tells whether it is kept: else its id is taken. */
-export const openStore = async (database) =>
-  database.startsWith('postgres:') ? openPostgres(database) : openSqlite(database);
+/**
+ * Opens `memory`, a `postgres:` URL, `group-commit:` and a path, or a path (bun:sqlite on Bun,
+ * better-sqlite3 on Node). Returns a function that creates a plant: false where another plant has its id.
+ */
+export const openStore = async (database) => {
+  if (database === 'memory') return openMemory();
+  if (database.startsWith('postgres:')) return openPostgres(database);
+  if (database.startsWith('group-commit:')) return openGroupCommit(database.slice(13));
+  const { default: Database } = await import(
+    process.versions.bun ? 'bun:sqlite' : 'better-sqlite3'
+  );
+  return openSqlite(Database, database).keep;
+};
 
-/** The answer where another plant has the id; those to other faults are each framework's own. */
+/** The response where another plant has the id; the other errors have each framework's own form. */
 export const idTaken = { error: 1401, message: 'another plant has this id' };

@@ -29,9 +29,9 @@ const leftOutInWords = ({ leftOut }: Servers): readonly string[] =>
         leftOut.map(({ why }) => `- ${(why.split('\n')[0] ?? '').slice(0, 200)}`).join('\n'),
       ];
 
-/** Only some columns of a table. */
-const columns = (table: Table, kept: readonly number[]): Table =>
-  table.map((row) => (row.length === 0 ? row : kept.map((at) => row[at] ?? '')));
+/** Keeps the first columns of a table. */
+const firstColumns = (table: Table, count: number): Table =>
+  table.map((row) => row.slice(0, count));
 
 const lastOf = (steps: readonly GrowthStep[]): GrowthStep => {
   const last = steps.at(-1);
@@ -42,8 +42,8 @@ const lastOf = (steps: readonly GrowthStep[]): GrowthStep => {
 /** What was to be reached, with the command that measures it again. */
 const goalsTable = ({ start, client, core, growth }: Results): Table => {
   const call = client.settings[0]?.rows.find(({ name }) => name === 'ours');
-  const create = core.plants.find(({ name }) => name === 'createPlant');
-  if (call === undefined || create === undefined) throw new Error('the results are not whole');
+  const parse = core.plants.find(({ name }) => name === 'parseNewPlant');
+  if (call === undefined || parse === undefined) throw new Error('the results are not whole');
   const { plants, perCreateRatio, residentMiB } = lastOf(growth.steps);
   const { firstAnswerMs, residentMiB: atRest } = start.host;
   return [
@@ -67,9 +67,9 @@ const goalsTable = ({ start, client, core, growth }: Results): Table => {
       '`--parts client`',
     ],
     [
-      'validation by core',
-      `${many(create.perSecond.median / 1_000)} thousand plants a second`,
-      `×${inWords(create.ratio)} of ${core.baseline}'s rate`,
+      'validation by `parseNewPlant`',
+      `${many(parse.perSecond.median / 1_000)} thousand plants a second`,
+      `×${inWords(parse.ratio)} of ${core.baseline}'s rate`,
       '`--parts core`',
     ],
     [
@@ -85,18 +85,19 @@ const goalsTable = ({ start, client, core, growth }: Results): Table => {
 export const readmeSection = (results: Results): string => {
   const { connections } = results.servers.options;
   return [
-    `Each × is a ratio to a baseline that was measured in turn with it, in the same run: the median, and in brackets the
-least and the most of all rounds. Ratios carry over to other machines in the rough, milliseconds do not. The servers' baseline is a
-bare \`node:http\` server that parses the body and answers a constant: no token, no check, no store. ${connections} connections
-send plants, each waiting for its answer. "Ours" is Plantstore; the peers do the same job, and commit each request to
-the disk, so that what they have answered is as durable.`,
+    `Each × is a ratio to a baseline that was measured in turn with it, in the same run: the median of all rounds, and
+the least and the most of them in brackets. Ratios carry over roughly to other machines, milliseconds do not. The
+servers' baseline is a bare \`node:http\` server that parses the body and answers a constant: no token, no check, no store.
+${connections} connections send plants, each waiting for its response. CPU per request leads, because it depends on the code;
+throughput depends on the disk and the load too. "Ours" is Plantstore. The peers do the same job: those in memory
+compare HTTP alone, those on a database commit as durably as Plantstore.`,
     measuredOn(results),
-    asMarkdown(columns(serversTable(results.servers), [0, 1, 2, 3, 4])),
+    asMarkdown(firstColumns(serversTable(results.servers), 5)),
     ...leftOutInWords(results.servers),
     asMarkdown(goalsTable(results)),
     `All of it again, in ${inMinutes(results)}: \`${command}\`; a part of it:
 \`${command} --parts start\`. What is compared, what is not, all tables and the plots
-([throughput](docs/benchmarks/throughput.svg), [latency](docs/benchmarks/latency.svg),
+([CPU](docs/benchmarks/cpu.svg), [latency](docs/benchmarks/latency.svg),
 [growth](docs/benchmarks/growth.svg)): [\`docs/benchmarks.md\`](docs/benchmarks.md). What follows for more
 plants than one process takes: [\`docs/scaling.md\`](docs/scaling.md).`,
   ].join('\n\n');
@@ -112,24 +113,26 @@ const serversPart = (servers: Servers): readonly string[] => {
     `\`${command} --parts servers\`; \`--only postgres\` measures those with that in their names.
 ${connections} connections send unique plants, each waiting for its answer before the next, for ${seconds} s in each of ${rounds} rounds,
 to a process and a store that are new each time and warm when counting begins.`,
-    '![Throughput by store and by peer](benchmarks/throughput.svg)',
+    '![CPU per request by store and by peer](benchmarks/cpu.svg)',
     '![Latency by store and by peer](benchmarks/latency.svg)',
     asMarkdown(serversTable(servers)),
     ...leftOutInWords(servers),
-    `- **The baseline** reads the body, parses it and answers a constant. It checks no token and no plant, and keeps
-  nothing: what a server stays below ×1 is what the job costs.
-- **The limits** are what nobody on this machine can pass: the load generator against a socket that answers whatever
-  comes, and the disk, to which as many plants as there are connections are appended before each sync.
-- **Ours** is Plantstore as it is built. "Keeping nothing" is the cost of HTTP, token and validation alone; "whole
-  host" is the program that users start, with its timeouts and limits and a line in the log for each request.
-- **The peers** do the same job as their own pages show it: bearer, validation, unique ids, the same answer. Each is
-  checked to do so before it is measured. Those on SQLite commit every request by itself with \`synchronous = FULL\`;
-  those on PostgreSQL with its defaults. So their answers are as durable as Plantstore's, which puts what waits at the
-  same time into one commit.
-- **CPU a request** is that of the server's process with all its threads; a database server of its own is not in it.
-  Throughput over a disk tells more of the disk than of the code, CPU tells of the code.
-- **The last column** is what the load generator took, at most: near a core, it was the generator that was measured.`,
-    `**Not compared**: ids beyond 2^53, which most peers round or refuse and Plantstore keeps; requests that are refused;
+    `- **CPU per request** is the CPU time of the server's process with all its threads. The process of a database server
+  is not included. Throughput on a disk depends more on the disk than on the code.
+- **The baseline** reads the body, parses it and answers a constant. It checks no token and no plant, and keeps
+  nothing. What a server takes beyond ×1 is the cost of the job.
+- **The limits** of this machine are those of the load generator, against a socket that answers everything, and of the
+  disk, to which as many plants as there are connections are appended before each sync.
+- **Ours** is Plantstore as it is built. "Keeping nothing" is the cost of HTTP, token and validation alone. "Whole
+  host" is the program that users start, with its timeouts and limits and one log line per request.
+- **The peers** follow the documentation of their frameworks and do the same job: bearer token, validation, unique ids, the same
+  response. Each is checked for that before it is measured.
+- **In memory** nothing is committed: these rows compare the HTTP servers, without the advantage of a group commit.
+- **On SQLite** every peer commits with \`synchronous = FULL\`, and on PostgreSQL with its defaults, so their responses are as
+  durable as Plantstore's. All but one commit each request by itself. Plantstore commits the requests that wait at the same
+  time together; "group commit" is a peer that does so too, written by hand, on its main thread.
+- **The last column** is the most that the load generator took: near one core, the generator was the bottleneck.`,
+    `**Not compared**: ids beyond 2^53, which most peers round or reject and Plantstore keeps; rejected requests;
 several processes; TLS; a network between client and server. PostgreSQL runs beside the server on the same machine.`,
     `The peers are made of ${packages.join(', ')}.`,
   ];
@@ -164,8 +167,8 @@ that answers at once stands in for the network in one table, which leaves the cl
     ...clientTables(client).map(asMarkdown),
     '## Validation',
     `\`${command} --parts core\`. A plant that is parsed already, by the same rules as far as each library can say them;
-${core.rounds} rounds. \`createPlant\` is the whole use case with a repository that keeps nothing. ajv and TypeBox only look;
-the others also make a plant of what they have seen. The faulty plants have two faults, and every library tells all.`,
+${core.rounds} rounds. "Parse and one promise" is \`createPlant\`, on a repository that keeps nothing. ajv and TypeBox only check;
+the others also return a new plant. The faulty plants have two faults, and every library reports both.`,
     asMarkdown(coreTable(core)),
     '## Growth',
     `\`${command} --parts growth --plants 5000000\`; without \`--plants\`, to 1,000,000. Random ids, which no cache helps, in

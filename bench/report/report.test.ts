@@ -16,9 +16,9 @@ const withServers = (servers: Partial<Results['servers']>): Results => ({
 });
 
 const pages = ['README.md', 'docs/benchmarks.md'];
-const throughput = 'docs/benchmarks/throughput.svg';
+const cpuPlot = 'docs/benchmarks/cpu.svg';
 
-/** The bars of the throughput's plot, by name. */
+/** The bars of the plot of CPU times, by name. */
 const barsIn = (svg: string): ReadonlyMap<string, number> =>
   new Map(
     [...svg.matchAll(/<rect [^>]*width="([\d.]+)"[^>]*data-name="([^"]*)"/g)].map(
@@ -31,23 +31,60 @@ it('the pages and plots in the repository are what `pnpm bench --report` makes o
     expect(text, `run pnpm bench --report: ${file}`).toBe(await read(file));
 });
 
-it('every server that was measured is in both pages and in the plot', async () => {
+it('both pages have every server, and the plot every one whose CPU time is known', async () => {
   const report = await reportOf(measured, readme);
-  const bars = barsIn(report[throughput] ?? '');
-  for (const { name } of [measured.servers.baseline, ...measured.servers.contenders]) {
+  const bars = barsIn(report[cpuPlot] ?? '');
+  for (const { name, cpu } of [
+    { ...measured.servers.baseline, cpu: {} },
+    ...measured.servers.contenders,
+  ]) {
     for (const page of pages) expect(report[page]).toContain(`| ${name} `);
-    expect(bars.has(name), `a bar of ${name}`).toBe(true);
+    expect(bars.has(name), `a bar of ${name}`).toBe(cpu !== null);
   }
 });
 
-it('bars are as long as the throughput is high, and only those of limits are cut', async () => {
-  const bars = barsIn((await reportOf(measured, readme))[throughput] ?? '');
+it('bars are as long as the CPU time per request', async () => {
+  const bars = barsIn((await reportOf(measured, readme))[cpuPlot] ?? '');
   const perUnit = bars.get(measured.servers.baseline.name) ?? Number.NaN;
-  for (const { name, group, throughput: ratio } of measured.servers.contenders) {
+  for (const { name, cpu } of measured.servers.contenders) {
+    if (cpu === null) continue;
+    // Both are rounded to a tenth of a pixel.
+    const most = 0.05 * (cpu.median + 1) + 0.01;
     const pixels = bars.get(name) ?? Number.NaN;
-    // They are rounded to a tenth of a pixel.
-    if (group === 'limit') expect(pixels).toBeLessThanOrEqual(ratio.median * perUnit + 0.2);
-    else expect(Math.abs(pixels - ratio.median * perUnit), `the bar of ${name}`).toBeLessThan(0.2);
+    expect(Math.abs(pixels - cpu.median * perUnit), `the bar of ${name}`).toBeLessThan(most);
+  }
+});
+
+it('pages and plots have a section for each store, ours above the peers', async () => {
+  const [limit] = measured.servers.contenders;
+  if (limit === undefined) throw new Error('the results have no servers');
+  const contenders = (['postgres', 'sqlite', 'memory'] as const).flatMap((store) =>
+    (['ours', 'peer'] as const).map((group) => ({
+      ...limit,
+      name: `${group} ${store}`,
+      group,
+      store,
+    })),
+  );
+  const report = await reportOf(withServers({ contenders: [limit, ...contenders] }), readme);
+  const inOrder = [
+    'limits of this machine',
+    limit.name,
+    'HTTP alone, in memory',
+    'ours memory',
+    'peer memory',
+    'on SQLite',
+    'ours sqlite',
+    'peer sqlite',
+    'on PostgreSQL',
+    'ours postgres',
+    'peer postgres',
+  ];
+  for (const file of [...pages, cpuPlot]) {
+    const text = (report[file] ?? '').replaceAll('**', '');
+    const cells = text.matchAll(/^(?:\| |<text [^>]*>)(.+?)(?:\s+\||<\/text>)/gm);
+    const names = [...cells].map(([, name = '']) => name);
+    expect(names.filter((name) => inOrder.includes(name))).toEqual(inOrder);
   }
 });
 
@@ -64,7 +101,7 @@ it('a server that was left out is named, with the reason, in both pages, and has
     expect(report[page]).not.toContain(`| ${name} `);
     expect(report[page]).not.toContain('at some line');
   }
-  expect(barsIn(report[throughput] ?? '').has(name)).toBe(false);
+  expect(barsIn(report[cpuPlot] ?? '').has(name)).toBe(false);
 });
 
 const holes = /NaN|undefined|Infinity|\[object/;
@@ -84,7 +121,7 @@ it('a name with signs of XML in it is text in a plot', async () => {
   const [first] = measured.servers.contenders;
   if (first === undefined) throw new Error('nothing was measured');
   const results = withServers({ contenders: [{ ...first, name: 'a "fast" <server> & co' }] });
-  const svg = (await reportOf(results, readme))[throughput] ?? '';
+  const svg = (await reportOf(results, readme))[cpuPlot] ?? '';
   expect(svg).toContain('>a &quot;fast&quot; &lt;server&gt; &amp; co</text>');
 });
 

@@ -2,10 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { Results } from '../results.ts';
+import { drawCpu } from './cpu.ts';
 import { drawGrowth } from './growth.ts';
 import { drawLatency } from './latency.ts';
 import { benchmarksPage, readmeSection } from './page.ts';
-import { drawThroughput } from './throughput.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -29,7 +29,7 @@ export const reportOf = async (
   return {
     'README.md': await formatted(withSection(readme, readmeSection(results))),
     'docs/benchmarks.md': await formatted(benchmarksPage(results)),
-    'docs/benchmarks/throughput.svg': drawThroughput(results.servers),
+    'docs/benchmarks/cpu.svg': drawCpu(results.servers),
     'docs/benchmarks/latency.svg': drawLatency(results.servers),
     'docs/benchmarks/growth.svg': drawGrowth(results.growth),
   };

@@ -1,9 +1,10 @@
-// The servers under one another, in their groups: what the plots of them share.
-import type { ContenderResult, Group, Servers } from '../results.ts';
-import { element, groupNames, words } from './svg.ts';
+// The rows that the plots of the servers share, one section below the other.
+import type { ContenderResult, Servers } from '../results.ts';
+import { sectionsOf } from '../tables.ts';
+import { element, words } from './svg.ts';
 
 /** A server, or the baseline, as it is drawn. */
-export type DrawnServer = Pick<ContenderResult, 'name' | 'group' | 'throughput' | 'latencyMs'>;
+export type DrawnServer = Pick<ContenderResult, 'name' | 'group' | 'store' | 'cpu' | 'latencyMs'>;
 
 /** A row's middle, and what is in it. */
 export type Row = { readonly y: number; readonly server: DrawnServer };
@@ -19,7 +20,7 @@ const one = { median: 1, least: 1, most: 1 };
 
 /** The servers with the baseline as the first of them. */
 const drawnServers = ({ baseline, contenders }: Servers): readonly DrawnServer[] => [
-  { name: baseline.name, group: 'limit', throughput: one, latencyMs: baseline.latencyMs },
+  { name: baseline.name, group: 'limit', cpu: one, latencyMs: baseline.latencyMs },
   ...contenders,
 ];
 
@@ -27,7 +28,7 @@ const drawnServers = ({ baseline, contenders }: Servers): readonly DrawnServer[]
 export const placeRows = (
   servers: Servers,
   top: number,
-  isWanted: (server: DrawnServer) => boolean = () => true,
+  isWanted: (server: DrawnServer) => boolean,
 ): {
   readonly rows: readonly Row[];
   readonly names: readonly string[];
@@ -36,12 +37,10 @@ export const placeRows = (
   const rows: Row[] = [];
   const names: string[] = [];
   let y = top;
-  for (const group of ['limit', 'ours', 'peer'] as const satisfies readonly Group[]) {
-    const inGroup = drawnServers(servers).filter((row) => row.group === group && isWanted(row));
-    if (inGroup.length === 0) continue;
-    names.push(words(left - 12, y + 19, groupNames[group], 'head end'));
+  for (const { title, rows: inSection } of sectionsOf(drawnServers(servers).filter(isWanted))) {
+    names.push(words(left - 12, y + 19, title, 'head end'));
     y += headHeight;
-    for (const server of inGroup) {
+    for (const server of inSection) {
       rows.push({ y: y + rowHeight / 2, server });
       names.push(words(left - 12, y + rowHeight / 2 + 4.5, server.name, 'end'));
       y += rowHeight;

@@ -1,5 +1,4 @@
 // What all plots share: their frame, their colours in light and in dark, and what they are made of.
-import type { Group } from '../results.ts';
 
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -30,13 +29,6 @@ export const words = (x: number, y: number, text: string, looks = ''): string =>
 export const line = (x1: number, y1: number, x2: number, y2: number, looks: string): string =>
   element('line', { x1, y1, x2, y2, class: looks });
 
-/** What the groups are called. */
-export const groupNames: Readonly<Record<Group, string>> = {
-  limit: 'what bounds everybody',
-  ours: 'Plantstore',
-  peer: 'what others would use',
-};
-
 // Each colour is told from the page, and from the others, on white as on black.
 const style = `
 text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328; }
@@ -49,7 +41,6 @@ text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f232
 .axis { stroke: #59636e; stroke-width: 1; }
 .base { stroke: #59636e; stroke-width: 1; stroke-dasharray: 4 3; }
 .whisker { stroke: #1f2328; stroke-width: 1.5; }
-.cut { stroke: #ffffff; stroke-width: 3; }
 .limit { fill: #8c959f; stroke: #8c959f; }
 .ours { fill: #1a9850; stroke: #1a9850; }
 .peer { fill: #3b7dd8; stroke: #3b7dd8; }
@@ -64,7 +55,6 @@ text { fill: #e6edf3; }
 .axis, .base { stroke: #9198a1; }
 .whisker { stroke: #e6edf3; }
 .hollow { fill: #0d1117; }
-.cut { stroke: #0d1117; }
 }
 `;
 
