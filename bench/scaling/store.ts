@@ -49,7 +49,7 @@ const opened = database.startsWith('postgres:')
   ? await openPostgresRepository({ url: database })
   : await openSqliteRepository({ path: database });
 if (opened.isErr()) throw new Error(opened.error.message);
-const repository: PlantRepository & { readonly close: () => Promise<void> } = opened.value;
+const repository: PlantRepository & { readonly close: () => Promise<unknown> } = opened.value;
 
 let lastId = 0;
 const create = async (): Promise<void> => {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-const bin = fileURLToPath(new URL('../../packages/server/src/bin.ts', import.meta.url));
+/** The program's source. */
+export const bin = fileURLToPath(new URL('../../packages/server/src/bin.ts', import.meta.url));
 
 /** The token that hosts under test accept, besides one that is made up. */
 export const token = 'black-box-token';

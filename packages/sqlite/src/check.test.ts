@@ -9,7 +9,7 @@ const openInFolder = async () => {
   onTestFinished(async () => rm(folder, { recursive: true }));
   const path = join(folder, 'plants.db');
   const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-  onTestFinished(repository.close);
+  onTestFinished(async () => void (await repository.close()));
   return { repository, path };
 };
 

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { rewriteLog, syncLog, withoutLinks } from './log-file.ts';
+import { hasLog, rewriteLog, syncLog, withoutLinks } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
 
 /** "Plnt": marks a file as ours (PRAGMA application_id). */
@@ -62,12 +62,12 @@ const isCutShort = (database: Database, path: string): boolean => {
   return statSync(path).size < pages * readInteger(database, 'PRAGMA page_size');
 };
 
-type Found = { readonly mayBeNew: boolean; readonly hasLog: boolean };
+type Found = { readonly mayBeNew: boolean; readonly hadLog: boolean };
 
 const prepareOwnFile = (
   database: Database,
   path: string,
-  { mayBeNew, hasLog }: Found,
+  { mayBeNew, hadLog }: Found,
 ): UnusableFile | undefined => {
   const application = readInteger(database, 'PRAGMA application_id');
   const version = readInteger(database, 'PRAGMA user_version');
@@ -77,7 +77,7 @@ const prepareOwnFile = (
   if (application !== applicationId && !isNew) return { kind: 'not-a-plant-store' };
   if (version > schemaVersion) return { kind: 'schema-newer', version };
   // Pages that are still in the log count, too, and need not be in the file.
-  if (!hasLog && isCutShort(database, path)) return { kind: 'damaged' };
+  if (!hadLog && isCutShort(database, path)) return { kind: 'damaged' };
   database.exec('PRAGMA journal_mode = WAL');
   // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA synchronous = FULL');
@@ -119,10 +119,10 @@ export const openDatabaseFile = (path: string, mayBeNew: boolean): Database | Un
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
     return { kind: 'cannot-open' };
   }
-  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const hadLog = hasLog(file);
   const database = new Database(path);
   try {
-    const foreign = prepareFile(database, file, { mayBeNew, hasLog });
+    const foreign = prepareFile(database, file, { mayBeNew, hadLog });
     if (foreign === undefined) return database;
     database.close();
     return foreign;

@@ -1,2 +1,6 @@
 export type { OpenSqliteError } from './open-error.ts';
-export { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
+export {
+  type ClosedSqliteRepository,
+  openSqliteRepository,
+  type SqliteRepository,
+} from './open-sqlite-repository.ts';

@@ -1,4 +1,12 @@
-import { closeSync, fsyncSync, openSync, readSync, realpathSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 const isMissing = (thrown: unknown): boolean =>
@@ -11,6 +19,20 @@ export const withoutLinks = (path: string): string => {
   } catch (thrown) {
     if (isMissing(thrown)) return path;
     throw thrown;
+  }
+};
+
+/** Whether a database has a log with content. */
+export const hasLog = (path: string): boolean =>
+  (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+/** The log that is left beside a database that was closed, as far as this user can see it. */
+export const logLeftBy = (path: string): string | undefined => {
+  try {
+    const file = withoutLinks(path);
+    return hasLog(file) ? `${file}-wal` : undefined;
+  } catch {
+    return undefined;
   }
 };
 

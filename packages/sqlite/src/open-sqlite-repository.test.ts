@@ -59,7 +59,7 @@ describe('openSqliteRepository', () => {
 
   it('takes plants of one moment in turn, whatever becomes of each', async () => {
     const repository = await open(await plantsFile());
-    onTestFinished(repository.close);
+    onTestFinished(async () => void (await repository.close()));
     const names = ['Monstera', 'Ficus', 'Monstera'];
     const results = await Promise.all(
       names.map(async (name) => repository.create({ id: 7n, name })),

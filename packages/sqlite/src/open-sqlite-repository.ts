@@ -9,7 +9,17 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitThread, startCommitThread } from './commit-thread.ts';
 import { type Commit, createGroupCommit, type Created } from './group-commit.ts';
 import { inTurn } from './in-turn.ts';
+import { logLeftBy } from './log-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
+
+/** What closing a repository left beside its file. */
+export type ClosedSqliteRepository = {
+  /**
+   * Path of a log that holds the newest plants, because a full or failing disk kept them from the file:
+   * a copy of the file needs it. `undefined` where the file is complete.
+   */
+  readonly logLeft: string | undefined;
+};
 
 /** A plant repository on a database file. */
 export type SqliteRepository = PlantRepository & {
@@ -19,10 +29,10 @@ export type SqliteRepository = PlantRepository & {
    */
   readonly check: () => ResultAsync<void, StoreUnavailable>;
   /**
-   * Gives the file up; creates that come later answer `store-unavailable`. Closing again does
-   * nothing. A plant that was answered is on the disk whether or not this is ever called.
+   * Closes the file; later creates return `store-unavailable`. Closing again does nothing.
+   * An acknowledged plant is on the disk whether or not this is ever called.
    */
-  readonly close: () => Promise<void>;
+  readonly close: () => Promise<ClosedSqliteRepository>;
 };
 
 /** How much may wait for a commit. Beyond it, the disk is too slow for what is asked of it. */
@@ -63,7 +73,7 @@ const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
   const takeTurn = inTurn();
   const commitInTurn: Commit = async (plants) => takeTurn(async () => commit(plants));
   const group = createGroupCommit(commitInTurn, limits);
-  let closing: Promise<void> | undefined;
+  let closing: Promise<ClosedSqliteRepository> | undefined;
 
   const create = async (plant: NewPlant): Promise<Created> => {
     assertNewPlant(plant);
@@ -83,7 +93,10 @@ const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
     create: (plant) => new ResultAsync(create(plant)),
     check: () => new ResultAsync(check()),
     close: async () => {
-      closing ??= group.drained().then(async () => takeTurn(close));
+      closing ??= group
+        .drained()
+        .then(async () => takeTurn(close))
+        .then(() => ({ logLeft: logLeftBy(path) }));
       return closing;
     },
   };

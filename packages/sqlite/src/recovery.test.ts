@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const open = async () => {
   const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-  onTestFinished(repository.close);
+  onTestFinished(async () => void (await repository.close()));
   return repository;
 };
 

@@ -1,6 +1,7 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { PostgresRepository } from '@plantstore/postgres';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
+import type { Logger } from '../node/logger.ts';
 import type { DatabaseSetting } from './settings.ts';
 
 /** Whether a store answers at the moment. */
@@ -21,7 +22,10 @@ export type OpenedStore =
     }
   | { readonly kind: 'cannot-open'; readonly message: string };
 
-const opened = (repository: SqliteRepository | PostgresRepository): OpenedStore => ({
+const opened = (
+  repository: SqliteRepository | PostgresRepository,
+  close: () => Promise<void>,
+): OpenedStore => ({
   kind: 'opened',
   repository,
   check: async () =>
@@ -29,7 +33,7 @@ const opened = (repository: SqliteRepository | PostgresRepository): OpenedStore 
       (): StoreState => ({ kind: 'answers' }),
       ({ reason, cause }): StoreState => ({ kind: 'away', reason, cause }),
     ),
-  close: repository.close,
+  close,
 });
 
 const packageName = '@plantstore/postgres';
@@ -52,14 +56,27 @@ const openPostgres = async (url: string): Promise<OpenedStore> => {
     };
   }
   const { openPostgresRepository } = await import('@plantstore/postgres');
-  return openPostgresRepository({ url }).match(opened, ({ message }): OpenedStore => ({
-    kind: 'cannot-open',
-    message,
-  }));
+  return openPostgresRepository({ url }).match(
+    (repository) => opened(repository, repository.close),
+    ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
+  );
 };
 
+const logLeftMessage =
+  'the newest plants are still in the log beside the database: copy both files, or free space on the disk, start and stop again';
+
+const openSqlite = async (path: string, log: Logger): Promise<OpenedStore> =>
+  openSqliteRepository({ path }).match(
+    (repository) =>
+      opened(repository, async () => {
+        const { logLeft } = await repository.close();
+        if (logLeft !== undefined) log.warn({ log: logLeft }, logLeftMessage);
+      }),
+    ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
+  );
+
 /** Opens the store that the settings name. */
-export const openStore = async (database: DatabaseSetting): Promise<OpenedStore> => {
+export const openStore = async (database: DatabaseSetting, log: Logger): Promise<OpenedStore> => {
   switch (database.kind) {
     case 'memory':
       return {
@@ -69,10 +86,7 @@ export const openStore = async (database: DatabaseSetting): Promise<OpenedStore>
         close: async () => {},
       };
     case 'sqlite':
-      return openSqliteRepository({ path: database.path }).match(
-        opened,
-        ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
-      );
+      return openSqlite(database.path, log);
     case 'postgres':
       return openPostgres(database.url);
   }

@@ -66,8 +66,11 @@ const loadFiles = async ({ tls, tokens }: Settings): Promise<Loaded | HostFailur
   return { ...loaded, tls: secured?.tls };
 };
 
-const open = async (database: DatabaseSetting): Promise<StartedHost['store'] | HostFailure> => {
-  const store = await openStore(database);
+const open = async (
+  database: DatabaseSetting,
+  log: Logger,
+): Promise<StartedHost['store'] | HostFailure> => {
+  const store = await openStore(database, log);
   if (store.kind === 'opened') return store;
   return failed(`cannot open the database (${namesOf(settingTable.database)}): ${store.message}`);
 };
@@ -90,7 +93,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   const { settings, log, stderr, signals } = parts;
   const files = await loadFiles(settings);
   if (files.kind === 'failed') return files;
-  const store = await open(settings.database);
+  const store = await open(settings.database, log);
   if (store.kind === 'failed') return store;
   const tokens = createTokenSet(files.digests);
   const { tls: _files, ...others } = settings;

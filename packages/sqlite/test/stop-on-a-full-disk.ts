@@ -1,0 +1,24 @@
+// Closes a store on a full disk of 2 MB (its folder is the first argument), and again with free space.
+// Prints what each left, and whether the plant is there.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqliteRepository } from '@plantstore/sqlite';
+import { fillDisk } from './fill-disk.ts';
+
+const folder = process.argv[2] ?? '';
+const path = join(folder, 'plants.db');
+const ballast = join(folder, 'ballast');
+
+const open = async () => (await openSqliteRepository({ path }))._unsafeUnwrap();
+
+const before = await open();
+(await before.create({ id: 7n, name: 'x'.repeat(10_000) }))._unsafeUnwrap();
+fillDisk(ballast);
+const { logLeft: onFullDisk = 'none' } = await before.close();
+rmSync(ballast);
+const { logLeft: withFreeSpace = 'none' } = await (await open()).close();
+
+const after = await open();
+const other = await after.create({ id: 7n, name: 'other' });
+await after.close();
+process.stdout.write(JSON.stringify({ onFullDisk, withFreeSpace, isKept: other.isErr() }));

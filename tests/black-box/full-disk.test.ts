@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { mayMount, smallDiskCommand } from '../../packages/sqlite/test/small-disk.ts';
+import { bin, newFolder, post, startHost } from './host.ts';
+
+it('a host that stops on a full disk logs that its newest plants are still in the log', async ({
+  skip,
+}) => {
+  const folder = await newFolder();
+  skip(!(await mayMount(folder)), 'this machine lets no user mount a small disk');
+  const host = await startHost({
+    command: smallDiskCommand(folder, [process.execPath, '--conditions=@plantstore/source', bin]),
+    args: ['--database', `sqlite:${folder}/plants.db`],
+  });
+  const name = 'x'.repeat(10_000);
+  let id = 0;
+  while ((await post(host.url, JSON.stringify({ id, name }))).status === 200) id += 1;
+  expect(await post(host.url, JSON.stringify({ id, name }))).toEqual({ status: 503, error: 3503 });
+  host.process.kill('SIGTERM');
+  expect(await host.exited).toBe(0);
+  const lines = host
+    .stdout()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.slice(-2)).toMatchObject([
+    {
+      level: 'warn',
+      log: `${folder}/plants.db-wal`,
+      message: expect.stringContaining('copy both files') as unknown,
+    },
+    { level: 'info', message: 'stopped' },
+  ]);
+});
