@@ -2,13 +2,13 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import type { Database } from './node-sqlite.ts';
+import type { OwnedDatabase } from './owned-database.ts';
 import { unusableFileError, openErrorOf } from './open-error.ts';
 import { createPlantsTable, type PlantsTable } from './plants-table.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
 type Opened = {
-  readonly database: Database;
+  readonly database: OwnedDatabase;
   readonly table: PlantsTable;
   readonly identity: FileIdentity;
   /** Says which of the files that hold the plants is no longer under its name, if any. */
@@ -23,7 +23,10 @@ const replaced = (path: string): CannotOpen => ({
 });
 
 /** Takes charge of a database that was opened, if it is the file that the name still means. */
-const own = (database: Database, { path, identity: before }: WorkerData): Opened | CannotOpen => {
+const own = (
+  database: OwnedDatabase,
+  { path, identity: before }: WorkerData,
+): Opened | CannotOpen => {
   const identity = identityOf(path);
   // Plants of the last commits are in the log alone.
   const log = `${database.location() ?? path}-wal`;
@@ -102,15 +105,24 @@ const commit = (
   }
 };
 
+const tryToRewriteTail = (database: OwnedDatabase): void => {
+  try {
+    database.rewriteTail();
+  } catch {
+    // Closing fails for the same reason, and leaves the log.
+  }
+};
+
 /**
  * Empties the log into the file, also where that has another name by now. SQLite would leave the log
  * then: the moved file would miss plants, and a file that takes its place would be given them.
  */
-const emptyLog = (database: Database): void => {
+const emptyLog = ({ database, missing }: Opened): void => {
   try {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // What cannot be written now stays in the log.
+    // What cannot be written now stays in the log. Closing tries again.
+    if (missing() === undefined) tryToRewriteTail(database);
   }
 };
 
@@ -121,7 +133,7 @@ const serve = (port: MessagePort, data: WorkerData): void => {
     return;
   }
   const end = () => {
-    emptyLog(opened.database);
+    emptyLog(opened);
     opened.database.close();
     port.close();
   };

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
-import { hasLog, rewriteLog, syncLog, withoutLinks } from './log-file.ts';
+import { logSize, rewriteLog, syncLog, withoutLinks } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
+import { OwnedDatabase } from './owned-database.ts';
 
 /** "Plnt": marks a file as ours (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
@@ -90,12 +91,17 @@ const prepareOwnFile = (
 };
 
 /** Plants that SQLite finds in the log may be in memory alone: they become durable here, before one is served. */
-const prepareFile = (database: Database, path: string, found: Found): UnusableFile | undefined => {
+const prepareFile = (
+  database: OwnedDatabase,
+  path: string,
+  found: Found,
+): UnusableFile | undefined => {
   // One owner: another process gets "database is locked" at once, also for reading.
   database.exec('PRAGMA locking_mode = EXCLUSIVE');
   database.exec('SELECT count(*) FROM sqlite_schema');
   try {
     rewriteLog(path);
+    database.rewriteTail();
     const unusable = prepareOwnFile(database, path, found);
     if (unusable === undefined) syncLog(path);
     return unusable;
@@ -109,18 +115,18 @@ const prepareFile = (database: Database, path: string, found: Found): UnusableFi
 /**
  * Opens a plant store's file as its one owner, and makes or migrates its schema. Throws what
  * node:sqlite throws; leaves nothing open then, and no content changed in a file that is not ours.
- * Nothing here opens the file but SQLite: to close it again would give up the lock that another
- * connection of this process has on it (sqlite.org/howtocorrupt.html §2.2).
+ * Nothing opens the file before SQLite has its lock, or closes it earlier than SQLite: that would give up the
+ * lock that another connection of this process has on it (sqlite.org/howtocorrupt.html §2.2).
  */
-export const openDatabaseFile = (path: string, mayBeNew: boolean): Database | UnusableFile => {
+export const openDatabaseFile = (path: string, mayBeNew: boolean): OwnedDatabase | UnusableFile => {
   const file = withoutLinks(path);
   const found = statSync(file, { throwIfNoEntry: false });
   // SQLite would make files beside it. A folder it refuses by itself.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
     return { kind: 'cannot-open' };
   }
-  const hadLog = hasLog(file);
-  const database = new Database(path);
+  const hadLog = logSize(file) > 0;
+  const database = new OwnedDatabase(file);
   try {
     const foreign = prepareFile(database, file, { mayBeNew, hadLog });
     if (foreign === undefined) return database;

@@ -1,13 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { openRewriter } from './rewriter.ts';
 
 const isMissing = (thrown: unknown): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
@@ -22,29 +15,17 @@ export const withoutLinks = (path: string): string => {
   }
 };
 
-/** Whether a database has a log with content. */
-export const hasLog = (path: string): boolean =>
-  (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+/** Size of the log of a database, in bytes; 0 where there is none. */
+export const logSize = (path: string): number =>
+  statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
 /** The log that is left beside a database that was closed, as far as this user can see it. */
 export const logLeftBy = (path: string): string | undefined => {
   try {
     const file = withoutLinks(path);
-    return hasLog(file) ? `${file}-wal` : undefined;
+    return logSize(file) > 0 ? `${file}-wal` : undefined;
   } catch {
     return undefined;
-  }
-};
-
-const chunkSize = 2 ** 20;
-
-const writeAgain = (file: number): void => {
-  const chunk = Buffer.alloc(chunkSize);
-  let position = 0;
-  let length = readSync(file, chunk, 0, chunkSize, position);
-  while (length > 0) {
-    position += writeSync(file, chunk, 0, length, position);
-    length = readSync(file, chunk, 0, chunkSize, position);
   }
 };
 
@@ -63,11 +44,16 @@ const withLog = (path: string, use: (log: number) => void): void => {
   }
 };
 
-/**
- * Writes every byte of a log in its place again, if there is a log. For the owner of the database alone.
- * After a sync that failed, Linux reads what never reached the disk, and later syncs succeed without writing it.
- */
-export const rewriteLog = (path: string): void => withLog(path, writeAgain);
+/** Writes a log again, if there is one. For the owner of the database alone. */
+export const rewriteLog = (path: string): void => {
+  if (logSize(path) === 0) return;
+  const rewriter = openRewriter(`${path}-wal`);
+  try {
+    rewriter.rewrite(0);
+  } finally {
+    rewriter.close();
+  }
+};
 
 /** Syncs the log, and the names in its folder: SQLite ignores that a folder could not be synced. */
 export const syncLog = (path: string): void => {

@@ -5,15 +5,11 @@ import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
 import { plantOf } from './plant-of.ts';
+import { skipReopenPause } from './skip-reopen-pause.ts';
 
 const [path = '', first = '', last = '', end] = process.argv.slice(2);
 const acknowledged = join(dirname(path), 'acknowledged');
 const clients = 4;
-
-// The pause before a file is opened again is over at each attempt.
-const realNow = performance.now.bind(performance);
-let skipped = 0;
-performance.now = () => realNow() + skipped;
 
 const open = async (attempts = 40): Promise<SqliteRepository> => {
   const opened = await openSqliteRepository({ path });
@@ -29,7 +25,7 @@ const create = async (repository: SqliteRepository, number: number): Promise<voi
       appendFileSync(acknowledged, `${number}\n`);
       return;
     }
-    skipped += 2_000;
+    skipReopenPause();
   }
   throw new Error('the store did not recover');
 };

@@ -21,7 +21,7 @@ const contentOf = (database: Database): { integrity: unknown; names: Map<bigint,
 };
 
 /** Opens what a power cut left, and compares it with the plants that were acknowledged before it. */
-const inspect = (path: string, acknowledged: readonly number[]): Fault | undefined => {
+export const faultIn = (path: string, acknowledged: readonly number[]): Fault | undefined => {
   const faultOf = (fault: string, missing: number): Fault => ({
     fault,
     acknowledged: acknowledged.length,
@@ -80,7 +80,7 @@ export const inspectStates = async (
       for (const [name, content] of folder.cutPower(leaves)) {
         await writeFile(join(state, name), content);
       }
-      const fault = inspect(join(state, 'plants.db'), acknowledged);
+      const fault = faultIn(join(state, 'plants.db'), acknowledged);
       if (fault !== undefined) result.faults.push(fault);
       result.states += 1;
       result.acknowledged += acknowledged.length;

@@ -1,0 +1,38 @@
+// Creates plants on an ext4 (its folder is the first argument) whose disk becomes full, so that syncs fail,
+// and then has space again. The second argument is the file that fills it. Prints the number of each plant
+// that is acknowledged. Then it ends with SIGKILL; with "close" as the third argument it closes the store before.
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqliteRepository } from '@plantstore/sqlite';
+import { fillDisk } from './fill-disk.ts';
+import { plantOf } from './plant-of.ts';
+import { skipReopenPause } from './skip-reopen-pause.ts';
+
+const [folder = '', ballast = '', end] = process.argv.slice(2);
+
+const repository = (
+  await openSqliteRepository({ path: join(folder, 'plants.db') })
+)._unsafeUnwrap();
+let failedSyncs = 0;
+
+const createEach = async (first: number, last: number): Promise<void> => {
+  for (let number = first; number < last; number += 1) {
+    const created = await repository.create(plantOf(number));
+    if (created.isOk()) writeSync(1, `${number}\n`);
+    else if (created.error.kind !== 'store-unavailable') throw new Error(created.error.kind);
+    else if (created.error.reason.endsWith('input-output')) failedSyncs += 1;
+    skipReopenPause();
+  }
+};
+
+await createEach(0, 200);
+// Gives back what ext4 does not use, as on a thin volume that is larger than its disk.
+execFileSync('fstrim', [folder]);
+fillDisk(ballast);
+for (let round = 0; round < 3; round += 1) await createEach(190, 240);
+rmSync(ballast);
+for (let round = 0; round < 2; round += 1) await createEach(190, 260);
+if (failedSyncs === 0) throw new Error('no sync failed');
+if (end === 'close') await repository.close();
+process.kill(process.pid, 'SIGKILL');

@@ -1,0 +1,36 @@
+// Runs create-on-full-ext4.ts on a loop-mounted ext4, mounts it anew, so that nothing is read from memory, and
+// prints what became of the acknowledged plants. For a mount namespace of its own, whose end unmounts it all.
+// Arguments: a folder to mount in, and how the store ends.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { faultIn } from './surviving-states.ts';
+
+const [folder = '', end = ''] = process.argv.slice(2);
+const image = join(folder, 'image');
+const disk = join(folder, 'disk');
+const ballast = join(folder, 'ballast');
+
+const run = (command: string, ...args: readonly string[]) => execFileSync(command, args);
+const mountDisk = () => run('mount', '-o', 'loop', image, disk);
+
+run('mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder);
+run('fallocate', '-l', '16M', image);
+run('mkfs.ext4', '-q', '-E', 'nodiscard', image);
+mkdirSync(disk);
+mountDisk();
+if (end !== 'only mount') {
+  const program = fileURLToPath(new URL('create-on-full-ext4.ts', import.meta.url));
+  const args = [...process.execArgv, program, disk, ballast, end];
+  const { signal, stdout } = spawnSync(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  run('umount', disk);
+  mountDisk();
+  const acknowledged = [...new Set(stdout.split('\n').slice(0, -1).map(Number))];
+  const fault = faultIn(join(disk, 'plants.db'), acknowledged) ?? 'none';
+  console.log(JSON.stringify({ signal, acknowledged: acknowledged.length, fault }));
+}
+run('umount', disk);
