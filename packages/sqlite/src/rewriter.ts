@@ -1,8 +1,16 @@
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 
 /** Writes a file again in its place, so that the next sync of it is a real one. */
 export type Rewriter = {
-  /** Writes every byte from an offset on; may add zeros to the end. */
+  /** Writes every byte from an offset on. */
   readonly rewrite: (from: number) => void;
   readonly close: () => void;
 };
@@ -29,7 +37,8 @@ const openDirect = (path: string): number | undefined => {
 
 const writeAgain = (file: number, direct: number | undefined, from: number): void => {
   const chunk = alignedChunk();
-  const block = direct === undefined ? 1 : Math.min(fstatSync(file).blksize, maxBlock);
+  const { blksize, size } = fstatSync(file);
+  const block = direct === undefined ? 1 : Math.min(blksize, maxBlock);
   let position = from - (from % block);
   let length = readSync(file, chunk, 0, chunkSize, position);
   while (length > 0) {
@@ -44,6 +53,8 @@ const writeAgain = (file: number, direct: number | undefined, from: number): voi
     }
     length = readSync(file, chunk, 0, chunkSize, position);
   }
+  // Direct I/O took whole blocks.
+  if (position > size) ftruncateSync(file, size);
 };
 
 /**
