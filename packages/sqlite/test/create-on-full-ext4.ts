@@ -14,14 +14,14 @@ const [folder = '', ballast = '', end] = process.argv.slice(2);
 const repository = (
   await openSqliteRepository({ path: join(folder, 'plants.db') })
 )._unsafeUnwrap();
-let failedSyncs = 0;
+const reasons = new Set<string>();
 
 const createEach = async (first: number, last: number): Promise<void> => {
   for (let number = first; number < last; number += 1) {
     const created = await repository.create(plantOf(number));
     if (created.isOk()) writeSync(1, `${number}\n`);
     else if (created.error.kind !== 'store-unavailable') throw new Error(created.error.kind);
-    else if (created.error.reason.endsWith('input-output')) failedSyncs += 1;
+    else reasons.add(created.error.reason);
     skipReopenPause();
   }
 };
@@ -30,9 +30,14 @@ await createEach(0, 200);
 // Gives back what ext4 does not use, as on a thin volume that is larger than its disk.
 execFileSync('fstrim', [folder]);
 fillDisk(ballast);
-for (let round = 0; round < 3; round += 1) await createEach(190, 240);
+const hasSyncFailed = () => [...reasons].some((reason) => reason.endsWith('input-output'));
+let last = 200;
+while (!hasSyncFailed()) {
+  if (last > 2_000) throw new Error(`no sync failed, but: ${[...reasons].join('; ')}`);
+  await createEach(last, (last += 40));
+}
+for (let round = 0; round < 2; round += 1) await createEach(190, last);
 rmSync(ballast);
-for (let round = 0; round < 2; round += 1) await createEach(190, 260);
-if (failedSyncs === 0) throw new Error('no sync failed');
+for (let round = 0; round < 2; round += 1) await createEach(190, last + 20);
 if (end === 'close') await repository.close();
 process.kill(process.pid, 'SIGKILL');
