@@ -154,6 +154,7 @@ export const refusedFraming: readonly FramingCase[] = [
     `${method}, a method of another protocol`,
     line(`${method} /plants HTTP/1.1`),
   ]),
+  ['bad-request', 'RTSP with a method of its own', line('DESCRIBE /plants RTSP/1.0')],
   ['bad-request', 'RTSP with a method that it does not have', line('PUT /plants RTSP/1.0')],
   ['bad-request', 'ICE with a method that it does not have', line('POST /plants ICE/1.0')],
   ['bad-request', 'the connection preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],

@@ -1,7 +1,7 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { PostgresRepository } from '@plantstore/postgres';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
-import type { Logger } from '../node/logger.ts';
+import type { Logger } from '../logger.ts';
 import type { DatabaseSetting } from './settings.ts';
 
 /** Whether a store answers at the moment. */

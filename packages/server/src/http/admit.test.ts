@@ -12,6 +12,13 @@ import {
 import { admitted, outcomeOf, serviceWith } from '../../test/services.ts';
 
 describe('the admission of a request', () => {
+  it.each(['SOURCE', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'PURGE', 'M-SEARCH'])(
+    'does not know %s, a method that only the parser knows',
+    async (method) => {
+      expect(await admitted((request) => ({ ...request, method }))).toBe('not-implemented');
+    },
+  );
+
   it('lets a good request in', async () => {
     expect(await admitted((request) => request)).toBe('admitted');
   });

@@ -35,13 +35,45 @@ const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
   answer: errorAnswer(...error),
 });
 
+/** Methods that Node's parser knows, and that are none of HTTP's own. */
+const foreignMethods: ReadonlySet<string> = new Set([
+  'M-SEARCH',
+  'NOTIFY',
+  'PURGE',
+  'SOURCE',
+  'SUBSCRIBE',
+  'UNSUBSCRIBE',
+]);
+
+/** Methods of RTSP alone: Node's parser accepts them only where the request line names RTSP. */
+const rtspMethods: ReadonlySet<string> = new Set([
+  'ANNOUNCE',
+  'DESCRIBE',
+  'FLUSH',
+  'GET_PARAMETER',
+  'PAUSE',
+  'PLAY',
+  'RECORD',
+  'REDIRECT',
+  'SETUP',
+  'SET_PARAMETER',
+  'TEARDOWN',
+]);
+
+const protocolFault = ({ method, httpVersion }: RequestHead): Admission | undefined => {
+  if (method === 'POST' && httpVersion === '1.1') return undefined;
+  if (rtspMethods.has(method) || (httpVersion !== '1.1' && httpVersion !== '1.0')) {
+    return refuse('bad-request', { message: 'only HTTP/1.1 and HTTP/1.0 are served' });
+  }
+  return foreignMethods.has(method) ? refuse('not-implemented') : undefined;
+};
+
 const framingFault = (head: RequestHead): Admission | undefined => {
   const { httpVersion, transferEncoding: coding } = head;
   if (head.fieldCount > maxHeaderFields) return refuse('headers-too-large');
   if (head.isRepeated) return refuse('bad-request', { message: 'a header is repeated' });
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return refuse('bad-request', { message: 'only HTTP/1.1 and HTTP/1.0 are served' });
-  }
+  const protocol = protocolFault(head);
+  if (protocol !== undefined) return protocol;
   if (!isHostValid(head.host, httpVersion)) {
     return refuse('bad-request', { message: 'a valid Host header is required' });
   }

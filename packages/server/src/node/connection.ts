@@ -68,10 +68,12 @@ export class Connection {
   add(exchange: Exchange): void {
     this.latest = exchange;
     this.unanswered.add(exchange);
-    // An async listener in front of this one may take longer than its client waits.
-    if (this.socket.destroyed) exchange.onClosed();
-    if (this.isBusy) this.queue.push(exchange);
-    else this.begin(exchange);
+    // A listener in front of this one may have responded, or have taken longer than its client waits.
+    if (this.socket.destroyed || exchange.response.destroyed) exchange.onClosed();
+    if (this.isBusy) {
+      this.queue.push(exchange);
+      exchange.collectBody();
+    } else this.begin(exchange);
   }
 
   /** Begins the next exchange, because the one before it is decided. */
@@ -109,6 +111,7 @@ export class Connection {
     this.isBusy = true;
     if (this.context.isClosing()) {
       // The other requests of its packet arrive first, so that only the last answer ends the connection.
+      exchange.collectBody();
       setImmediate(beginNow, exchange);
     } else if (this.refusals > 0) {
       this.beginAfterBackoff(exchange);
@@ -123,6 +126,7 @@ export class Connection {
       exchange.begin();
       return;
     }
+    exchange.collectBody();
     setTimeout(() => this.beginAfterBackoff(exchange), Math.min(left, backoffCheckMs));
   }
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission } from '../http/admit.ts';
 import { type Answer, errorAnswer } from '../http/answer.ts';
-import { type BodyBuffer, createBodyBuffer } from '../http/body-buffer.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { shownPath } from '../http/request-path.ts';
 import { closesAfter } from './closes-after.ts';
 import { type Connection, maxPipelined } from './connection.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
 import type { RequestInfo } from './request-events.ts';
 import { reportAnswer, reportEnd, reportStart } from './request-report.ts';
@@ -22,7 +22,7 @@ const maxDrainMs = 5_000;
 
 const tooManyWait = `more than ${maxPipelined} requests of a connection wait for their responses`;
 const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
-const bodyIsGone = 'the body was read before this listener was called';
+const bodyIsLost = 'the body was read before this listener was called';
 
 const exchangeKey = Symbol('exchange');
 type WithExchange = { [exchangeKey]?: Exchange };
@@ -31,12 +31,6 @@ type WithExchange = { [exchangeKey]?: Exchange };
 const ignore = (): void => {};
 function onClose(this: WithExchange) {
   this[exchangeKey]?.onClosed();
-}
-function onData(this: WithExchange, chunk: unknown) {
-  this[exchangeKey]?.onBodyChunk(chunk);
-}
-function onEnd(this: WithExchange) {
-  this[exchangeKey]?.onBodyEnd();
 }
 
 /** A request in events and in the log. */
@@ -70,7 +64,7 @@ export class Exchange {
   private readonly startedAt = performance.now();
   private requestInfo: RequestInfo | undefined;
   private answer: Answer | undefined;
-  private body: BodyBuffer | undefined;
+  private body: IncomingBody | undefined;
   /** The answer where the connection broke before it was this request's turn. */
   private pendingAnswer: Answer | undefined;
   /** Whether nothing more can be sent. */
@@ -103,11 +97,20 @@ export class Exchange {
     return this.requestInfo;
   }
 
+  /** Starts to collect the body of a request that waits. */
+  collectBody(): IncomingBody {
+    this.body ??= new IncomingBody(this.request, this.connection.context.service.maxBodyBytes);
+    return this.body;
+  }
+
   /** Admits the request, in its turn. */
   begin(): void {
     try {
       if (this.connection.hasEnded || this.request.socket.destroyed) {
         this.request.resume();
+        this.decide();
+      } else if (this.response.headersSent) {
+        // Another listener of the server has sent a response of its own.
         this.decide();
       } else if (this.pendingAnswer !== undefined) {
         this.decide(this.pendingAnswer);
@@ -117,10 +120,8 @@ export class Exchange {
         this.phase = 'admitting';
         const admission = this.connection.context.service.admit(this.head);
         if (admission instanceof Promise) {
-          admission.then(
-            (later) => this.goOn(later),
-            (cause: unknown) => this.fail(cause),
-          );
+          this.collectBody();
+          admission.then((later) => this.goOn(later)).catch((cause: unknown) => this.fail(cause));
         } else this.goOn(admission);
       }
     } catch (cause) {
@@ -131,8 +132,8 @@ export class Exchange {
   private goOn(admission: Admission): void {
     const { connection } = this;
     const { context } = connection;
-    if (this.answer !== undefined) {
-      // The connection broke while the token was checked.
+    if (this.answer !== undefined || this.request.socket.destroyed) {
+      // The connection broke, or was lost, while the token was checked.
       this.decide();
     } else if (admission.kind === 'answered') {
       connection.refusals = 0;
@@ -150,37 +151,34 @@ export class Exchange {
   }
 
   private readBody(): void {
-    const { request, response, head, connection } = this;
-    if (request.readableEnded) {
-      this.decide(errorAnswer('internal', { cause: bodyIsGone }));
-      return;
-    }
-    if (request.destroyed) {
-      this.decide();
-      return;
-    }
+    const { response, head } = this;
+    const hasBody = head.transferEncoding !== undefined || Number(head.contentLength ?? 0) > 0;
     // Where no body follows, the final response comes at once (RFC 9110 §10.1.1).
-    if (this.awaitsContinue && Number(head.contentLength ?? 1) > 0) {
+    if (this.awaitsContinue && hasBody) {
       response.writeContinue();
       this.awaitsContinue = false;
     }
-    this.body = createBodyBuffer(connection.context.service.maxBodyBytes);
-    (request as WithExchange)[exchangeKey] = this;
-    request.on('data', onData);
-    request.on('end', onEnd);
+    this.collectBody().read(this);
   }
 
-  onBodyChunk(chunk: unknown): void {
-    if (this.phase !== 'reading' || this.body === undefined) return;
-    // A body parser in front of this listener has set an encoding: the bytes are lost.
-    if (!Buffer.isBuffer(chunk)) this.decide(errorAnswer('internal', { cause: bodyIsGone }));
-    else if (!this.body.add(chunk)) this.decide(errorAnswer('body-too-large'));
+  /** Stores the body, or refuses it. */
+  onBody(body: IncomingBody): void {
+    switch (body.state) {
+      case 'complete':
+        this.store(body.take());
+        break;
+      case 'too-large':
+        this.decide(errorAnswer('body-too-large'));
+        break;
+      case 'lost':
+        this.decide(errorAnswer('internal', { cause: bodyIsLost }));
+        break;
+      case 'arriving':
+        break;
+    }
   }
 
-  onBodyEnd(): void {
-    if (this.phase !== 'reading' || this.body === undefined) return;
-    const bytes = this.body.bytes();
-    this.body = undefined;
+  private store(bytes: Uint8Array): void {
     this.phase = 'storing';
     try {
       const answer = this.connection.context.service.create(bytes);
@@ -213,7 +211,7 @@ export class Exchange {
     if (answer !== undefined) this.send(answer);
     if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;
     this.phase = 'decided';
-    this.body = undefined;
+    this.body?.drop();
     this.reportIfEnded();
     this.connection.next();
   }
@@ -221,12 +219,12 @@ export class Exchange {
   private send(answer: Answer): void {
     if (this.answer !== undefined) return;
     this.answer = answer;
+    // Another listener of the server has sent a response of its own.
+    if (this.response.headersSent) return;
     if (answer.error !== undefined) reportAnswer(this, answer);
     const { request, response } = this;
     const closes = closesAfter(this, answer);
     if (closes) this.connection.hasEnded = true;
-    // Another listener of the server has sent a response of its own.
-    if (response.headersSent) return;
     response.writeHead(answer.status, this.fieldsOf(answer, closes));
     if (!closes || request.complete || this.isBroken) {
       response.end(answer.body);

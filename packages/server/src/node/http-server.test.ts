@@ -91,6 +91,14 @@ describe('Expect: 100-continue', () => {
     socket.destroy();
   });
 
+  it('gets no 100 where neither a length nor a coding announces a body', async () => {
+    const { port } = await listen();
+    const { socket, ended } = await connectRaw(port);
+    socket.write(head([...goodFields, 'Expect: 100-continue']));
+    expect(parseResponses(await ended)).toMatchObject([{ status: 400 }]);
+    socket.destroy();
+  });
+
   it.each(['Content-Length: 0', 'Content-Length: 000'])(
     'gets no 100 where no body follows: %s',
     async (length) => {

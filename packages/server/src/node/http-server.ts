@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { type Limits, limitsOf } from '../limits.ts';
 import { createServer } from './builtin-http.ts';
 import { type Logger, loggerOf } from '../logger.ts';
+import { ignoredMessageOptions } from './ignored-messages.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
 import { createRequestHandler, type RequestListenerOptions } from './request-listener.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls.ts';
@@ -87,6 +88,7 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
   const handler = createRequestHandler(options, () => !server.listening);
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
+    ...ignoredMessageOptions(handler.connectionOf),
     headersTimeout,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -99,8 +101,8 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
   const server = createPlainServer(nodeOptions, options.tls, headersTimeout);
   // A client may end its side once it has sent its request, and still reads the answer.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // A client that does not read its answers moves no byte; nothing else takes so long without one.
-  server.timeout = requestTimeoutMs + limits.handlerTimeoutMs;
+  // A client that does not read its answers moves no byte; nothing else takes so long, with authenticate and then the repository.
+  server.timeout = requestTimeoutMs + 2 * limits.handlerTimeoutMs;
   server.maxConnections = limits.maxConnections;
   logHandshakes(server, logger);
   server.on('drop', warnOfDrops(limits.maxConnections, logger));

@@ -118,6 +118,17 @@ describe('a client that pipelines', () => {
     socket.destroy();
   });
 
+  it.each([
+    ['a coding that is not known', head([...goodFields, 'Transfer-Encoding: gzip']), 501],
+    ['a chunk that is not one', `${head(['Host: a', 'Transfer-Encoding: chunked'])}zz\r\n`, 401],
+  ])('has the responses to requests without a body before %s', async (_, broken, status) => {
+    const { port } = await listen();
+    const { socket, ended } = await connectRaw(port);
+    socket.write(head(['Host: a'], 'GET / HTTP/1.1').repeat(3) + broken);
+    expect(statuses(await ended)).toEqual([404, 404, 404, status]);
+    socket.destroy();
+  });
+
   it('has every answer up to the one that says where it went too far', async () => {
     const { repository, created } = slowly();
     const { port } = await listen({ repository });

@@ -113,8 +113,9 @@ export const createClientErrorListener = ({ context, connectionOf }: RequestHand
     } else if (!exchange.response.headersSent) {
       exchange.break(answer);
     } else {
-      // The request has its response, which the client may still read; the rest of its body is unwanted.
-      closeLingering(socket);
+      // The request has its response, which may wait for others; the rest of its body is unwanted.
+      exchange.response.end();
+      afterResponses(connection, () => closeLingering(socket));
     }
   };
 };

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { head, listen, plant, post } from '../../test/listen.ts';
-import { sendRaw } from '../../test/raw-http.ts';
+import { head, listen, plant, post, responses } from '../../test/listen.ts';
+import { memoryInUse } from '../../test/memory.ts';
+import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 import { recordLog } from '../../test/record-log.ts';
-import { createRequestListener } from './request-listener.ts';
+import { createRequestListener, type RequestListenerOptions } from './request-listener.ts';
 
 describe('a fault of ours', () => {
   it('is a 500 without a detail, and the log has it with the request, without the token', async () => {
@@ -99,6 +100,65 @@ describe('a body that somebody else has read', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     expect((await sendRaw(port, post(7))).status).toBe(500);
+  });
+});
+
+describe('a listener in front of this one', () => {
+  /** Serves each request after another listener has had it. */
+  const listenBehind = async (
+    inFront: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
+    options: Partial<RequestListenerOptions> = {},
+  ) => {
+    const listener = createRequestListener({
+      repository: createMemoryRepository(),
+      authenticate: () => true,
+      ...options,
+    });
+    const server = createServer((request, response) => {
+      void inFront(request, response).then(() => listener(request, response));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return (server.address() as AddressInfo).port;
+  };
+
+  it('may have responded: the next requests of the connection are served', async () => {
+    let count = 0;
+    const port = await listenBehind(async (_, response) => {
+      count += 1;
+      if (count > 150) return;
+      response.writeHead(504, { 'Content-Length': '1' }).end('x');
+      await once(response, 'close');
+    });
+    const { socket, until } = await connectRaw(port);
+    for (let sent = 1; sent <= 152; sent += 1) {
+      socket.write(post(sent));
+      await until(responses(sent));
+    }
+    const statuses = parseResponses(await until(responses(152))).map(({ status }) => status);
+    expect(statuses.slice(-3)).toEqual([504, 200, 200]);
+    socket.destroy();
+  });
+
+  it('may have paused the request', async () => {
+    const port = await listenBehind(async (request) => request.pause());
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+  });
+
+  it('may take longer than clients wait: nothing of them is kept', async () => {
+    const gate = Promise.withResolvers<void>();
+    const port = await listenBehind(async () => gate.promise);
+    const before = memoryInUse();
+    const large = head(['Host: a', `X: ${'x'.repeat(12_000)}`, 'Content-Length: 9']);
+    for (let count = 0; count < 300; count += 1) {
+      const { socket } = await connectRaw(port);
+      socket.write(large);
+      socket.resetAndDestroy();
+    }
+    gate.resolve();
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+    await expect.poll(() => memoryInUse() - before, { timeout: 10_000 }).toBeLessThan(2_000_000);
   });
 });
 

@@ -47,6 +47,8 @@ export const createRequestHandler = (
 
   const open = (socket: Socket): Connection => {
     const connection = new Connection(context, socket);
+    // A listener in front of this one may take longer than its client waits.
+    if (socket.destroyed) return connection;
     connections.set(socket, connection);
     socket.once('close', () => connections.delete(socket));
     return connection;

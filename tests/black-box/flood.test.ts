@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { post, startHost } from './host.ts';
+
+const packetBytes = 65_536;
+const request = 'GET / HTTP/1.1\r\n\r\n';
+const connections = 250;
+
+it('survives many unauthenticated clients that send a packet full of requests and read nothing', async () => {
+  // A heap of 256 MB, in which the requests of so many packets had no room.
+  const host = await startHost({
+    args: ['--database', 'memory:'],
+    nodeArgs: ['--max-old-space-size=256'],
+  });
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect(host.port, '127.0.0.1');
+      socket.on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+      await once(socket, 'connect');
+      return socket.pause();
+    }),
+  );
+  const packet = request.repeat(Math.floor(packetBytes / request.length));
+  for (const socket of sockets) socket.write(packet);
+  expect((await post(host.url, '{"id":1,"name":"x"}')).status).toBe(200);
+  host.process.kill('SIGTERM');
+  expect(await host.exited).toBe(0);
+});
