@@ -1,3 +1,4 @@
+import type { Batch } from './batch.ts';
 import type { FileIdentity } from './file-identity.ts';
 import type { OpenSqliteError } from './open-error.ts';
 
@@ -6,13 +7,6 @@ export type WorkerData = {
   readonly path: string;
   /** The file that it must be, where it was open before. */
   readonly identity: FileIdentity | undefined;
-};
-
-/** Plants as columns: cheaper to pass between threads than an object each. */
-export type Batch = {
-  readonly ids: BigInt64Array;
-  readonly names: readonly string[];
-  readonly tags: readonly (string | null)[];
 };
 
 /** What the worker is told. */

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import type { Batch, FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
+import { toBatch } from './batch.ts';
+import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import type { FileIdentity } from './file-identity.ts';
 import type { CommitResult } from './group-commit.ts';
 import type { OpenSqliteError } from './open-error.ts';
@@ -21,12 +22,6 @@ const workerFile = new URL(
   import.meta.url.endsWith('.ts') ? './commit-worker.ts' : './commit-worker.js',
   import.meta.url,
 );
-
-const toBatch = (plants: readonly NewPlant[]): Batch => ({
-  ids: BigInt64Array.from(plants, ({ id }) => id),
-  names: plants.map(({ name }) => name),
-  tags: plants.map(({ tag }) => tag ?? null),
-});
 
 const resultOf = (told: FromWorker): CommitResult => {
   switch (told.kind) {
@@ -82,9 +77,10 @@ export const startCommitThread = async (
     identity: first.identity,
     hasEnded: () => ended,
     async commit(plants) {
+      const batch = toBatch(plants);
       worker.ref();
       const answer = nextMessage();
-      worker.postMessage({ kind: 'commit', batch: toBatch(plants) } satisfies ToWorker);
+      worker.postMessage({ kind: 'commit', batch } satisfies ToWorker);
       const told = await answer;
       if (told === undefined) {
         return { kind: 'failed', reason: 'the commit worker crashed', cause: crash };

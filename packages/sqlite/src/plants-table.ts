@@ -1,11 +1,11 @@
-import type { Batch } from './commit-protocol.ts';
+import { type Batch, rowsOf } from './batch.ts';
 import type { Database } from './node-sqlite.ts';
 
 /** The table of plants in an open database. */
 export type PlantsTable = {
   /**
-   * Inserts plants, or compares them with those that are there, in one transaction; when it returns
-   * they are on the disk, but for those whose places in the batch it gives: their ids are taken.
+   * Inserts plants, or compares them with those that are there, in one transaction. When it returns,
+   * they are on the disk, except those whose ids are taken: it returns their indexes in the batch.
    * Throws what node:sqlite throws, and then nothing has changed.
    */
   readonly createAll: (batch: Batch) => number[];
@@ -22,10 +22,10 @@ export const createPlantsTable = (database: Database): PlantsTable => {
   const isKept = (id: bigint, name: string, tag: string | null): boolean =>
     Number(insert.run(id, name, tag).changes) === 1 || findSame.get(id, name, tag) !== undefined;
 
-  const createEach = ({ ids, names, tags }: Batch): number[] => {
+  const createEach = (batch: Batch): number[] => {
     const taken: number[] = [];
-    for (const [index, id] of ids.entries()) {
-      if (!isKept(id, names[index] ?? '', tags[index] ?? null)) taken.push(index);
+    for (const [index, row] of rowsOf(batch).entries()) {
+      if (!isKept(...row)) taken.push(index);
     }
     return taken;
   };

@@ -2,6 +2,7 @@
 // tell a client. With "NORMAL" as the second, commits return before they are on the disk.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
+import { toBatch } from '../src/batch.ts';
 import { openDatabaseFile } from '../src/database-file.ts';
 import { createPlantsTable } from '../src/plants-table.ts';
 
@@ -30,7 +31,7 @@ const createNormally = async () => {
   database.exec('PRAGMA synchronous = NORMAL');
   const table = createPlantsTable(database);
   for (let id = 0; id < enough; id += 1) {
-    table.createAll({ ids: BigInt64Array.of(BigInt(id)), names: [name(id)], tags: [null] });
+    table.createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
     say(id);
     // What was said leaves the process between two turns.
     await nextTurn();

@@ -1,0 +1,43 @@
+import type { NewPlant } from '@plantstore/core';
+
+/** Plants as columns of one value each: a copy to another thread costs by the number of values. */
+export type Batch = {
+  readonly ids: BigInt64Array;
+  /** All names joined. Apart from the tags: one plant's name and tag together may be too long for a string. */
+  readonly names: string;
+  readonly tags: string;
+  /** Lengths of each plant's name and tag, in UTF-16 code units; the tag's is -1 where there is none. */
+  readonly lengths: Int32Array;
+};
+
+/** Packs plants into a batch. */
+export const toBatch = (plants: readonly NewPlant[]): Batch => {
+  const ids = new BigInt64Array(plants.length);
+  const lengths = new Int32Array(2 * plants.length);
+  let names = '';
+  let tags = '';
+  for (const [index, { id, name, tag }] of plants.entries()) {
+    ids[index] = id;
+    names += name;
+    tags += tag ?? '';
+    lengths[2 * index] = name.length;
+    lengths[2 * index + 1] = tag?.length ?? -1;
+  }
+  return { ids, names, tags, lengths };
+};
+
+/** Unpacks a batch: the id, the name and the tag of each plant, in order. */
+export const rowsOf = ({ ids, names, tags, lengths }: Batch): [bigint, string, string | null][] => {
+  let nameEnd = 0;
+  let tagEnd = 0;
+  return Array.from(ids, (id, index) => {
+    const nameStart = nameEnd;
+    nameEnd += lengths[2 * index] ?? 0;
+    const name = names.slice(nameStart, nameEnd);
+    const tagLength = lengths[2 * index + 1] ?? -1;
+    if (tagLength === -1) return [id, name, null];
+    const tagStart = tagEnd;
+    tagEnd += tagLength;
+    return [id, name, tags.slice(tagStart, tagEnd)];
+  });
+};
