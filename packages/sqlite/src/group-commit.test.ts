@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
-import { type CommitResult, createGroupCommit } from './group-commit.ts';
+import {
+  type Commit,
+  type CommitResult,
+  createGroupCommit,
+  type Created,
+  type Limits,
+} from './group-commit.ts';
 
 const plant = (id: number) => ({ id: BigInt(id), name: 'x' });
 const limits = { maxWaiting: 100, maxWaitingText: 1_000, maxBatchText: 1_000 };
@@ -20,10 +27,16 @@ const withGate = () => {
   };
 };
 
+const startGroup = (commit: Commit, changed: Partial<Limits> = {}) => {
+  const { add, drained } = createGroupCommit(commit, { ...limits, ...changed });
+  const create = async (one: NewPlant) => new Promise<Created>((resolve) => add(one, resolve));
+  return { create, drained };
+};
+
 describe('the group commit', () => {
   it('commits together what comes in one turn, and next what comes meanwhile', async () => {
     const { batches, commit, finish } = withGate();
-    const { create } = createGroupCommit(commit, limits);
+    const { create } = startGroup(commit);
     const first = [create(plant(1)), create(plant(2))];
     await nextTurn();
     const second = [create(plant(3)), create(plant(4)), create(plant(5))];
@@ -42,7 +55,7 @@ describe('the group commit', () => {
 
   it('answers nobody before the commit', async () => {
     const { commit, finish } = withGate();
-    const { create } = createGroupCommit(commit, limits);
+    const { create } = startGroup(commit);
     let answered = false;
     const creating = create(plant(1)).then(() => {
       answered = true;
@@ -56,7 +69,7 @@ describe('the group commit', () => {
 
   it('tells each plant of a batch what became of it', async () => {
     const { commit, finish } = withGate();
-    const { create } = createGroupCommit(commit, limits);
+    const { create } = startGroup(commit);
     const all = Promise.all([create(plant(1)), create(plant(2)), create(plant(3))]);
     await nextTurn();
     finish({ kind: 'committed', taken: new Set([1]) });
@@ -67,7 +80,7 @@ describe('the group commit', () => {
 
   it('fails a whole batch with its reason, and goes on with the next', async () => {
     const { commit, finish } = withGate();
-    const { create } = createGroupCommit(commit, limits);
+    const { create } = startGroup(commit);
     const failing = create(plant(1));
     await nextTurn();
     const next = create(plant(2));
@@ -84,11 +97,11 @@ describe('the group commit', () => {
   it('answers also when a commit throws, and goes on with the next', async () => {
     const thrown = new Error('a fault of ours');
     let commits = 0;
-    const { create, drained } = createGroupCommit(async () => {
+    const { create, drained } = startGroup(async () => {
       commits += 1;
       if (commits === 1) throw thrown;
       return committed;
-    }, limits);
+    });
     expect((await create(plant(1)))._unsafeUnwrapErr()).toEqual({
       kind: 'store-unavailable',
       reason: 'the commit came to nothing',
@@ -100,7 +113,7 @@ describe('the group commit', () => {
 
   it('refuses at once what is too much, counting what is in flight', async () => {
     const { commit, finish } = withGate();
-    const { create } = createGroupCommit(commit, { ...limits, maxWaiting: 3 });
+    const { create } = startGroup(commit, { maxWaiting: 3 });
     const first = [create(plant(1)), create(plant(2))];
     await nextTurn();
     const third = create(plant(3));
@@ -121,7 +134,7 @@ describe('the group commit', () => {
 
   it('refuses at once what is too much text, counting what is in flight', async () => {
     const { commit, finish } = withGate();
-    const { create, drained } = createGroupCommit(commit, { ...limits, maxWaitingText: 10 });
+    const { create, drained } = startGroup(commit, { maxWaitingText: 10 });
     const long = create({ id: 1n, name: 'x'.repeat(11) });
     await nextTurn();
     expect((await create(plant(2)))._unsafeUnwrapErr()).toEqual({
@@ -140,7 +153,7 @@ describe('the group commit', () => {
 
   it('commits no more text at a time than it may, unless one plant has it', async () => {
     const { batches, commit, finish } = withGate();
-    const { create, drained } = createGroupCommit(commit, { ...limits, maxBatchText: 4 });
+    const { create, drained } = startGroup(commit, { maxBatchText: 4 });
     const names = ['xx', 'xx', 'x', 'xxxxx', 'x'];
     const all = names.map(async (name, index) => create({ id: BigInt(index), name }));
     for (const _batch of names) {
@@ -154,7 +167,7 @@ describe('the group commit', () => {
 
   it('is drained when every create has its result', async () => {
     const { commit, finish } = withGate();
-    const { create, drained } = createGroupCommit(commit, limits);
+    const { create, drained } = startGroup(commit);
     await drained();
     const creating = [create(plant(1))];
     await nextTurn();

@@ -1,7 +1,7 @@
 import type { IdTaken, NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 
-/** What became of a batch: committed but for the plants whose ids are taken, or not at all. */
+/** The result of a batch: committed, without the plants at the indexes in `taken`; or failed. */
 export type CommitResult =
   | { readonly kind: 'committed'; readonly taken: ReadonlySet<number> }
   | { readonly kind: 'failed'; readonly reason: string; readonly cause?: unknown };
@@ -9,31 +9,35 @@ export type CommitResult =
 /** Commits plants in one transaction. */
 export type Commit = (plants: readonly NewPlant[]) => Promise<CommitResult>;
 
-/** What a create comes to. */
+/** The result of a create. */
 export type Created = Result<void, IdTaken | StoreUnavailable>;
 
-/** How much may come together. Text is counted in UTF-16 code units; one plant may always be longer. */
+/** Limits of the queue. Text is counted in UTF-16 code units; one plant may always be longer. */
 export type Limits = {
-  /** How many creates may wait for a result; one more is `store-unavailable` at once. */
+  /** Number of creates that may wait for a result; one more is `store-unavailable` at once. */
   readonly maxWaiting: number;
-  /** How much text they may have. */
+  /** Amount of text that they may have. */
   readonly maxWaitingText: number;
-  /** How much text a batch may have: it is copied to another thread, and all of it answered at once. */
+  /** Amount of text in a batch: it is copied to another thread, and settled in one turn. */
   readonly maxBatchText: number;
 };
 
-type Waiting = { readonly plant: NewPlant; readonly resolve: (created: Created) => void };
+type Resolve = (created: Created) => void;
+type Waiting = { readonly plant: NewPlant; readonly resolve: Resolve };
 
 /** Creates that share commits. */
 export type GroupCommit = {
-  readonly create: (plant: NewPlant) => Promise<Created>;
+  /** Adds a plant to the next batch and calls `resolve` with its result. */
+  readonly add: (plant: NewPlant, resolve: Resolve) => void;
   /** Waits until every create so far has its result. */
   readonly drained: () => Promise<void>;
 };
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
-/** A fault of ours: without an answer, its creates and all after them would wait for ever. */
+const created: Created = ok();
+
+/** The result where a bug rejected the commit: without one, this batch and all after it would wait forever. */
 const broken = (cause: unknown): CommitResult => ({
   kind: 'failed',
   reason: 'the commit came to nothing',
@@ -45,19 +49,19 @@ const resultOf = ({ plant }: Waiting, index: number, result: CommitResult): Crea
     const { reason, cause } = result;
     return err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
   }
-  return result.taken.has(index) ? err({ kind: 'id-taken', id: plant.id }) : ok();
+  return result.taken.has(index) ? err({ kind: 'id-taken', id: plant.id }) : created;
 };
 
 /**
  * Collects creates while a batch is being committed and commits them together in the next one: a
- * commit costs what the disk takes, however many plants are in it. One batch is in flight at a time.
+ * commit takes one sync of the disk for any number of plants. One batch is in flight at a time.
  */
 export const createGroupCommit = (
   commit: Commit,
   { maxWaiting, maxWaitingText, maxBatchText }: Limits,
 ): GroupCommit => {
   const waiting: Waiting[] = [];
-  // With those in flight.
+  // Creates in flight included.
   let unsettled = 0;
   let unsettledText = 0;
   let running: Promise<void> | undefined;
@@ -94,15 +98,16 @@ export const createGroupCommit = (
   };
 
   return {
-    create: async (plant) => {
+    add(plant, resolve) {
       const reason = refusal(plant);
-      if (reason !== undefined) return err({ kind: 'store-unavailable', reason });
+      if (reason !== undefined) {
+        resolve(err({ kind: 'store-unavailable', reason }));
+        return;
+      }
       unsettled += 1;
       unsettledText += textOf(plant);
-      return new Promise((resolve) => {
-        waiting.push({ plant, resolve });
-        running ??= commitAll();
-      });
+      waiting.push({ plant, resolve });
+      running ??= commitAll();
     },
     drained: async () => running,
   };

@@ -1,13 +1,8 @@
 import { resolve } from 'node:path';
-import {
-  assertNewPlant,
-  type NewPlant,
-  type PlantRepository,
-  type StoreUnavailable,
-} from '@plantstore/core';
+import { assertNewPlant, type PlantRepository, type StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitThread, startCommitThread } from './commit-thread.ts';
-import { type Commit, createGroupCommit, type Created } from './group-commit.ts';
+import { type Commit, createGroupCommit } from './group-commit.ts';
 import { inTurn } from './in-turn.ts';
 import { logLeftBy } from './log-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
@@ -75,11 +70,6 @@ const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
   const group = createGroupCommit(commitInTurn, limits);
   let closing: Promise<ClosedSqliteRepository> | undefined;
 
-  const create = async (plant: NewPlant): Promise<Created> => {
-    assertNewPlant(plant);
-    return closing === undefined ? group.create(plant) : err(closed);
-  };
-
   const check = async (): Promise<Result<void, StoreUnavailable>> => {
     if (closing !== undefined) return err(closed);
     // A batch without plants: a transaction that writes nothing, and every check that comes with it.
@@ -90,7 +80,15 @@ const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
   };
 
   return {
-    create: (plant) => new ResultAsync(create(plant)),
+    create: (plant) =>
+      new ResultAsync(
+        new Promise((settle) => {
+          // A promise rejects with what its executor throws.
+          assertNewPlant(plant);
+          if (closing === undefined) group.add(plant, settle);
+          else settle(err(closed));
+        }),
+      ),
     check: () => new ResultAsync(check()),
     close: async () => {
       closing ??= group
