@@ -1,7 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { NewPlant } from '@plantstore/core';
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { createGroupCommit, type Created } from './group-commit.ts';
+import { type Commit, createGroupCommit, type Created, type Limits } from './group-commit.ts';
 
 const limits = {
   maxWaiting: 100,
@@ -12,22 +13,31 @@ const limits = {
 };
 const plant = (id: number) => ({ id: BigInt(id), name: 'x' });
 
-/** A lane whose commits succeed when the test says so. */
+/** A lane whose commits succeed when the test calls `finish`, and the sizes of its batches. */
 const withGate = () => {
   const gates: (() => void)[] = [];
+  const sizes: number[] = [];
   return {
+    sizes,
     lane: async (plants: readonly unknown[]) =>
       new Promise<readonly Created[]>((resolve) => {
+        sizes.push(plants.length);
         gates.push(() => resolve(plants.map(() => ok())));
       }),
     finish: () => gates.shift()?.(),
   };
 };
 
+const startGroup = (lane: Commit, changed: Partial<Limits> = {}) => {
+  const { add, drained } = createGroupCommit([lane], { ...limits, ...changed }, () => undefined);
+  const create = async (one: NewPlant) => new Promise<Created>((resolve) => add(one, resolve));
+  return { create, drained };
+};
+
 describe('the group commit', () => {
   it('refuses text beyond its limit at once, counting text in flight', async () => {
     const { lane, finish } = withGate();
-    const { create, drained } = createGroupCommit([lane], limits, () => undefined);
+    const { create, drained } = startGroup(lane);
     const long = create({ id: 1n, name: 'x'.repeat(11) });
     await nextTurn();
     expect((await create(plant(2)))._unsafeUnwrapErr()).toEqual({
@@ -48,7 +58,7 @@ describe('the group commit', () => {
     const apart = withGate();
     const lane = async (plants: readonly unknown[]) =>
       plants.map(async () => (await apart.lane([undefined]))[0] ?? ok());
-    const { create, drained } = createGroupCommit([lane], limits, () => undefined);
+    const { create, drained } = startGroup(lane);
     const states = { first: false, drained: false };
     const first = create(plant(1)).then(() => (states.first = true));
     await nextTurn();
@@ -63,5 +73,32 @@ describe('the group commit', () => {
     apart.finish();
     expect((await second).isOk()).toBe(true);
     await draining;
+  });
+
+  it('settles each create at its own deadline, and commits none after it', async () => {
+    const { lane, finish, sizes } = withGate();
+    const { create, drained } = startGroup(lane, { deadlineMs: 100 });
+    const kept = create(plant(1));
+    await nextTurn();
+    finish();
+    expect((await kept).isOk()).toBe(true);
+    const began = performance.now();
+    const first = create(plant(2));
+    await nextTurn();
+    const later = sleep(50).then(async () => create(plant(3)));
+    expect((await first)._unsafeUnwrapErr()).toEqual({
+      kind: 'store-unavailable',
+      reason: 'the database did not keep the plant within 100 ms: it is too slow',
+    });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(100);
+    expect((await later).isErr()).toBe(true);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(149);
+    await drained();
+    const next = create(plant(4));
+    finish();
+    await nextTurn();
+    finish();
+    expect((await next).isOk()).toBe(true);
+    expect(sizes).toEqual([1, 1, 1]);
   });
 });

@@ -1,7 +1,7 @@
 import type { IdTaken, NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, type Result } from 'neverthrow';
 
-/** What a create comes to. */
+/** The result of a create. */
 export type Created = Result<void, IdTaken | StoreUnavailable>;
 
 /**
@@ -27,16 +27,13 @@ export type Limits = {
   readonly maxBatchText: number;
 };
 
-type Waiting = {
-  readonly plant: NewPlant;
-  readonly giveUpAt: number;
-  readonly resolve: (created: Created) => void;
-  timer?: NodeJS.Timeout;
-};
+type Resolve = (created: Created) => void;
+type Waiting = { readonly plant: NewPlant; readonly giveUpAt: number; readonly resolve: Resolve };
 
 /** Creates that share commits. */
 export type GroupCommit = {
-  readonly create: (plant: NewPlant) => Promise<Created>;
+  /** Adds a plant to the next batch and calls `resolve` with its result. */
+  readonly add: (plant: NewPlant, resolve: Resolve) => void;
   /** Waits until every create so far has its result. */
   readonly drained: () => Promise<void>;
 };
@@ -55,27 +52,45 @@ export const createGroupCommit = (
   trouble: () => string | undefined,
 ): GroupCommit => {
   const free = lanes.toReversed();
+  // Creates in flight included, in the order of their deadlines.
   const unsettled = new Set<Waiting>();
   let unsettledText = 0;
   let waiting: Waiting[] = [];
   let isScheduled = false;
   let onDrained: (() => void)[] = [];
+  // For the first deadline. An idle repository does not keep a process alive; an unsettled create does.
+  let timer: NodeJS.Timeout | undefined;
 
   const unavailable = (reason: string): Created => err({ kind: 'store-unavailable', reason });
 
   const settle = (one: Waiting, created: Created): void => {
     if (!unsettled.delete(one)) return;
     unsettledText -= textOf(one.plant);
-    clearTimeout(one.timer);
     one.resolve(created);
     if (unsettled.size > 0) return;
+    timer?.unref();
     for (const resolve of onDrained) resolve();
     onDrained = [];
   };
 
-  const takeBatch = (): Waiting[] => {
-    // Creates whose deadline has passed are settled already.
+  const settleLate = (): void => {
+    const now = performance.now();
+    timer = undefined;
+    for (const one of unsettled) {
+      if (one.giveUpAt > now) {
+        timer = setTimeout(settleLate, one.giveUpAt - now);
+        break;
+      }
+      const why = trouble() ?? 'it is too slow';
+      settle(
+        one,
+        unavailable(`the database did not keep the plant within ${deadlineMs} ms: ${why}`),
+      );
+    }
     waiting = waiting.filter((one) => unsettled.has(one));
+  };
+
+  const takeBatch = (): Waiting[] => {
     let text = 0;
     const end = waiting.findIndex((one, index) => {
       text += textOf(one.plant);
@@ -124,23 +139,19 @@ export const createGroupCommit = (
   };
 
   return {
-    create: async (plant) => {
+    add(plant, resolve) {
       const reason = refusal(plant);
-      if (reason !== undefined) return unavailable(reason);
-      return new Promise((resolve) => {
-        const one: Waiting = { plant, resolve, giveUpAt: performance.now() + deadlineMs };
-        one.timer = setTimeout(() => {
-          const why = trouble() ?? 'it is too slow';
-          settle(
-            one,
-            unavailable(`the database did not keep the plant within ${deadlineMs} ms: ${why}`),
-          );
-        }, deadlineMs);
-        unsettled.add(one);
-        unsettledText += textOf(plant);
-        waiting.push(one);
-        schedule();
-      });
+      if (reason !== undefined) {
+        resolve(unavailable(reason));
+        return;
+      }
+      const one: Waiting = { plant, resolve, giveUpAt: performance.now() + deadlineMs };
+      timer ??= setTimeout(settleLate, deadlineMs);
+      if (unsettled.size === 0) timer.ref();
+      unsettled.add(one);
+      unsettledText += textOf(plant);
+      waiting.push(one);
+      schedule();
     },
     drained: async () =>
       unsettled.size === 0

@@ -23,7 +23,7 @@ export const createLockedPlants = (apart: GroupCommit): LockedPlants => {
       // An id that is forgotten delays one batch.
       if (ids.size >= maxIds) ids.clear();
       ids.add(plant.id);
-      const created = await apart.create(plant);
+      const created = await new Promise<Created>((resolve) => apart.add(plant, resolve));
       if (created.isOk() || created.error.kind === 'id-taken') ids.delete(plant.id);
       return created;
     },

@@ -1,15 +1,10 @@
-import {
-  assertNewPlant,
-  type NewPlant,
-  type PlantRepository,
-  type StoreUnavailable,
-} from '@plantstore/core';
+import { assertNewPlant, type PlantRepository, type StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
 import { type Address, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 import { chooseDialect } from './choose-dialect.ts';
-import { createGroupCommit, type Created } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
 import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
@@ -112,11 +107,6 @@ const repositoryOn = (
   const checker = createCheck({ connect, statementTimeoutMs });
   let closing: Promise<void> | undefined;
 
-  const create = async (plant: NewPlant): Promise<Created> => {
-    assertNewPlant(plant);
-    if (closing !== undefined) return err(closed);
-    return locked.has(plant.id) ? locked.create(plant) : together.create(plant);
-  };
   const close = async (): Promise<void> => {
     await together.drained();
     await apart.drained();
@@ -124,7 +114,16 @@ const repositoryOn = (
   };
 
   return {
-    create: (plant) => new ResultAsync(create(plant)),
+    create: (plant) =>
+      new ResultAsync(
+        new Promise((settle) => {
+          // A promise rejects with what its executor throws.
+          assertNewPlant(plant);
+          if (closing !== undefined) settle(err(closed));
+          else if (locked.has(plant.id)) settle(locked.create(plant));
+          else together.add(plant, settle);
+        }),
+      ),
     check: () => new ResultAsync(checker.check()),
     close: async () => {
       closing ??= close();
