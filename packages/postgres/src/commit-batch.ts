@@ -1,11 +1,12 @@
+import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import { sqlStateOf } from './server-failure.ts';
-import type { Row, Session } from './session.ts';
-import { insertStatement, readStatement, type Statement, type Target } from './statements.ts';
+import type { Query, Row, Session } from './session.ts';
+import { insertStatement, readStatement, type Target } from './statements.ts';
 
 /**
- * What became of a plant: it is in the table; another content is there under its id; or nothing is,
- * although it was inserted: a trigger dropped it, a policy hides it, or somebody removed it.
+ * The result for a plant: the table has it; the table has another plant with its id; or neither,
+ * although it was inserted: a trigger dropped it, a policy hides it, or another session removed it.
  */
 export type Outcome = 'kept' | 'id-taken' | 'missing';
 
@@ -24,34 +25,68 @@ export type Timeouts = { readonly statementMs: number; readonly lockMs: number }
  * @returns the outcome of each plant, or `locked`: another session's transaction has inserted or
  * deleted an id and has not ended, and no plant was inserted
  */
-export const commitBatch = async (
+export type CommitBatch = (
   session: Session,
-  target: Target,
   plants: readonly NewPlant[],
-  { statementMs, lockMs }: Timeouts,
-): Promise<readonly Outcome[] | 'locked'> => {
-  const found = new Map<bigint, Row>();
-  const run = async (statement: Statement) => {
-    for (const row of await session.query(statement, statementMs))
-      found.set(BigInt(row[0] ?? ''), row);
+  timeouts: Timeouts,
+) => Promise<readonly Outcome[] | 'locked'>;
+
+/**
+ * A pooler in transaction mode runs the statements of one connection on several connections of the
+ * server: one of these may not have the prepared statement (26000) or have it already (42P05). Some
+ * poolers refuse prepared statements (08P01). 0A000: the types of the table's columns changed.
+ */
+const preparedStatementCodes = ['26000', '42P05', '08P01', '0A000'];
+
+// By its text: in a pooler, a fixed name could be that of a statement for another table.
+const nameOf = (text: string): string => `plantstore_${hash('sha256', text).slice(0, 32)}`;
+
+/**
+ * Creates the function that commits the batches of a repository. It prepares the insert on each
+ * connection, until a server or a pooler refuses that. Inserts are then unnamed on all connections.
+ */
+export const createCommitBatch = (target: Target): CommitBatch => {
+  // The text of an insert of rows depends on their number.
+  let isPrepared = target.dialect !== 'rows';
+
+  return async (session, plants, { statementMs, lockMs }) => {
+    const found = new Map<bigint, Row>();
+    const run = async (query: Query) => {
+      for (const row of await session.query(query, statementMs)) {
+        found.set(BigInt(row[0] ?? ''), row);
+      }
+    };
+    const insert = async (sorted: readonly NewPlant[]) => {
+      const statement = insertStatement(target, sorted, lockMs);
+      if (!isPrepared) return run(statement);
+      try {
+        return await run({ ...statement, name: nameOf(statement.text) });
+      } catch (thrown) {
+        if (!preparedStatementCodes.includes(sqlStateOf(thrown) ?? '')) throw thrown;
+        isPrepared = false;
+        return run(statement);
+      }
+    };
+
+    const firsts = new Map<bigint, NewPlant>();
+    for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
+    try {
+      // Sorted, because batches that take their locks in different orders deadlock.
+      await insert([...firsts.values()].toSorted(byId));
+    } catch (thrown) {
+      if (target.dialect === 'postgresql' && sqlStateOf(thrown) === lockNotAvailable) {
+        return 'locked';
+      }
+      throw thrown;
+    }
+    const others = plants.filter(({ id }) => !found.has(id));
+    if (others.length > 0) await run(readStatement(target, others));
+
+    return plants.map(({ id, name, tag }) => {
+      const row = found.get(id);
+      if (row === undefined) return 'missing';
+      // Compared here and not in SQL, where a collation could call two texts equal.
+      return row[1] === name && row[2] === (tag ?? null) ? 'kept' : 'id-taken';
+    });
   };
-
-  const firsts = new Map<bigint, NewPlant>();
-  for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
-  try {
-    // Sorted, because batches that take their locks in different orders deadlock.
-    await run(insertStatement(target, [...firsts.values()].toSorted(byId), lockMs));
-  } catch (thrown) {
-    if (target.dialect === 'postgresql' && sqlStateOf(thrown) === lockNotAvailable) return 'locked';
-    throw thrown;
-  }
-  const others = plants.filter(({ id }) => !found.has(id));
-  if (others.length > 0) await run(readStatement(target, others));
-
-  return plants.map(({ id, name, tag }) => {
-    const row = found.get(id);
-    if (row === undefined) return 'missing';
-    // Compared here and not in SQL, where a collation could call two texts equal.
-    return row[1] === name && row[2] === (tag ?? null) ? 'kept' : 'id-taken';
-  });
 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import { err, ok } from 'neverthrow';
-import { commitBatch, type Outcome } from './commit-batch.ts';
+import type { CommitBatch, Outcome } from './commit-batch.ts';
 import type { Address } from './database-url.ts';
 import type { Commit, Created } from './group-commit.ts';
 import { describeThrown, remedyOf } from './server-failure.ts';
@@ -22,6 +22,7 @@ export type LaneOptions = {
   readonly connect: (failed: Address | undefined) => Promise<Session>;
   readonly session: Session | undefined;
   readonly target: Target;
+  readonly commitBatch: CommitBatch;
   /** How long a statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
   /**
@@ -81,6 +82,7 @@ const createdOf = ({ id }: NewPlant, outcome: Outcome): Created => {
 export const createLane = ({
   connect,
   target,
+  commitBatch,
   statementTimeoutMs,
   createApart,
   ...first
@@ -124,7 +126,7 @@ export const createLane = ({
   // would be destroyed.
   const insert = async (plants: readonly NewPlant[], giveUpAt: number, lockMs: number) =>
     persist(giveUpAt, async (on) =>
-      commitBatch(on, target, plants, { statementMs: statementTimeoutMs, lockMs }),
+      commitBatch(on, plants, { statementMs: statementTimeoutMs, lockMs }),
     );
 
   const run = async (statement: Statement, giveUpAt: number) =>

@@ -4,6 +4,7 @@ import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
 import { type Address, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 import { chooseDialect } from './choose-dialect.ts';
+import { createCommitBatch } from './commit-batch.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
@@ -84,7 +85,8 @@ const repositoryOn = (
     throw new Error(connected.error.map(describeFailure).join('; '));
   };
   const statementTimeoutMs = Math.min(timing.statementTimeoutMs, timing.deadlineMs);
-  const shared = { target, statementTimeoutMs, connect };
+  const commitBatch = createCommitBatch(target);
+  const shared = { target, commitBatch, statementTimeoutMs, connect };
   const limits = { ...timing, maxWaitingText, maxBatchPlants, maxBatchText };
   const groupOn = (lanes: readonly Lane[]) =>
     createGroupCommit(

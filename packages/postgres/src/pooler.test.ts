@@ -4,25 +4,30 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PlantRepository } from '@plantstore/core';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { open } from '../test/behind-proxy.ts';
 import { expectKept, startLoad } from '../test/load.ts';
 import { freePort, giveToServer, nobody, superuserPassword } from '../test/postgres-server.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const program = process.env['PLANTSTORE_PGBOUNCER'] ?? 'pgbouncer';
-const hasPgbouncer = await promisify(execFile)(program, ['--version']).then(
-  () => true,
-  () => false,
+const version = await promisify(execFile)(program, ['--version']).then(
+  ({ stdout }) => /PgBouncer 1\.(\d+)/.exec(stdout)?.[1],
+  () => undefined,
 );
 
-/** Starts a pgbouncer that gives a connection away after every transaction. */
-const startPooler = async (connections = 2) => {
+/** Version 1.21 and later prepare a client's statements on each connection, unless that is set to 0. */
+const settings =
+  Number(version) >= 21 ? ['= 0', '= 200'].map((n) => `max_prepared_statements ${n}`) : [''];
+
+/** Starts a pgbouncer that may give a connection to another client after every transaction. */
+const startPooler = async (setting: string, connections = 2) => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-pgbouncer-'));
   const port = await freePort();
-  const settings = join(folder, 'pgbouncer.ini');
+  const file = join(folder, 'pgbouncer.ini');
   await writeFile(
-    settings,
+    file,
     `[databases]
 * = host=127.0.0.1 port=${inject('postgresPort')} user=postgres password='${superuserPassword}'
 [pgbouncer]
@@ -31,11 +36,12 @@ listen_port = ${port}
 auth_type = any
 pool_mode = transaction
 default_pool_size = ${connections}
+${setting}
 unix_socket_dir =
 `,
   );
   await giveToServer(folder);
-  const pooler = spawn(program, [settings], { ...nobody, stdio: ['ignore', 'ignore', 'pipe'] });
+  const pooler = spawn(program, [file], { ...nobody, stdio: ['ignore', 'ignore', 'pipe'] });
   onTestFinished(async () => {
     pooler.kill();
     if (pooler.exitCode === null) await once(pooler, 'exit');
@@ -50,44 +56,72 @@ unix_socket_dir =
   return port;
 };
 
-describe.runIf(hasPgbouncer)('pgbouncer in transaction mode', () => {
-  it('may stand between hosts and the server, whose setting it does not keep', async () => {
-    const database = await newDatabase();
-    const direct = sharedUrl(database);
-    await runSql(direct, `ALTER DATABASE ${database} SET synchronous_commit = off`);
-    const url = `postgres://postgres@127.0.0.1:${await startPooler()}/${database}`;
-    const hosts = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
-        onTestFinished(repository.close);
-        return repository;
-      }),
-    );
-    const load = startLoad(hosts);
-    onTestFinished(load.stop);
-    await load.progress(2_000);
-    await load.stop();
-    expect(load.unavailable).toEqual([]);
-    await expectKept(direct, load.acknowledged);
-    const taken = await hosts[0]?.create({ ...load.acknowledged[0]!, name: 'other' });
-    expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
-  });
+describe.runIf(version !== undefined).each(settings)(
+  'pgbouncer in transaction mode %s',
+  (setting) => {
+    it('may stand between hosts and the server, whose setting it does not keep', async () => {
+      const database = await newDatabase();
+      const direct = sharedUrl(database);
+      await runSql(direct, `ALTER DATABASE ${database} SET synchronous_commit = off`);
+      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting)}/${database}`;
+      const hosts = await Promise.all(Array.from({ length: 4 }, async () => open(url)));
+      const load = startLoad(hosts);
+      onTestFinished(load.stop);
+      await load.progress(2_000);
+      await load.stop();
+      expect(load.unavailable).toEqual([]);
+      await expectKept(direct, load.acknowledged);
+      const taken = await hosts[0]?.create({ ...load.acknowledged[0]!, name: 'other' });
+      expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
+    });
 
-  it('may have lent its connection to who left another table plants in the way', async () => {
-    const database = await newDatabase();
-    const url = `postgres://postgres@127.0.0.1:${await startPooler(1)}/${database}`;
-    const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
-    onTestFinished(repository.close);
-    const columns = '(id bigint PRIMARY KEY, name text NOT NULL, tag text)';
-    const left = [
-      `CREATE TEMPORARY TABLE plants ${columns}`,
-      `CREATE SCHEMA garden CREATE TABLE plants ${columns} SET search_path = garden`,
-    ];
-    const plants = left.map((_, index) => ({ id: BigInt(index), name: 'Monstera' }));
-    for (const [index, plant] of plants.entries()) {
-      await runSql(url, ...(left[index]?.split(/ (?=SET )/) ?? []));
-      expect((await repository.create(plant)).isOk()).toBe(true);
-    }
-    await expectKept(sharedUrl(database), plants);
-  });
-});
+    it('may have lent its connection to who left another table plants in the way', async () => {
+      const database = await newDatabase();
+      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
+      const repository = await open(url);
+      const columns = '(id bigint PRIMARY KEY, name text NOT NULL, tag text)';
+      const left = [
+        `CREATE TEMPORARY TABLE plants ${columns}`,
+        `CREATE SCHEMA garden CREATE TABLE plants ${columns} SET search_path = garden`,
+      ];
+      const plants = left.map((_, index) => ({ id: BigInt(index), name: 'Monstera' }));
+      for (const [index, plant] of plants.entries()) {
+        await runSql(url, ...(left[index]?.split(/ (?=SET )/) ?? []));
+        expect((await repository.create(plant)).isOk()).toBe(true);
+      }
+      await expectKept(sharedUrl(database), plants);
+    });
+
+    it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(
+      'may have lent its connection to a client that ran %s',
+      async (statement) => {
+        const database = await newDatabase();
+        const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
+        const repositories = [await open(url), await open(url)];
+        const plants = Array.from({ length: 6 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));
+        for (const [index, plant] of plants.entries()) {
+          expect((await repositories[index % 2]?.create(plant))?.isOk()).toBe(true);
+          if (index % 2 === 1) await runSql(url, statement);
+        }
+        await expectKept(sharedUrl(database), plants);
+      },
+    );
+
+    it('may have lent its connection to a host that prepared its insert for another table', async () => {
+      const database = await newDatabase();
+      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
+      const plants = Array.from({ length: 2 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));
+      const create = async (repository: PlantRepository, id: number) =>
+        expect((await repository.create(plants[id]!)).isOk()).toBe(true);
+      const repository = await open(url);
+      await create(repository, 0);
+      await runSql(url, 'DEALLOCATE ALL', 'CREATE SCHEMA garden', 'SET search_path = garden');
+      const inGarden = await open(url);
+      await create(inGarden, 0);
+      await create(repository, 1);
+      await expectKept(sharedUrl(database), plants);
+      const count = await runSql(sharedUrl(database), 'SELECT count(*)::int FROM garden.plants');
+      expect(count).toEqual([{ count: 1 }]);
+    });
+  },
+);

@@ -11,6 +11,13 @@ import { within } from './within.ts';
 /** A row as text, whatever the columns' types. */
 export type Row = readonly (string | null)[];
 
+/** A statement and its parameters. One with a name is prepared the first time, and then found by its name. */
+export type Query = {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly name?: string;
+};
+
 /** One connection to one server. What it throws is what the driver throws. */
 export type Session = {
   readonly address: Address;
@@ -18,10 +25,7 @@ export type Session = {
    * Runs one statement; one at a time. After it threw what no server reported, such as that the
    * time was up, the session is out of step and to be destroyed.
    */
-  readonly query: (
-    statement: { readonly text: string; readonly values?: readonly unknown[] },
-    timeoutMs: number,
-  ) => Promise<readonly Row[]>;
+  readonly query: (query: Query, timeoutMs: number) => Promise<readonly Row[]>;
   /** Whether the connection still stands, as far as is known. */
   readonly isUsable: () => boolean;
   /** Takes leave of the server; a server that does not answer is left without. */
@@ -109,11 +113,11 @@ const begin = async (
     isUsable: () => state.isUsable,
     destroy,
     leave,
-    async query({ text, values = [] }, patienceMs) {
+    async query({ values = [], ...statement }, patienceMs) {
       socket.ref();
       try {
         const answer = client.query<(string | null)[]>({
-          text,
+          ...statement,
           values: [...values],
           rowMode: 'array',
         });

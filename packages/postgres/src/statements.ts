@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 
-/** A statement and its parameters; each is sent by itself, unnamed. */
+/** A statement and its parameters. */
 export type Statement = { readonly text: string; readonly values: readonly unknown[] };
 
 /**
@@ -37,14 +37,13 @@ const listOfRows = (types: readonly string[], count: number): string =>
 
 // Within the statement too. An insert waits for a transaction of another session that has inserted
 // or deleted the same id, however long that transaction stays open.
-const lockTimeout = (milliseconds: number): string =>
-  `(SELECT set_config('lock_timeout', '${milliseconds}', true)) IS NOT NULL`;
+const lockTimeout = `(SELECT set_config('lock_timeout', $5::text, true)) IS NOT NULL`;
 
 const insertInto = (table: string): string => `INSERT INTO ${table} (id, name, tag)`;
 
 /**
  * Inserts plants whose ids are free and returns their rows, which a trigger may have changed.
- * `plants` must be sorted by id.
+ * `plants` must be sorted by id. Except in the dialect `rows`, the text is the same for any plants.
  *
  * @param lockTimeoutMs - how long each wait for a locked id may take, in milliseconds; the dialect
  * `postgresql` alone has it, and then fails with SQLSTATE 55P03
@@ -62,8 +61,8 @@ export const insertStatement = (
       values: plants.flatMap(({ id, name, tag }) => [String(id), name, tag ?? null]),
     };
   }
-  const condition =
-    dialect === 'postgresql' ? `WHERE ${durable} AND ${lockTimeout(lockTimeoutMs)} ` : '';
+  const isPostgresql = dialect === 'postgresql';
+  const condition = isPostgresql ? `WHERE ${durable} AND ${lockTimeout} ` : '';
   return {
     // No NULL in the arrays: where array_nulls is off, it would be the text 'NULL'.
     text: `${insertInto(table)} SELECT id, name, CASE WHEN tagged THEN tag END
@@ -73,6 +72,7 @@ export const insertStatement = (
       plants.map(({ name }) => name),
       plants.map(({ tag }) => tag ?? ''),
       plants.map(({ tag }) => tag !== undefined),
+      ...(isPostgresql ? [lockTimeoutMs] : []),
     ],
   };
 };

@@ -5,10 +5,18 @@ export type SentStatement = {
   readonly text: string;
   /** The name of the prepared statement; empty for an unnamed one. */
   readonly name: string;
+  /** Whether the client sends the text, and not only the name of a statement that it has prepared. */
+  readonly isParsed: boolean;
 };
 
 const cString = (bytes: Buffer, from: number): string =>
   bytes.toString('utf8', from, bytes.indexOf(0, from));
+
+/** The two strings at the beginning of a message: the name and text of a Parse, the portal and name of a Bind. */
+const twoStrings = (bytes: Buffer): [string, string] => {
+  const first = cString(bytes, 5);
+  return [first, cString(bytes, 5 + Buffer.byteLength(first) + 1)];
+};
 
 const message = (type: string, ...parts: readonly Buffer[]): Buffer => {
   const body = Buffer.concat(parts);
@@ -74,6 +82,7 @@ export const createRoundReader = (): ((chunk: Buffer) => Round[]) => {
   let isStartup = true;
   let held: Buffer[] = [];
   let statement: SentStatement | undefined;
+  const prepared = new Map<string, string>();
   return (chunk) => {
     unread = Buffer.concat([unread, chunk]);
     const rounds: Round[] = [];
@@ -84,10 +93,15 @@ export const createRoundReader = (): ((chunk: Buffer) => Round[]) => {
       held.push(cut);
       const type = isStartup ? '' : String.fromCharCode(cut[0] ?? 0);
       if (isStartup && cut.length > sslRequestLength) isStartup = false;
-      if (type === 'Q') statement = { text: cString(cut, 5), name: '' };
+      if (type === 'Q') statement = { text: cString(cut, 5), name: '', isParsed: true };
       if (type === 'P') {
-        const name = cString(cut, 5);
-        statement = { name, text: cString(cut, 5 + Buffer.byteLength(name) + 1) };
+        const [name, text] = twoStrings(cut);
+        prepared.set(name, text);
+        statement = { name, text, isParsed: true };
+      }
+      if (type === 'B' && statement === undefined) {
+        const [_portal, name] = twoStrings(cut);
+        statement = { name, text: prepared.get(name) ?? '', isParsed: false };
       }
       if ('PBDE'.includes(type) && type !== '') continue;
       rounds.push({ bytes: Buffer.concat(held), statement });

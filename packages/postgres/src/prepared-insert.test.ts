@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { insertsIn, judgeNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { expectKept } from '../test/load.ts';
+import type { PostgresProxy, Verdict } from '../test/postgres-proxy.ts';
+import { runSql } from '../test/shared-postgres.ts';
+
+const inserts = ({ statements }: PostgresProxy) =>
+  statements.filter(({ text }) => text.startsWith('INSERT'));
+
+const plantsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: BigInt(first + index), name: 'Monstera' }));
+
+describe('the insert', () => {
+  it('is prepared once for each connection, whatever the sizes of the batches', async () => {
+    const { proxy, repository } = await openBehindProxy();
+    const before = proxy.connections();
+    for (const [index, size] of [1, 2, 3, 64, 1_000].entries()) {
+      const plants = plantsFrom(index * 1_000, size);
+      const created = await Promise.all(plants.map(async (plant) => repository.create(plant)));
+      expect(created.every((one) => one.isOk())).toBe(true);
+    }
+    expect(proxy.connections()).toBe(before);
+    expect(inserts(proxy).map(({ isParsed }) => isParsed)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(inserts(proxy).every(({ name }) => name.startsWith('plantstore_'))).toBe(true);
+  });
+
+  it('is prepared again on a new connection', async () => {
+    const { proxy, repository } = await openBehindProxy();
+    for (const plant of plantsFrom(0, 2)) {
+      expect((await repository.create(plant)).isOk()).toBe(true);
+      proxy.resetAll();
+    }
+    expect(inserts(proxy).every(({ name, isParsed }) => name !== '' && isParsed)).toBe(true);
+  });
+
+  it('is the only statement that is prepared: its plan does not depend on the size of the table', async () => {
+    const { proxy, repository } = await openBehindProxy();
+    await repository.create(monstera);
+    await repository.create({ ...monstera, name: 'Ficus' });
+    const others = proxy.statements.filter(({ text }) => !text.startsWith('INSERT'));
+    expect(others.length).toBeGreaterThan(3);
+    expect(others.every(({ name }) => name === '')).toBe(true);
+  });
+
+  it.each<[string, Verdict]>([
+    ['the name is unknown', { error: '26000' }],
+    ['the name is in use', { error: '42P05' }],
+    ['the columns of its result changed', { error: '0A000' }],
+    ['a pooler refuses it', { error: '08P01' }],
+    ['a pooler refuses it and ends the connection', { error: '08P01', severity: 'FATAL' }],
+  ])('is unnamed from then on where %s, on every connection', async (_, verdict) => {
+    const { proxy, repository, direct } = await openBehindProxy();
+    const plants = plantsFrom(0, 4);
+    const create = async (index: number) => repository.create(plants[index]!);
+    expect((await create(0)).isOk()).toBe(true);
+    judgeNext(proxy, /^INSERT/, verdict);
+    expect((await create(1)).isOk()).toBe(true);
+    const failed = insertsIn(proxy);
+    expect((await create(2)).isOk()).toBe(true);
+    proxy.resetAll();
+    expect((await create(3)).isOk()).toBe(true);
+    expect(inserts(proxy)[failed - 2]?.name).not.toBe('');
+    const later = inserts(proxy).slice(failed - 1);
+    expect(later.length).toBeGreaterThan(2);
+    expect(later.every(({ name }) => name === '')).toBe(true);
+    await expectKept(direct, plants);
+  });
+
+  it('is kept where the server drops it after each batch', async () => {
+    const { repository, direct } = await openBehindProxy();
+    await runSql(
+      direct,
+      `CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        EXECUTE 'DEALLOCATE ALL'; RETURN NULL; END $$`,
+      `CREATE TRIGGER forget AFTER INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION forget()`,
+    );
+    const plants = plantsFrom(0, 5);
+    for (const plant of plants) expect((await repository.create(plant)).isOk()).toBe(true);
+    await expectKept(direct, plants);
+  });
+
+  it.each([
+    'ALTER TABLE plants ALTER tag TYPE varchar, ALTER name TYPE varchar',
+    'ALTER TABLE plants ADD planted timestamptz DEFAULT now()',
+    'DROP TABLE plants; CREATE TABLE plants (tag text, name text NOT NULL, id bigint PRIMARY KEY)',
+  ])('is kept after %s', async (change) => {
+    const { repository, direct } = await openBehindProxy();
+    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await runSql(direct, ...change.split('; '));
+    const plants = plantsFrom(10, 3);
+    for (const plant of plants) expect((await repository.create(plant)).isOk()).toBe(true);
+    await expectKept(direct, plants);
+    const taken = await repository.create({ ...plants[0]!, name: 'other' });
+    expect(taken._unsafeUnwrapErr().kind).toBe('id-taken');
+  });
+});
