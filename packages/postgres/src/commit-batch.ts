@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
-import { sqlStateOf } from './server-failure.ts';
+import { remedyOf, sqlStateOf } from './server-failure.ts';
 import type { Query, Row, Session } from './session.ts';
 import { insertStatement, readStatement, type Target } from './statements.ts';
 
@@ -32,18 +32,20 @@ export type CommitBatch = (
 ) => Promise<readonly Outcome[] | 'locked'>;
 
 /**
- * A pooler in transaction mode runs the statements of one connection on several connections of the
- * server: one of these may not have the prepared statement (26000) or have it already (42P05). Some
- * poolers refuse prepared statements (08P01). 0A000: the types of the table's columns changed.
+ * Whether an insert may have failed only because it is prepared. A pooler in transaction mode runs the
+ * statements of one connection on several of the server's: one of these may not have the prepared
+ * statement (26000), or have it already (42P05). Other poolers refuse it, by 08P01 or a code of their
+ * own. 0A000: the types of the table's columns changed.
  */
-const preparedStatementCodes = ['26000', '42P05', '08P01', '0A000'];
+const mayBePreparation = (thrown: unknown): boolean =>
+  ['26000', '08P01'].includes(sqlStateOf(thrown) ?? '') || remedyOf(thrown) === 'give-up';
 
 // By its text: in a pooler, a fixed name could be that of a statement for another table.
 const nameOf = (text: string): string => `plantstore_${hash('sha256', text).slice(0, 32)}`;
 
 /**
  * Creates the function that commits the batches of a repository. It prepares the insert on each
- * connection, until a server or a pooler refuses that. Inserts are then unnamed on all connections.
+ * connection, until that may have made one fail. From then on it prepares none.
  */
 export const createCommitBatch = (target: Target): CommitBatch => {
   // The text of an insert of rows depends on their number.
@@ -62,7 +64,7 @@ export const createCommitBatch = (target: Target): CommitBatch => {
       try {
         return await run({ ...statement, name: nameOf(statement.text) });
       } catch (thrown) {
-        if (!preparedStatementCodes.includes(sqlStateOf(thrown) ?? '')) throw thrown;
+        if (!mayBePreparation(thrown)) throw thrown;
         isPrepared = false;
         return run(statement);
       }

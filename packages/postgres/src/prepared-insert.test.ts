@@ -53,6 +53,7 @@ describe('the insert', () => {
     ['the name is in use', { error: '42P05' }],
     ['the columns of its result changed', { error: '0A000' }],
     ['a pooler refuses it', { error: '08P01' }],
+    ['a pooler refuses it with a code of its own', { error: '58000' }],
     ['a pooler refuses it and ends the connection', { error: '08P01', severity: 'FATAL' }],
   ])('is unnamed from then on where %s, on every connection', async (_, verdict) => {
     const { proxy, repository, direct } = await openBehindProxy();
