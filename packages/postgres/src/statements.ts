@@ -39,6 +39,12 @@ const listOfRows = (types: readonly string[], count: number): string =>
 // or deleted the same id, however long that transaction stays open.
 const lockTimeout = `(SELECT set_config('lock_timeout', $5::text, true)) IS NOT NULL`;
 
+const escaped = String.raw`\$&`;
+
+// The driver would quote and escape each number, too.
+const textArray = (texts: readonly string[]): string =>
+  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, escaped)}"`).join()}}`;
+
 const insertInto = (table: string): string => `INSERT INTO ${table} (id, name, tag)`;
 
 /**
@@ -68,10 +74,10 @@ export const insertStatement = (
     text: `${insertInto(table)} SELECT id, name, CASE WHEN tagged THEN tag END
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bool[]) AS new (id, name, tag, tagged) ${condition}${conflict}`,
     values: [
-      plants.map(({ id }) => String(id)),
-      plants.map(({ name }) => name),
-      plants.map(({ tag }) => tag ?? ''),
-      plants.map(({ tag }) => tag !== undefined),
+      `{${plants.map(({ id }) => id).join()}}`,
+      textArray(plants.map(({ name }) => name)),
+      textArray(plants.map(({ tag }) => tag ?? '')),
+      `{${plants.map(({ tag }) => tag !== undefined).join()}}`,
       ...(isPostgresql ? [lockTimeoutMs] : []),
     ],
   };
