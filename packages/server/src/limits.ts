@@ -22,9 +22,8 @@ export type Limits = {
    */
   readonly keepAliveTimeoutMs: number;
   /**
-   * For `authenticate`, and then for the repository, to decide; after that the answer is 503. Default
-   * is 15000 (15 seconds), less than what a stop waits for:
-   * whoever was let in has an answer.
+   * For `authenticate` to decide, and then for the repository; after that the answer is 503. Default is
+   * 15000 (15 seconds), less than the deadline of a stop.
    */
   readonly handlerTimeoutMs: number;
 };
