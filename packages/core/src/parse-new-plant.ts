@@ -26,17 +26,17 @@ export type PlantInvalid = {
 /** The members of a plant before they are checked; `undefined` where one is absent. */
 type Members = { readonly id: unknown; readonly name: unknown; readonly tag: unknown };
 
-const ownMember = (input: object, member: keyof Members): unknown =>
-  Object.hasOwn(input, member) ? (input as Members)[member] : undefined;
-
 /** Reads each member once; `undefined` where the input is not an object. */
 const readMembers = (input: unknown): Members | undefined => {
   try {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+    const { hasOwn } = Object;
+    const members = input as Members;
+    // Each by its name: a function that takes the name as an argument is twice as slow.
     return {
-      id: ownMember(input, 'id'),
-      name: ownMember(input, 'name'),
-      tag: ownMember(input, 'tag'),
+      id: hasOwn(input, 'id') ? members.id : undefined,
+      name: hasOwn(input, 'name') ? members.name : undefined,
+      tag: hasOwn(input, 'tag') ? members.tag : undefined,
     };
   } catch {
     // A getter or a proxy threw.
