@@ -41,6 +41,7 @@ unix_socket_dir =
 `,
   );
   await giveToServer(folder);
+  await giveToServer(file);
   const pooler = spawn(program, [file], { ...nobody, stdio: ['ignore', 'ignore', 'pipe'] });
   onTestFinished(async () => {
     pooler.kill();
