@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { hasForeignLog } from './foreign-log.ts';
 import { logSize, rewriteLog, syncLog, withoutLinks } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
@@ -19,6 +20,7 @@ export type UnusableFile =
   | { readonly kind: 'cannot-open' }
   | { readonly kind: 'damaged' }
   | { readonly kind: 'replaced' }
+  | { readonly kind: 'log-of-another-file'; readonly log: string }
   | { readonly kind: 'schema-newer'; readonly version: number }
   | { readonly kind: 'not-a-plant-store' }
   | { readonly kind: 'table-altered'; readonly by: string };
@@ -125,6 +127,8 @@ export const openDatabaseFile = (path: string, mayBeNew: boolean): OwnedDatabase
   if (found !== undefined && !found.isFile() && !found.isDirectory()) {
     return { kind: 'cannot-open' };
   }
+  // SQLite would move it into the file.
+  if (hasForeignLog(file)) return { kind: 'log-of-another-file', log: `${file}-wal` };
   const hadLog = logSize(file) > 0;
   const database = new OwnedDatabase(file);
   try {

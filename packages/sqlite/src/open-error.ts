@@ -15,6 +15,7 @@ export type OpenSqliteError = {
     | 'cannot-open'
     | 'not-a-database'
     | 'replaced'
+    | 'log-of-another-file'
     | 'schema-newer'
     | 'not-a-plant-store'
     | 'table-altered'
@@ -117,6 +118,8 @@ const describeForeign = (path: string, foreign: UnusableFile): string => {
       return `${path} has schema version ${foreign.version}, made by a newer plant store; this one knows up to ${schemaVersion}: upgrade it`;
     case 'replaced':
       return `${path} was removed or replaced while it was in use; put it back, or stop and start anew`;
+    case 'log-of-another-file':
+      return `${foreign.log} does not belong to ${path}, as after a restore: move it away to open ${path} as it is`;
     case 'not-a-plant-store':
       return `${path} is the database of another application; name another file`;
     case 'table-altered':

@@ -1,0 +1,170 @@
+import {
+  copyFile,
+  mkdtemp,
+  open as openFile,
+  readFile,
+  rm,
+  stat,
+  truncate,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { hasForeignLog } from './foreign-log.ts';
+import { Database } from './node-sqlite.ts';
+import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  return async () => rm(folder, { recursive: true });
+});
+const inFolder = (name: string) => join(folder, name);
+
+const open = async (path: string) => (await openSqliteRepository({ path }))._unsafeUnwrap();
+
+const plants = (from: number, to: number, name = 'x'.repeat(100)) =>
+  Array.from({ length: to - from }, (_, index) => ({ id: BigInt(from + index), name }));
+
+const createAll = async (store: SqliteRepository, from: number, to: number, name?: string) =>
+  Promise.all(plants(from, to, name).map(async (plant) => store.create(plant)));
+
+/** The files of an open store are what a `kill -9` leaves. */
+const copyKilled = async (from: string, to: string) => {
+  await copyFile(from, to);
+  await copyFile(`${from}-wal`, `${to}-wal`);
+};
+
+/** How many plants the store has, of those with these ids. */
+const countPlants = async (path: string, from: number, to: number) => {
+  const store = await open(path);
+  const results = await createAll(store, from, to, 'other');
+  await store.close();
+  return results.filter((result) => result.isErr()).length;
+};
+
+const expectRefusal = async (path: string) => {
+  const before = [await readFile(path), await readFile(`${path}-wal`)];
+  const opened = await openSqliteRepository({ path });
+  if (opened.isOk()) await opened.value.close();
+  expect(opened._unsafeUnwrapErr()).toMatchObject({
+    kind: 'log-of-another-file',
+    message: `${path}-wal does not belong to ${path}, as after a restore: move it away to open ${path} as it is`,
+  });
+  expect([await readFile(path), await readFile(`${path}-wal`)]).toEqual(before);
+};
+
+describe('a log of another file', () => {
+  it('is refused beside a larger file, which opens without it', async () => {
+    const store = await open(inFolder('small.db'));
+    await createAll(store, 0, 10);
+    const other = await open(inFolder('large.db'));
+    await createAll(other, 0, 2_000);
+    await other.close();
+    await copyFile(inFolder('small.db-wal'), inFolder('large.db-wal'));
+    await store.close();
+    await expectRefusal(inFolder('large.db'));
+    await rm(inFolder('large.db-wal'));
+    expect(await countPlants(inFolder('large.db'), 0, 2_000)).toBe(2_000);
+  });
+
+  it('is refused beside an older, smaller backup of the file', async () => {
+    const path = inFolder('plants.db');
+    const first = await open(path);
+    await createAll(first, 0, 100);
+    await first.close();
+    await copyFile(path, inFolder('backup.db'));
+    const second = await open(path);
+    await createAll(second, 100, 2_000);
+    await second.close();
+    const third = await open(path);
+    await createAll(third, 2_000, 2_100);
+    await copyFile(`${path}-wal`, inFolder('backup.db-wal'));
+    await third.close();
+    await expectRefusal(inFolder('backup.db'));
+  });
+});
+
+describe('the own log of a file', () => {
+  it('brings every plant of a new store into a file of one page', async () => {
+    const store = await open(inFolder('plants.db'));
+    await createAll(store, 0, 500);
+    expect((await stat(inFolder('plants.db'))).size).toBe(4_096);
+    await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
+    await store.close();
+    expect(await countPlants(inFolder('killed.db'), 0, 500)).toBe(500);
+  });
+
+  it('is no foreign one of a file that is not there yet', async () => {
+    const store = await open(inFolder('plants.db'));
+    await createAll(store, 0, 500);
+    await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
+    await store.close();
+    expect(hasForeignLog(inFolder('new.db'))).toBe(false);
+  });
+
+  it('brings every plant into a file that has pages', async () => {
+    const path = inFolder('plants.db');
+    const first = await open(path);
+    await createAll(first, 0, 1_000);
+    await first.close();
+    const second = await open(path);
+    await createAll(second, 1_000, 1_500);
+    await copyKilled(path, inFolder('killed.db'));
+    await second.close();
+    expect(await countPlants(inFolder('killed.db'), 0, 1_500)).toBe(1_500);
+  });
+
+  it('may have a torn tail, which is not counted', async () => {
+    const store = await open(inFolder('plants.db'));
+    await createAll(store, 0, 500);
+    await store.create({ id: 500n, name: 'x'.repeat(50_000) });
+    await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
+    await store.close();
+    await truncate(inFolder('killed.db-wal'), (await stat(inFolder('killed.db-wal'))).size - 100);
+    expect(await countPlants(inFolder('killed.db'), 0, 501)).toBe(500);
+  });
+
+  it('may begin anew after a checkpoint, before frames of earlier commits', async () => {
+    const path = inFolder('plants.db');
+    await (await open(path)).close();
+    const database = new Database(path);
+    database.exec('PRAGMA locking_mode = EXCLUSIVE');
+    const insert = database.prepare('INSERT INTO plants VALUES (?, ?, NULL)');
+    const insertAll = (from: number, to: number) => {
+      for (const { id, name } of plants(from, to)) insert.run(id, name);
+    };
+    insertAll(0, 300);
+    database.exec('PRAGMA wal_checkpoint');
+    insertAll(300, 350);
+    await copyKilled(path, inFolder('killed.db'));
+    database.close();
+    expect(await countPlants(inFolder('killed.db'), 0, 350)).toBe(350);
+  });
+
+  it('lacks the page at 1 GiB, which SQLite leaves out', async () => {
+    const path = inFolder('plants.db');
+    await (await open(path)).close();
+    const pages = 2 ** 30 / 4_096;
+    await truncate(path, pages * 4_096);
+    const file = await openFile(path, 'r+');
+    const size = Buffer.alloc(4);
+    size.writeUInt32BE(pages);
+    await file.write(size, 0, 4, 28);
+    await file.close();
+    const database = new Database(path);
+    database.prepare('INSERT INTO plants VALUES (?, ?, NULL)').run(1, 'x'.repeat(50_000));
+    expect(database.prepare('PRAGMA page_count').get()).toEqual({ page_count: pages + 13 });
+    expect(hasForeignLog(path)).toBe(false);
+    database.close();
+  });
+});
+
+it('a file that its owner writes to is locked, whatever its log looks like meanwhile', async () => {
+  const path = inFolder('plants.db');
+  const store = await open(path);
+  const creating = createAll(store, 0, 5_000);
+  expect((await openSqliteRepository({ path }))._unsafeUnwrapErr().kind).toBe('locked');
+  await creating;
+  await store.close();
+});
