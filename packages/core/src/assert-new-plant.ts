@@ -1,8 +1,6 @@
 import type { NewPlant } from './plant.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
-const isText = (value: unknown): boolean => typeof value === 'string' && isUnicodeText(value);
-
 /**
  * Throws where a plant cannot be kept exactly: its `id` is no int64, or its `name` or `tag` is no
  * Unicode text. A repository calls it first, because a plant that was not validated is a bug of the
@@ -21,7 +19,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && isUnico
 export const assertNewPlant = ({ id, name, tag }: NewPlant): void => {
   if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint');
   if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id must be an int64');
-  if (!isText(name) || (tag !== undefined && !isText(tag))) {
+  if (!isUnicodeText(name) || (tag !== undefined && !isUnicodeText(tag))) {
     throw new TypeError('name and tag must be Unicode text');
   }
 };

@@ -44,9 +44,6 @@ const readMembers = (input: unknown): Members | undefined => {
   }
 };
 
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' && isUnicodeText(value);
-
 const faultsOf = ({ id, name, tag }: Members): PlantFault[] => {
   const faults: PlantFault[] = [];
   if (id === undefined) faults.push('id-required');
@@ -54,16 +51,16 @@ const faultsOf = ({ id, name, tag }: Members): PlantFault[] => {
     faults.push(typeof id === 'bigint' ? 'id-out-of-range' : 'id-not-integer');
   }
   if (name === undefined) faults.push('name-required');
-  else if (!isText(name)) faults.push('name-not-text');
-  if (tag !== undefined && !isText(tag)) faults.push('tag-not-text');
+  else if (!isUnicodeText(name)) faults.push('name-not-text');
+  if (tag !== undefined && !isUnicodeText(tag)) faults.push('tag-not-text');
   return faults;
 };
 
 /** The plant, where the members have no fault. */
 const plantOf = ({ id, name, tag }: Members): NewPlant | undefined => {
-  if (!isExactId(id) || !isText(name)) return undefined;
+  if (!isExactId(id) || !isUnicodeText(name)) return undefined;
   if (tag === undefined) return { id: BigInt(id), name };
-  return isText(tag) ? { id: BigInt(id), name, tag } : undefined;
+  return isUnicodeText(tag) ? { id: BigInt(id), name, tag } : undefined;
 };
 
 /**
