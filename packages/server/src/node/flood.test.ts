@@ -115,7 +115,7 @@ describe('clients without a token that send without end and read nothing', () =>
       const sockets = await Promise.all(flooding);
       for (const socket of sockets) {
         socket.resume();
-        if (!socket.closed) await once(socket, 'close');
+        if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
       }
     },
   );
