@@ -37,6 +37,11 @@ describe('a client that ends its side after its request', () => {
       [200],
     ],
     ['a request and the half of another', `${post(1)}POST /pl`, [200, 400]],
+    [
+      'requests and the half of one with the method of the HTTP/2 preface',
+      `${post(1)}${post(2)}PRI /plants\r\nContent-Length: 9\r\n\r\n`,
+      [200, 200, 400],
+    ],
     ['the half of a request', post(1).slice(0, -1), [400]],
   ])('has its answers: %s', async (_, bytes, expected) => {
     const { port } = await listen(slowly());

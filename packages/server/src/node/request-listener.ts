@@ -63,6 +63,8 @@ export const createRequestHandler = (
       else {
         connection.add(new Exchange(connection, request, response, awaitsContinue));
       }
+      // Node destroys the connection of an incomplete PRI request, and with it earlier responses.
+      if (request.method === 'PRI') request.method = undefined;
     },
     connectionOf: (socket) => connections.get(socket),
     endIdle(maxIdleMs) {
