@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { onTestFinished } from 'vitest';
-import { createHttpServer, type HttpServerOptions } from '../src/node/http-server.ts';
+import { createHttpServer, type HttpServerOptions } from '../src/create-http-server.ts';
 import { parseResponses } from './raw-http.ts';
 
 export const maxBodyBytes = 1000;

@@ -4,7 +4,7 @@ import type {
   RequestEndEvent,
   RequestErrorEvent,
   RequestStartEvent,
-} from '../src/node/request-events.ts';
+} from '../src/request-events.ts';
 
 /** An event, and the last word of its channel. */
 export type Told = readonly [

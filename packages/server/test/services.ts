@@ -1,17 +1,21 @@
 import { createMemoryRepository } from '@plantstore/core';
 import type { ErrorName } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
-import { createService, type ServiceOptions } from '../src/http/service.ts';
+import { createService } from '../src/http/service.ts';
+import { limitsOf } from '../src/limits.ts';
+import type { ServiceOptions } from '../src/service-options.ts';
 import { goodRequest, headOf, maxBodyBytes, type Request } from './requests.ts';
 
 /** A service that accepts the token `good`. */
 export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
-  createService({
-    repository: createMemoryRepository(),
-    authenticate: (token) => token === 'good',
-    maxBodyBytes,
-    ...options,
-  });
+  createService(
+    {
+      repository: createMemoryRepository(),
+      authenticate: (token) => token === 'good',
+      ...options,
+    },
+    limitsOf({ maxBodyBytes, ...options }),
+  );
 
 /** The fields of an answer as pairs. */
 export const pairsOf = (fields: readonly string[] = []): [name: string, value: string][] =>

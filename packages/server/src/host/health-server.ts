@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from '../node/builtin-http.ts';
-import { cannotListen, inUrl, reachable } from './listen-address.ts';
+import { cannotListen, inUrl, reachable } from '../node/listen-address.ts';
 
 /** Answers the probes of an orchestrator; or `message` says why it cannot. */
 export type StartedHealth =

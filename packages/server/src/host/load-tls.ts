@@ -1,4 +1,4 @@
-import { tlsFaultOf, type TlsOptions } from '../node/tls.ts';
+import { tlsFaultOf, type TlsOptions } from '../tls-options.ts';
 import { readSettingFile } from './read-setting-file.ts';
 import { namesOf, settingTable } from './setting-table.ts';
 import type { TlsSetting } from './settings.ts';

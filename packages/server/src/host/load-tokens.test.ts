@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { digestOf } from './accept-tokens.ts';
+import { digestOf } from '../accept-tokens.ts';
 import { loadTokens } from './load-tokens.ts';
 
 const fileWith = async (text: string) => {

@@ -1,5 +1,5 @@
 import { isBearerToken } from '@plantstore/core/wire';
-import { digestOf } from './accept-tokens.ts';
+import { digestOf } from '../accept-tokens.ts';
 import { readSettingFile } from './read-setting-file.ts';
 import { namesOf, settingTable } from './setting-table.ts';
 import type { TokenSetting } from './settings.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
-import { digestOf, type TokenSet } from './accept-tokens.ts';
+import { digestOf, type TokenSet } from '../accept-tokens.ts';
 
 const tokenBytes = 24;
 

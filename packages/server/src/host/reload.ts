@@ -1,9 +1,9 @@
 import type { Logger } from '../logger.ts';
-import type { TokenSet } from './accept-tokens.ts';
+import type { TokenSet } from '../accept-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { settingTable, tokensVariable } from './setting-table.ts';
 import type { Settings } from './settings.ts';
-import type { RunningServer } from './start-server.ts';
+import type { RunningServer } from '../start-server.ts';
 import { loadTokens } from './load-tokens.ts';
 
 type ReloadOptions = {

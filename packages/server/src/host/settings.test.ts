@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from './accept-tokens.ts';
+import { digestOf } from '../accept-tokens.ts';
 import { helpText, settingTable } from './setting-table.ts';
 import { readSettings } from './settings.ts';
 

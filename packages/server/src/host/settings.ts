@@ -1,7 +1,7 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { isOrigin } from '../http/cors.ts';
 import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
-import { digestOf } from './accept-tokens.ts';
+import { digestOf } from '../accept-tokens.ts';
 import type { LogFormat } from './log.ts';
 import { createSettingReader, type Environment, type SettingReader } from './setting-reader.ts';
 import { type NumberName, numberNames, settingTable, tokensVariable } from './setting-table.ts';

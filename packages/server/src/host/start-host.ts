@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from '../logger.ts';
-import type { TlsOptions } from '../node/tls.ts';
-import { createTokenSet } from './accept-tokens.ts';
+import type { TlsOptions } from '../tls-options.ts';
+import { createTokenSet } from '../accept-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { isLoopback } from './loopback.ts';
 import { makeUpToken } from './made-up-token.ts';
@@ -10,7 +10,7 @@ import { createReload } from './reload.ts';
 import { namesOf, settingTable } from './setting-table.ts';
 import type { DatabaseSetting, Settings } from './settings.ts';
 import type { Signals } from './signals.ts';
-import { type RunningServer, startServer } from './start-server.ts';
+import { type RunningServer, startServer } from '../start-server.ts';
 import { loadTokens } from './load-tokens.ts';
 
 /** What the host is started with. */

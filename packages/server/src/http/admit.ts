@@ -1,15 +1,10 @@
+import type { Authenticate } from '../authenticate.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
 import { isHostValid, maxHeaderFields, type RequestHead } from './request-head.ts';
 import { pathOf } from './request-path.ts';
 import { type Timeouts, withTimeout } from '../timeouts.ts';
-
-/**
- * Decides whether a bearer token may create plants. Only `true` lets a request in; throwing or
- * rejecting answers 500.
- */
-export type Authenticate = (token: string) => boolean | Promise<boolean>;
 
 /** What decides about a request head. */
 export type AdmissionRules = {

@@ -4,10 +4,15 @@ import fc from 'fast-check';
 import { errAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { pairsOf } from '../../test/services.ts';
-import { createService, type ServiceOptions } from './service.ts';
+import { limitsOf } from '../limits.ts';
+import type { ServiceOptions } from '../service-options.ts';
+import { createService } from './service.ts';
 
 const serviceWith = (options: Partial<ServiceOptions> = {}) =>
-  createService({ repository: createMemoryRepository(), authenticate: () => true, ...options });
+  createService(
+    { repository: createMemoryRepository(), authenticate: () => true, ...options },
+    limitsOf(options),
+  );
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -1,31 +1,13 @@
-import { createPlant, type PlantRepository } from '@plantstore/core';
+import { createPlant } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
-import { type Limits, limitsOf } from '../limits.ts';
-import { type Admission, type Authenticate, createAdmit } from './admit.ts';
+import type { Limits } from '../limits.ts';
+import type { ServiceOptions } from '../service-options.ts';
+import { type Admission, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
 import { createTimeouts } from '../timeouts.ts';
 import type { RequestHead } from './request-head.ts';
 import { basePathForm, normalizeBasePath } from './request-path.ts';
-
-/**
- * What a plant store over HTTP is made of, with or without a server.
- *
- * @interface
- */
-export type ServiceOptions = {
-  /** Where plants are kept. */
-  readonly repository: PlantRepository;
-  /** Decides whether a bearer token may create plants; there is no default. */
-  readonly authenticate: Authenticate;
-  /** What comes before `/plants`, with or without a slash at the end. Default is '' (nothing). */
-  readonly basePath?: string;
-  /**
-   * Origins whose pages may call, exactly as browsers send them (`https://garden.example`).
-   * Default is none: browsers keep every other origin's pages out.
-   */
-  readonly corsOrigins?: readonly string[];
-} & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;
 
 /** The semantics of `POST {base_url}/plants`: plain data in and out. */
 export type Service = {
@@ -41,14 +23,14 @@ export type Service = {
 const none: Fields = [];
 
 /** Creates the service; a wrong option is a bug and throws a TypeError. */
-export const createService = (options: ServiceOptions): Service => {
+export const createService = (options: ServiceOptions, limits: Limits): Service => {
   const { repository, authenticate, basePath = '', corsOrigins = [] } = options;
   const normalized = normalizeBasePath(basePath);
   if (normalized === undefined) throw new TypeError(`basePath must be ${basePathForm}`);
   if (typeof repository?.create !== 'function') throw new TypeError('repository must have create');
   if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
   const cors = createCors(corsOrigins);
-  const { maxBodyBytes, handlerTimeoutMs } = limitsOf(options);
+  const { maxBodyBytes, handlerTimeoutMs } = limits;
   const timeouts = createTimeouts(handlerTimeoutMs);
   const path = `${normalized}/plants`;
 

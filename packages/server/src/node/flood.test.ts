@@ -7,7 +7,7 @@ import { hasOpenssl, makeCertificate } from '../../test/certificate.ts';
 import { head, listen, post } from '../../test/listen.ts';
 import { memoryInUse } from '../../test/memory.ts';
 import { sendRaw } from '../../test/raw-http.ts';
-import { startServer } from '../host/start-server.ts';
+import { startServer } from '../start-server.ts';
 
 const clientCount = 5;
 const batchBytes = 65_536;

@@ -5,7 +5,7 @@ import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
 import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
-import { createHttpServer, type HttpServerOptions } from './http-server.ts';
+import { createHttpServer, type HttpServerOptions } from '../create-http-server.ts';
 
 /** A repository that answers when it is told to. */
 const onDemand = () => {

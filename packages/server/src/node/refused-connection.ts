@@ -8,8 +8,8 @@ import type { Connection } from './connection.ts';
 import { headOf, infoOf } from './exchange.ts';
 import { closeLingering } from './lingering-close.ts';
 import type { Logger } from '../logger.ts';
-import type { RequestInfo } from './request-events.ts';
-import type { RequestHandler } from './request-listener.ts';
+import type { RequestInfo } from '../request-events.ts';
+import type { RequestHandler } from './request-handler.ts';
 import { reportEnd, reportStart } from './request-report.ts';
 
 const rawResponse = ({ status, fields, body }: Answer, more: Fields): string => {

@@ -8,7 +8,7 @@ import { goodFields, head, listen, post } from '../../test/listen.ts';
 import { connectRaw } from '../../test/raw-http.ts';
 import { recordEvents, steps } from '../../test/record-events.ts';
 import { until } from '../../test/record-log.ts';
-import { createRequestListener } from './request-listener.ts';
+import { createRequestListener } from '../create-request-listener.ts';
 
 describe('the events of a request whose client leaves', () => {
   it('have an end for every start, also where the client leaves', async () => {

@@ -10,7 +10,7 @@ import {
   type RequestInfo,
   type RequestStartEvent,
   startChannel,
-} from './request-events.ts';
+} from '../request-events.ts';
 
 /** A request that is reported; its information is read only where something needs it. */
 export type Reported = { readonly info: RequestInfo };

@@ -1,8 +1,10 @@
-import { type Answer, errorAnswer, type Fields } from './answer.ts';
-import { createBodyBuffer } from './body-buffer.ts';
-import { readHead, type RequestHead } from './request-head.ts';
-import { requestIdOf } from './request-id.ts';
-import { createService, type Service, type ServiceOptions } from './service.ts';
+import { type Answer, errorAnswer, type Fields } from './http/answer.ts';
+import { createBodyBuffer } from './http/body-buffer.ts';
+import { readHead, type RequestHead } from './http/request-head.ts';
+import { requestIdOf } from './http/request-id.ts';
+import { createService, type Service } from './http/service.ts';
+import { limitsOf } from './limits.ts';
+import type { ServiceOptions } from './service-options.ts';
 
 /** The part of `fetch` that a client of a plant store needs; it fits wherever a `fetch` is injected. */
 export type InProcessFetch = (
@@ -75,7 +77,7 @@ const unlessAborted = async <T>(signal: AbortSignal, promise: Promise<T>): Promi
  * ```
  */
 export const createFetch = (options: ServiceOptions): InProcessFetch => {
-  const service = createService(options);
+  const service = createService(options, limitsOf(options));
   return async (input, init) => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();

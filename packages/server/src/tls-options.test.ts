@@ -2,11 +2,11 @@ import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createMemoryRepository } from '@plantstore/core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Certificate, hasOpenssl, makeCertificate } from '../../test/certificate.ts';
-import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
-import { connectRaw, connectTls, parseResponses, sendRaw } from '../../test/raw-http.ts';
-import { createHttpServer, type HttpServerOptions } from './http-server.ts';
-import { tlsFaultOf } from './tls.ts';
+import { type Certificate, hasOpenssl, makeCertificate } from '../test/certificate.ts';
+import { goodFields, head, listen, plant, post, responses } from '../test/listen.ts';
+import { connectRaw, connectTls, parseResponses, sendRaw } from '../test/raw-http.ts';
+import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
+import { tlsFaultOf } from './tls-options.ts';
 
 describe.runIf(hasOpenssl)('a server with TLS', () => {
   let tls: Certificate;

@@ -2,9 +2,9 @@ import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { listen, maxBodyBytes } from '../../test/listen.ts';
+import { listen, maxBodyBytes } from '../test/listen.ts';
 import { createFetch } from './create-fetch.ts';
-import type { ServiceOptions } from './service.ts';
+import type { ServiceOptions } from './service-options.ts';
 
 const fetchWith = (options: Partial<ServiceOptions> = {}) =>
   createFetch({

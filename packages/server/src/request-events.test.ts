@@ -9,11 +9,11 @@ import { promisify } from 'node:util';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { head, listen, post } from '../../test/listen.ts';
-import { sendRaw } from '../../test/raw-http.ts';
-import { recordEvents, steps } from '../../test/record-events.ts';
-import { recordLog } from '../../test/record-log.ts';
-import { createRequestListener } from './request-listener.ts';
+import { head, listen, post } from '../test/listen.ts';
+import { sendRaw } from '../test/raw-http.ts';
+import { recordEvents, steps } from '../test/record-events.ts';
+import { recordLog } from '../test/record-log.ts';
+import { createRequestListener } from './create-request-listener.ts';
 
 const aNumber = expect.any(Number) as unknown;
 
@@ -141,7 +141,7 @@ it.each(['start', 'end'])(
   'a listener that throws (%s) changes no answer; Node tells the process',
   async (step) => {
     const flags = ['--conditions=@plantstore/source', '--input-type=module', '--eval'];
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
+    const cwd = fileURLToPath(new URL('..', import.meta.url));
     const run = promisify(execFile);
     const { stdout } = await run(process.execPath, [...flags, programOf(step)], { cwd });
     expect(stdout.trim().split('\n').toSorted()).toEqual([

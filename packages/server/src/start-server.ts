@@ -3,12 +3,12 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { encodePath, normalizeBasePath } from '../http/request-path.ts';
-import { longestTimerMs } from '../limits.ts';
-import { createHttpServer, type HttpServerOptions } from '../node/http-server.ts';
-import { secureOptionsOf, tlsFaultOf, type TlsOptions } from '../node/tls.ts';
-import { trackConnections, type TrackedConnections } from '../node/track-connections.ts';
-import { cannotListen, inUrl, reachable } from './listen-address.ts';
+import { encodePath, normalizeBasePath } from './http/request-path.ts';
+import { longestTimerMs } from './limits.ts';
+import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
+import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
+import { trackConnections, type TrackedConnections } from './node/track-connections.ts';
+import { cannotListen, inUrl, reachable } from './node/listen-address.ts';
 
 /**
  * What a running server is made of.

@@ -1,7 +1,7 @@
 import { createMemoryRepository } from '@plantstore/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRaw, parseResponses } from '../../test/raw-http.ts';
-import { cannotListen } from './listen-address.ts';
+import { connectRaw, parseResponses } from '../test/raw-http.ts';
+import { cannotListen } from './node/listen-address.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
 
 const start = async (options: Partial<StartServerOptions>) => {

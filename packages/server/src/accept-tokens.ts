@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '@plantstore/core/wire';
-import type { Authenticate } from '../http/admit.ts';
+import type { Authenticate } from './authenticate.ts';
 
 /** In hexadecimal digits, which Node gives in a third of the time that a Buffer takes. */
 const hexDigest = (token: string): string => hash('sha256', token, 'hex');

@@ -1,23 +1,13 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createService, type ServiceOptions } from '../http/service.ts';
-import { type Limits, limitsOf } from '../limits.ts';
+import type { RequestListenerOptions } from '../create-request-listener.ts';
+import { createService } from '../http/service.ts';
+import type { Limits } from '../limits.ts';
+import { loggerOf } from '../logger.ts';
 import { Connection } from './connection.ts';
 import { Exchange } from './exchange.ts';
-import { type Logger, loggerOf } from '../logger.ts';
 import type { ServerContext } from './server-context.ts';
-
-/**
- * What a request listener is made of.
- *
- * @interface
- */
-export type RequestListenerOptions = ServiceOptions &
-  Partial<Pick<Limits, 'maxInFlight'>> & {
-    /** Where requests are logged, one line each. Default is nowhere. */
-    readonly logger?: Logger;
-  };
 
 /** Serves the requests of a server. */
 export type RequestHandler = {
@@ -37,11 +27,12 @@ export type RequestHandler = {
 /** Creates the handler of one server, which closes once `isClosing` returns true. */
 export const createRequestHandler = (
   options: RequestListenerOptions,
+  limits: Limits,
   isClosing: () => boolean,
 ): RequestHandler => {
   const logger = loggerOf(options.logger);
-  const service = createService(options);
-  const { maxInFlight } = limitsOf(options);
+  const service = createService(options, limits);
+  const { maxInFlight } = limits;
   const context: ServerContext = { service, logger, maxInFlight, inFlight: 0, isClosing };
   const connections = new Map<Duplex, Connection>();
 
@@ -72,28 +63,4 @@ export const createRequestHandler = (
       for (const connection of connections.values()) connection.endIfIdle(since);
     },
   };
-};
-
-/**
- * The plant store as a listener for any `node:http` or `node:https` server. Node answers some
- * requests before a listener sees them (HTTP that it cannot parse, `Expect`); `createHttpServer`
- * is a server in which those have their row of the error table too.
- *
- * @throws TypeError for a wrong option
- * @example
- * ```ts
- * import { createServer } from 'node:http';
- * import { createMemoryRepository } from '@plantstore/core';
- * import { createRequestListener } from '@plantstore/server';
- *
- * const listener = createRequestListener({
- *   repository: createMemoryRepository(),
- *   authenticate: (token) => token === process.env['PLANT_TOKEN'],
- * });
- * createServer(listener).listen(3000, '127.0.0.1');
- * ```
- */
-export const createRequestListener = (options: RequestListenerOptions): RequestListener => {
-  const { serve } = createRequestHandler(options, () => false);
-  return (request, response) => serve(request, response, false);
 };

@@ -1,13 +1,14 @@
 import type { Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { type Limits, limitsOf } from '../limits.ts';
-import { createServer } from './builtin-http.ts';
-import { type Logger, loggerOf } from '../logger.ts';
-import { ignoredMessageOptions } from './ignored-messages.ts';
-import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
-import { createRequestHandler, type RequestListenerOptions } from './request-listener.ts';
-import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls.ts';
+import { type Limits, limitsOf } from './limits.ts';
+import { createServer } from './node/builtin-http.ts';
+import type { Logger } from './logger.ts';
+import { ignoredMessageOptions } from './node/ignored-messages.ts';
+import { createRequestHandler } from './node/request-handler.ts';
+import { createClientErrorListener, createConnectListener } from './node/refused-connection.ts';
+import type { RequestListenerOptions } from './create-request-listener.ts';
+import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
  * What an HTTP server for plants is made of.
@@ -83,9 +84,10 @@ const logHandshakes = (server: Server, logger: Logger): void => {
  * ```
  */
 export const createHttpServer = (options: HttpServerOptions): Server => {
-  const logger = loggerOf(options.logger);
-  const { headersTimeoutMs, requestTimeoutMs, ...limits } = limitsOf(options);
-  const handler = createRequestHandler(options, () => !server.listening);
+  const limits = limitsOf(options);
+  const handler = createRequestHandler(options, limits, () => !server.listening);
+  const { logger } = handler.context;
+  const { headersTimeoutMs, requestTimeoutMs } = limits;
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
     ...ignoredMessageOptions(handler.connectionOf),

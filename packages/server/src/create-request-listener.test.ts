@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { head, listen, plant, post, responses } from '../../test/listen.ts';
-import { memoryInUse } from '../../test/memory.ts';
-import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
-import { recordLog } from '../../test/record-log.ts';
-import { createRequestListener, type RequestListenerOptions } from './request-listener.ts';
+import { head, listen, plant, post, responses } from '../test/listen.ts';
+import { memoryInUse } from '../test/memory.ts';
+import { connectRaw, parseResponses, sendRaw } from '../test/raw-http.ts';
+import { recordLog } from '../test/record-log.ts';
+import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 
 describe('a fault of ours', () => {
   it('is a 500 without a detail, and the log has it with the request, without the token', async () => {
