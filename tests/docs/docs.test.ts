@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../packages/server/src/limits.ts';
-import { settingTable } from '../../packages/server/src/host/setting-table.ts';
+import {
+  defaultOf,
+  flagOf,
+  settingNames,
+  settingTable,
+  variableOf,
+} from '../../packages/server/src/host/setting-table.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -73,13 +79,27 @@ describe('the tables of a README', () => {
     expect(rowsOf('README.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
   });
 
-  it.each(['README.md', 'packages/server/README.md'])('of %s have every setting', (page) => {
-    const settings = rowsOf(page, /^--(?!help)[a-z]/).map(([flag, environment = '']) => [
+  it('have every setting', () => {
+    const settings = rowsOf('README.md', /^--(?!help)[a-z]/).map(([flag, environment = '']) => [
       flag,
       environment.split(/[ ;]/)[0],
     ]);
-    const known = Object.values(settingTable).map(({ flag, variable }) => [flag, variable]);
+    const known = settingNames
+      .filter((name) => flagOf(name) !== undefined)
+      .map((name) => [flagOf(name), variableOf(name)]);
     expect(settings).toEqual(known);
+  });
+
+  it('are the settings table of the server, word for word', () => {
+    const rows = rowsOf('packages/server/README.md', /^(--[a-z-]+)?$/);
+    expect(rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'))).toEqual(
+      settingNames.map((name) => [
+        flagOf(name) ?? '',
+        variableOf(name),
+        defaultOf(name),
+        settingTable[name].help,
+      ]),
+    );
   });
 });
 

@@ -71,7 +71,7 @@ describe('main', () => {
     }
     expect(messages).toEqual([
       'accepting plants',
-      expect.stringContaining('were made up and stay'),
+      expect.stringContaining('were generated and stay'),
     ]);
     options.signals.emit('SIGTERM');
     expect(await status).toBe(0);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Outside, run } from './host/run.ts';
-import { helpText, settingTable, tokensVariable } from './host/setting-table.ts';
-import { misspeltVariables } from './host/setting-reader.ts';
-import { readSettings } from './host/settings.ts';
+import { variableOf } from './host/setting-table.ts';
+import { helpText, misspeltVariables, readSettings } from './host/settings.ts';
 
 /** The outside of the program. */
 export type MainOptions = Outside & {
@@ -13,7 +12,7 @@ export type MainOptions = Outside & {
 };
 
 /** Variables with tokens, or with a database's password. */
-const secretVariables = [tokensVariable, settingTable.database.variable];
+const secretVariables = [variableOf('tokens'), variableOf('database')];
 
 const version = (): string => {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');

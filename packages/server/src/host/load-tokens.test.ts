@@ -18,7 +18,7 @@ const fileWith = async (text: string) => {
 describe('loadTokens', () => {
   it('reads a token a line, without comments, empty lines and line ends of any kind', async () => {
     const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
-    expect(await loadTokens({ kind: 'file', path })).toEqual({
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'loaded',
       digests: [digestOf('one'), digestOf('two==')],
     });
@@ -29,7 +29,7 @@ describe('loadTokens', () => {
     ['# nothing yet\n', 'has no token: put in one a line'],
   ])('refuses a file of %j, without repeating a token', async (text, says) => {
     const path = await fileWith(text);
-    const loaded = await loadTokens({ kind: 'file', path });
+    const loaded = await loadTokens({ tokensFile: path, tokens: undefined });
     expect(loaded).toMatchObject({
       kind: 'cannot-load',
       message: expect.stringContaining(`${path} ${says}`) as unknown,
@@ -41,7 +41,7 @@ describe('loadTokens', () => {
     ['/no/such/file', 'does not exist'],
     [tmpdir(), 'is a folder'],
   ])('says why %s cannot be read', async (path, why) => {
-    expect(await loadTokens({ kind: 'file', path })).toEqual({
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'cannot-load',
       message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${why}; name a file with one token a line`,
     });
@@ -52,13 +52,16 @@ describe('loadTokens', () => {
     await promisify(execFile)('mkfifo', [path]);
     // Lets go of whoever waits nevertheless, so that the test can end.
     onTestFinished(async () => (await open(path, 'r+')).close());
-    expect(await loadTokens({ kind: 'file', path })).toEqual({
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'cannot-load',
       message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token a line`,
     });
   });
 
-  it('has none where none is set, for one is made up', async () => {
-    expect(await loadTokens({ kind: 'none' })).toEqual({ kind: 'loaded', digests: [] });
+  it('has no tokens where none are set', async () => {
+    expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual({
+      kind: 'loaded',
+      digests: [],
+    });
   });
 });

@@ -1,8 +1,7 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { digestOf } from '../accept-tokens.ts';
 import { readSettingFile } from './read-setting-file.ts';
-import { namesOf, settingTable } from './setting-table.ts';
-import type { TokenSetting } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 /** What is kept of the tokens to accept, or why there are none. */
 export type LoadedTokens =
@@ -11,7 +10,7 @@ export type LoadedTokens =
 
 const cannotLoad = (path: string, why: string): LoadedTokens => ({
   kind: 'cannot-load',
-  message: `cannot use the tokens file (${namesOf(settingTable.tokensFile)}): ${path} ${why}`,
+  message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${why}`,
 });
 
 const parseTokensFile = (path: string, text: string): LoadedTokens => {
@@ -39,14 +38,9 @@ const readTokensFile = async (path: string): Promise<LoadedTokens> => {
   return loaded;
 };
 
-/** Gets what the settings name; nothing where they name none, and one is to be made up. */
-export const loadTokens = async (setting: TokenSetting): Promise<LoadedTokens> => {
-  switch (setting.kind) {
-    case 'given':
-      return { kind: 'loaded', digests: setting.digests };
-    case 'file':
-      return readTokensFile(setting.path);
-    case 'none':
-      return { kind: 'loaded', digests: [] };
-  }
-};
+/** Returns the tokens that the settings name; none where one is to be generated. */
+export const loadTokens = async ({
+  tokensFile,
+  tokens = [],
+}: Pick<Settings, 'tokensFile' | 'tokens'>): Promise<LoadedTokens> =>
+  tokensFile === undefined ? { kind: 'loaded', digests: tokens } : readTokensFile(tokensFile);

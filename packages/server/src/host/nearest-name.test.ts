@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { nearestName } from './nearest-name.ts';
-import { settingTable, tokensVariable } from './setting-table.ts';
+import { flagOf, settingNames, variableOf } from './setting-table.ts';
 
-const rows = Object.values(settingTable);
-const flags = [...rows.map(({ flag }) => flag), '--help', '--version'];
-const variables = [...rows.map(({ variable }) => variable), tokensVariable];
+const flags = [...settingNames.flatMap((name) => flagOf(name) ?? []), '--help', '--version'];
+const variables = settingNames.map(variableOf);
 
 describe('nearestName', () => {
   it.each([

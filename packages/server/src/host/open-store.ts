@@ -2,7 +2,7 @@ import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { PostgresRepository } from '@plantstore/postgres';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
 import type { Logger } from '../logger.ts';
-import type { DatabaseSetting } from './settings.ts';
+import type { DatabaseSetting } from './setting-table.ts';
 
 /** Whether a store answers at the moment. */
 export type StoreState =

@@ -1,28 +1,24 @@
 import type { Logger } from '../logger.ts';
 import type { TokenSet } from '../accept-tokens.ts';
 import { loadTls } from './load-tls.ts';
-import { settingTable, tokensVariable } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import type { RunningServer } from '../start-server.ts';
 import { loadTokens } from './load-tokens.ts';
 
 type ReloadOptions = {
-  readonly settings: Pick<Settings, 'tokens' | 'tls'>;
+  readonly settings: Pick<Settings, 'tokensFile' | 'tokens' | 'tlsCert' | 'tlsKey'>;
   readonly tokens: TokenSet;
   readonly server: RunningServer;
   readonly log: Logger;
 };
 
 const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<void> => {
-  if (settings.tokens.kind !== 'file') {
-    const from = settings.tokens.kind === 'given' ? `are from ${tokensVariable}` : 'were made up';
-    log.info(
-      {},
-      `the tokens ${from} and stay: only a ${settingTable.tokensFile.flag} can be reread`,
-    );
+  if (settings.tokensFile === undefined) {
+    const from = settings.tokens === undefined ? 'were generated' : 'are from PLANTSTORE_TOKENS';
+    log.info({}, `the tokens ${from} and stay: only a --tokens-file can be reread`);
     return;
   }
-  const loaded = await loadTokens(settings.tokens);
+  const loaded = await loadTokens(settings);
   if (loaded.kind === 'cannot-load') {
     log.error(
       { reason: loaded.message },
@@ -35,10 +31,9 @@ const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<v
 };
 
 const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void> => {
-  if (settings.tls === undefined) return;
-  const loaded = await loadTls(settings.tls);
-  const renewed =
-    loaded.kind === 'loaded' ? server.renewTls(loaded.tls) : { ...loaded, kind: 'not-renewed' };
+  const loaded = await loadTls(settings);
+  if (loaded.kind === 'not-set') return;
+  const renewed = loaded.kind === 'loaded' ? server.renewTls(loaded.tls) : loaded;
   if ('message' in renewed) {
     log.error(
       { reason: renewed.message },

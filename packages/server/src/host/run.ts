@@ -5,7 +5,6 @@ import { describeCrash } from './describe-crash.ts';
 import { startHealth, type StartedHealth } from './health-server.ts';
 import { createLog, type LogFormat } from './log.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
-import { namesOf, settingTable } from './setting-table.ts';
 import type { Invocation, Settings } from './settings.ts';
 import { listenForSignals } from './signals.ts';
 import { type HostParts, startHost, type StartedHost } from './start-host.ts';
@@ -89,7 +88,7 @@ export const run = async (
   const health = await startHealthIfAsked(settings, readiness);
   try {
     if (health?.kind === 'cannot-listen') {
-      return fail(`cannot serve health (${namesOf(settingTable.healthPort)}): ${health.message}`);
+      return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.message}`);
     }
     const parts = { settings, log, stderr, signals, healthUrl: health?.url };
     const started = await Promise.race([startHost(parts), signals.stopAtOnce, signals.crash]);

@@ -1,190 +1,216 @@
+import { isBearerToken } from '@plantstore/core/wire';
+import { digestOf } from '../accept-tokens.ts';
+import { isOrigin } from '../http/cors.ts';
+import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
 import { defaultLimits } from '../limits.ts';
+import type { LogFormat } from './log.ts';
 
-/** One setting: a flag, the environment variable of the same meaning, and what help says of it. */
-export type SettingRow = {
-  readonly flag: string;
-  readonly variable: string;
-  readonly value: string;
+/** The value of a text; or what the setting must be instead, as the end of a sentence. */
+type Parsed<T> = { readonly value: T } | { readonly wanted: string };
+
+/** Reads a value; the help shows the placeholder for it. */
+type Parser<T> = { readonly placeholder: string; readonly parse: (text: string) => Parsed<T> };
+
+/** One setting; its flag and its variable have the name that it has in the table. */
+export type Setting = {
+  readonly parser: Parser<unknown>;
   readonly help: string;
-  /** Where it is a whole number; without a default, it is off. */
-  readonly range?: { readonly min: number; readonly max: number; readonly default?: number };
+  /** Whether it has no flag, because command lines show in process lists. */
+  readonly isSecret?: true;
+} & (
+  | { /** Is parsed where the setting is not set. */ readonly default: string | number }
+  | { /** What happens where the setting is not set. */ readonly unset: string }
+);
+
+/** Where plants are kept. */
+export type DatabaseSetting =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+const wholeNumber = (placeholder: string, min: number, max: number): Parser<number> => ({
+  placeholder,
+  parse(text) {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    const isInRange = value >= min && value <= max;
+    return isInRange ? { value } : { wanted: `a whole number from ${min} to ${max}` };
+  },
+});
+
+const port = wholeNumber('PORT', 0, 65_535);
+/** Up to a day; a timer could not wait for more than 24. */
+const milliseconds = wholeNumber('MS', 1, 86_400_000);
+
+const nonEmpty = (placeholder: string, wanted: string): Parser<string> => ({
+  placeholder,
+  parse: (text) => (text === '' ? { wanted } : { value: text }),
+});
+
+const file = nonEmpty('FILE', 'the path of a file');
+
+const onOff: Parser<boolean> = {
+  placeholder: 'on|off',
+  parse: (text) =>
+    text === 'on' || text === 'off' ? { value: text === 'on' } : { wanted: 'on or off' },
 };
 
-const largestPort = 65_535;
-/** More would not fit a timer (2^31 ms is 24 days). */
-const aDay = 86_400_000;
+const logFormat: Parser<LogFormat> = {
+  placeholder: 'json|pretty',
+  parse: (text) =>
+    text === 'json' || text === 'pretty' ? { value: text } : { wanted: 'json or pretty' },
+};
 
-const milliseconds = (byDefault: number) => ({ min: 1, max: aDay, default: byDefault });
+const basePath: Parser<string> = {
+  placeholder: 'PATH',
+  parse: (text) =>
+    normalizeBasePath(text) === undefined ? { wanted: basePathForm } : { value: text },
+};
 
-/** Every setting of the host that has a value. */
+const database: Parser<DatabaseSetting> = {
+  placeholder: 'DATABASE',
+  parse(text) {
+    if (text === 'memory:') return { value: { kind: 'memory' } };
+    if (/^postgres(?:ql)?:\/\//.test(text)) return { value: { kind: 'postgres', url: text } };
+    const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
+    return path === undefined
+      ? { wanted: 'sqlite: and the path of a file, a postgres:// URL, or memory:' }
+      : { value: { kind: 'sqlite', path } };
+  },
+};
+
+const splitList = (text: string): string[] => text.split(',').map((entry) => entry.trim());
+
+const origins: Parser<readonly string[]> = {
+  placeholder: 'ORIGINS',
+  parse(text) {
+    const value = splitList(text);
+    if (value.every(isOrigin)) return { value };
+    return {
+      wanted:
+        'origins such as https://garden.example, comma-separated, each in lower case and without a path',
+    };
+  },
+};
+
+/** Keeps digests only, because a crash dump contains the settings. */
+const tokenDigests: Parser<readonly Buffer[]> = {
+  placeholder: 'TOKENS',
+  parse(text) {
+    const tokens = splitList(text);
+    const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
+    if (wrong.length === 0) return { value: tokens.map(digestOf) };
+    return {
+      wanted: `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
+    };
+  },
+};
+
+/** Every setting of the program, in the order of the help and the pages. */
 export const settingTable = {
   host: {
-    flag: '--host',
-    variable: 'PLANTSTORE_HOST',
-    value: 'ADDRESS',
-    help: 'address to listen on (default 127.0.0.1)',
+    parser: nonEmpty('ADDRESS', 'a host name or an address'),
+    default: '127.0.0.1',
+    help: 'address to listen on',
   },
-  port: {
-    flag: '--port',
-    variable: 'PLANTSTORE_PORT',
-    value: 'PORT',
-    help: 'port to listen on, 0 for any free one',
-    range: { min: 0, max: largestPort, default: 3_000 },
-  },
-  reusePort: {
-    flag: '--reuse-port',
-    variable: 'PLANTSTORE_REUSE_PORT',
-    value: 'on|off',
-    help: 'share the port with other such processes (default off)',
-  },
-  basePath: {
-    flag: '--base-path',
-    variable: 'PLANTSTORE_BASE_PATH',
-    value: 'PATH',
-    help: 'what comes before /plants (default none)',
-  },
+  port: { parser: port, default: 3_000, help: 'port to listen on, 0 for any free one' },
+  reusePort: { parser: onOff, default: 'off', help: 'share the port with other processes' },
+  basePath: { parser: basePath, default: '', help: 'path in front of /plants' },
   database: {
-    flag: '--database',
-    variable: 'PLANTSTORE_DATABASE',
-    value: 'DATABASE',
-    help: 'sqlite:FILE, postgres://… or memory: (default sqlite:plants.db)',
+    parser: database,
+    default: 'sqlite:plants.db',
+    help: 'sqlite:FILE, postgres://… or memory:',
   },
   tokensFile: {
-    flag: '--tokens-file',
-    variable: 'PLANTSTORE_TOKENS_FILE',
-    value: 'FILE',
-    help: 'file of accepted bearer tokens, one a line; read again on SIGHUP',
+    parser: file,
+    unset: 'PLANTSTORE_TOKENS',
+    help: 'file of accepted bearer tokens, one a line; reread on SIGHUP',
+  },
+  tokens: {
+    parser: tokenDigests,
+    isSecret: true,
+    unset: 'one is generated and printed on standard error',
+    help: 'accepted bearer tokens, comma-separated',
   },
   tlsCert: {
-    flag: '--tls-cert',
-    variable: 'PLANTSTORE_TLS_CERT',
-    value: 'FILE',
-    help: 'certificate chain in PEM, for HTTPS; read again on SIGHUP',
+    parser: file,
+    unset: 'none, plain HTTP',
+    help: 'certificate chain in PEM, for HTTPS; reread on SIGHUP',
   },
-  tlsKey: {
-    flag: '--tls-key',
-    variable: 'PLANTSTORE_TLS_KEY',
-    value: 'FILE',
-    help: 'its private key in PEM; read again on SIGHUP',
-  },
+  tlsKey: { parser: file, unset: 'none', help: 'its private key in PEM; reread on SIGHUP' },
   corsOrigins: {
-    flag: '--cors-origins',
-    variable: 'PLANTSTORE_CORS_ORIGINS',
-    value: 'ORIGINS',
-    help: 'origins whose pages may call, comma-separated (default none)',
+    parser: origins,
+    unset: 'none',
+    help: 'origins whose pages may send requests, comma-separated',
   },
   healthPort: {
-    flag: '--health-port',
-    variable: 'PLANTSTORE_HEALTH_PORT',
-    value: 'PORT',
-    help: 'port of /livez and /readyz, 0 for any free one (default off)',
-    range: { min: 0, max: largestPort },
+    parser: port,
+    unset: 'off',
+    help: 'port of /livez and /readyz, 0 for any free one',
   },
   maxBodyBytes: {
-    flag: '--max-body-bytes',
-    variable: 'PLANTSTORE_MAX_BODY_BYTES',
-    value: 'BYTES',
-    help: 'largest request body',
-    range: { min: 1, max: 268_435_456, default: defaultLimits.maxBodyBytes },
+    parser: wholeNumber('BYTES', 1, 268_435_456),
+    default: defaultLimits.maxBodyBytes,
+    help: 'largest request body; at most 268435456 (256 MiB)',
   },
   maxInFlight: {
-    flag: '--max-in-flight',
-    variable: 'PLANTSTORE_MAX_IN_FLIGHT',
-    value: 'REQUESTS',
-    help: 'requests in the works at a time; one more gets 503',
-    range: { min: 1, max: 1_000_000, default: defaultLimits.maxInFlight },
+    parser: wholeNumber('REQUESTS', 1, 1_000_000),
+    default: defaultLimits.maxInFlight,
+    help: 'requests in flight at a time; one more gets 503',
   },
   maxConnections: {
-    flag: '--max-connections',
-    variable: 'PLANTSTORE_MAX_CONNECTIONS',
-    value: 'CONNECTIONS',
-    help: 'connections at a time; one more is closed',
-    range: { min: 1, max: 1_000_000, default: defaultLimits.maxConnections },
+    parser: wholeNumber('CONNECTIONS', 1, 1_000_000),
+    default: defaultLimits.maxConnections,
+    help: 'open connections at a time; one more is closed',
   },
   headersTimeoutMs: {
-    flag: '--headers-timeout-ms',
-    variable: 'PLANTSTORE_HEADERS_TIMEOUT_MS',
-    value: 'MS',
+    parser: milliseconds,
+    default: defaultLimits.headersTimeoutMs,
     help: 'for the head of a request to arrive',
-    range: milliseconds(defaultLimits.headersTimeoutMs),
   },
   requestTimeoutMs: {
-    flag: '--request-timeout-ms',
-    variable: 'PLANTSTORE_REQUEST_TIMEOUT_MS',
-    value: 'MS',
+    parser: milliseconds,
+    default: defaultLimits.requestTimeoutMs,
     help: 'for a whole request to arrive',
-    range: milliseconds(defaultLimits.requestTimeoutMs),
   },
   keepAliveTimeoutMs: {
-    flag: '--keep-alive-timeout-ms',
-    variable: 'PLANTSTORE_KEEP_ALIVE_TIMEOUT_MS',
-    value: 'MS',
+    parser: milliseconds,
+    default: defaultLimits.keepAliveTimeoutMs,
     help: 'for the next request on a connection',
-    range: milliseconds(defaultLimits.keepAliveTimeoutMs),
   },
   handlerTimeoutMs: {
-    flag: '--handler-timeout-ms',
-    variable: 'PLANTSTORE_HANDLER_TIMEOUT_MS',
-    value: 'MS',
-    help: 'for the store to answer; then 503',
-    range: milliseconds(defaultLimits.handlerTimeoutMs),
+    parser: milliseconds,
+    default: defaultLimits.handlerTimeoutMs,
+    help: 'for the database to respond; then 503',
   },
   shutdownTimeoutMs: {
-    flag: '--shutdown-timeout-ms',
-    variable: 'PLANTSTORE_SHUTDOWN_TIMEOUT_MS',
-    value: 'MS',
-    help: 'for requests in flight when it is asked to stop',
-    range: milliseconds(20_000),
+    parser: milliseconds,
+    default: 20_000,
+    help: 'for requests in flight to finish after SIGTERM',
   },
   log: {
-    flag: '--log',
-    variable: 'PLANTSTORE_LOG',
-    value: 'FORMAT',
-    help: 'json or pretty (default pretty on a terminal, else json)',
+    parser: logFormat,
+    unset: 'pretty on a terminal, else json',
+    help: 'a JSON object a line, or a line for people',
   },
-} as const satisfies Record<string, SettingRow>;
+} as const satisfies Record<string, Setting>;
 
-/** The settings, by the name that the host has for them. */
+/** The name of a setting in the table: `maxBodyBytes`. */
 export type SettingName = keyof typeof settingTable;
 
-/** Those that are whole numbers and have a default. */
-export type NumberName = {
-  [name in SettingName]: (typeof settingTable)[name] extends { range: { default: number } }
-    ? name
-    : never;
-}[SettingName];
+export const settingNames = Object.keys(settingTable) as SettingName[];
 
-const hasDefault = (name: SettingName): name is NumberName => {
-  const { range }: SettingRow = settingTable[name];
-  return range?.default !== undefined;
+/** `--max-body-bytes`, or `undefined` where there is none. */
+export const flagOf = (name: SettingName): string | undefined => {
+  const { isSecret }: Setting = settingTable[name];
+  return isSecret ? undefined : `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
 };
 
-export const numberNames = (Object.keys(settingTable) as SettingName[]).filter(hasDefault);
+/** `PLANTSTORE_MAX_BODY_BYTES`. */
+export const variableOf = (name: SettingName): string =>
+  `PLANTSTORE_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
-/** Tokens in the environment, comma-separated; there is no flag, for flags show in process lists. */
-export const tokensVariable = 'PLANTSTORE_TOKENS';
-
-/** How messages name settings: each by its flag and its variable. */
-export const namesOf = (...settings: readonly Pick<SettingRow, 'flag' | 'variable'>[]): string =>
-  settings.map(({ flag, variable }) => `${flag}, ${variable}`).join('; ');
-
-const helpLine = ({ flag, variable, value, help, range }: SettingRow): string => {
-  const byDefault = range?.default === undefined ? '' : ` (default ${range.default})`;
-  const head = `  ${flag} ${value}`.padEnd(33);
-  return `${head} ${help}${byDefault}\n${' '.repeat(34)}${variable}\n`;
+/** The default of a setting, as the help and the pages show it. */
+export const defaultOf = (name: SettingName): string => {
+  const row: Setting = settingTable[name];
+  return 'default' in row ? String(row.default) || 'none' : row.unset;
 };
-
-/** What `--help` prints. */
-export const helpText = `Usage: plantstore-server [settings]
-
-Serves POST {base}/plants. A flag wins over its environment variable.
-
-${Object.values<SettingRow>(settingTable).map(helpLine).join('')}
-${`  ${tokensVariable}`.padEnd(33)} accepted bearer tokens, comma-separated; without these
-${' '.repeat(34)}and without a tokens file, one is made up for the run
-${'  --help'.padEnd(33)} print this and exit
-${'  --version'.padEnd(33)} print the version and exit
-
-SIGTERM stops it gracefully, SIGHUP has it read the tokens file, certificate and key again.
-Exit status: 0 after a graceful stop, 2 for wrong settings, 1 after any other end.
-`;

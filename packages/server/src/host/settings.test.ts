@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../accept-tokens.ts';
-import { helpText, settingTable } from './setting-table.ts';
-import { readSettings } from './settings.ts';
+import { flagOf, settingNames, variableOf } from './setting-table.ts';
+import { helpText, readSettings } from './settings.ts';
 
 const defaults = {
   host: '127.0.0.1',
@@ -10,10 +10,6 @@ const defaults = {
   reusePort: false,
   basePath: '',
   database: { kind: 'sqlite', path: 'plants.db' },
-  tokens: { kind: 'none' },
-  tls: undefined,
-  corsOrigins: [],
-  healthPort: undefined,
   maxBodyBytes: 1_048_576,
   maxInFlight: 1_024,
   maxConnections: 10_000,
@@ -22,7 +18,6 @@ const defaults = {
   keepAliveTimeoutMs: 75_000,
   handlerTimeoutMs: 15_000,
   shutdownTimeoutMs: 20_000,
-  log: undefined,
 };
 
 const settings = (argv: string[], env: Record<string, string> = {}) => {
@@ -71,8 +66,9 @@ describe('readSettings', () => {
       reusePort: true,
       basePath: '/garden/v1/',
       database: { kind: 'postgres', url: 'postgres://one/plants' },
-      tokens: { kind: 'file', path: 'tokens.txt' },
-      tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
+      tokensFile: 'tokens.txt',
+      tlsCert: 'cert.pem',
+      tlsKey: 'key.pem',
       corsOrigins: ['https://garden.example', 'http://localhost:8080'],
       healthPort: 9_000,
       maxBodyBytes: 64,
@@ -108,8 +104,9 @@ describe('readSettings', () => {
       port: 8080,
       basePath: '/garden',
       database: { kind: 'sqlite', path: '/var/lib/plants.db' },
-      tokens: { kind: 'given', digests: [digestOf('one'), digestOf('two==')] },
-      tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
+      tokens: [digestOf('one'), digestOf('two==')],
+      tlsCert: 'cert.pem',
+      tlsKey: 'key.pem',
       corsOrigins: ['https://garden.example'],
       healthPort: 0,
       maxBodyBytes: 1000,
@@ -134,7 +131,7 @@ describe('readSettings', () => {
     });
     expect(settings(['--tokens-file', 'f'], { PLANTSTORE_TOKENS: 'one' })).toEqual({
       ...defaults,
-      tokens: { kind: 'file', path: 'f' },
+      tokensFile: 'f',
     });
   });
 
@@ -179,12 +176,12 @@ describe('readSettings', () => {
     const env = { PLANTSTORE_MAX_BODY_BYTES: '1e9', PLANTSTORE_BASE_PATH: 'garden' };
     expect(faults(argv, env).map((fault) => fault.split(' ')[0])).toEqual([
       'unknown',
-      'argument',
+      'unexpected',
       '--database',
-      '--port',
-      'PLANTSTORE_MAX_BODY_BYTES',
       '--host',
+      '--port',
       'PLANTSTORE_BASE_PATH',
+      'PLANTSTORE_MAX_BODY_BYTES',
       '--log',
     ]);
   });
@@ -228,8 +225,15 @@ describe('readSettings', () => {
     },
   );
 
-  it('never repeats a token in what it says', () => {
-    expect(faults(['s3cr3t', '--token=s3cr3t']).join()).not.toContain('s3cr3t');
+  it('names an unexpected argument', () => {
+    expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
+  });
+
+  it('never repeats what may be a token', () => {
+    expect(faults(['--token=s3cr3t', '--tokens', 's3cr3t', 's3cr3t'])).toEqual([
+      'unknown option --token; see --help',
+      'unknown option --tokens; see --help',
+    ]);
     expect(inspect(settings([], { PLANTSTORE_TOKENS: 's3cr3t' }), { depth: null })).not.toContain(
       's3cr3t',
     );
@@ -258,12 +262,12 @@ describe('readSettings', () => {
     const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
     expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
     expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
-      '--reuse-port needs a database that processes can share, postgres://…: each process has a memory of its own',
+      '--reuse-port needs a database that processes can share, postgres://…: each process has its own memory',
     ]);
     expect(faults([], { PLANTSTORE_REUSE_PORT: 'on', PLANTSTORE_PORT: '0' })).toEqual([
       'PLANTSTORE_REUSE_PORT needs a database that processes can share, postgres://…: a SQLite file has one owner',
-      'PLANTSTORE_REUSE_PORT needs a port that all processes name: with --port 0 each has its own',
-      'PLANTSTORE_REUSE_PORT needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each makes up its own',
+      'PLANTSTORE_REUSE_PORT needs one port for all processes: with --port 0 each has its own',
+      'PLANTSTORE_REUSE_PORT needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each generates its own',
     ]);
     expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
   });
@@ -274,9 +278,9 @@ describe('readSettings', () => {
   });
 
   it('has every setting in its help', () => {
-    for (const { flag, variable } of Object.values(settingTable)) {
-      expect(helpText).toContain(flag);
-      expect(helpText).toContain(variable);
+    for (const name of settingNames) {
+      expect(helpText).toContain(flagOf(name) ?? '');
+      expect(helpText).toContain(variableOf(name));
     }
   });
 });

@@ -1,42 +1,25 @@
-import { isBearerToken } from '@plantstore/core/wire';
-import { isOrigin } from '../http/cors.ts';
-import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
-import { digestOf } from '../accept-tokens.ts';
-import type { LogFormat } from './log.ts';
-import { createSettingReader, type Environment, type SettingReader } from './setting-reader.ts';
-import { type NumberName, numberNames, settingTable, tokensVariable } from './setting-table.ts';
+import { parseArgs } from 'node:util';
+import { nearestName } from './nearest-name.ts';
+import {
+  defaultOf,
+  flagOf,
+  type Setting,
+  settingNames,
+  type SettingName,
+  settingTable,
+  variableOf,
+} from './setting-table.ts';
 
-/** Where plants are kept. */
-export type DatabaseSetting =
-  | { readonly kind: 'memory' }
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string };
+/** Variables by their names, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the accepted tokens come from. */
-export type TokenSetting =
-  | { readonly kind: 'file'; readonly path: string }
-  /** Only what is kept of them: a crash dump has the settings. */
-  | { readonly kind: 'given'; readonly digests: readonly Buffer[] }
-  | { readonly kind: 'none' };
+type ValueOf<Row extends Setting> =
+  | Extract<ReturnType<Row['parser']['parse']>, { value: unknown }>['value']
+  | (Row extends { default: unknown } ? never : undefined);
 
-/** Files of a certificate and its key. */
-export type TlsSetting = { readonly certPath: string; readonly keyPath: string };
-
-/** What the host runs with. */
-export type Settings = Readonly<Record<NumberName, number>> & {
-  readonly host: string;
-  /** Whether other processes have the port, too. */
-  readonly reusePort: boolean;
-  readonly basePath: string;
-  readonly database: DatabaseSetting;
-  readonly tokens: TokenSetting;
-  /** `undefined` serves HTTP without TLS. */
-  readonly tls: TlsSetting | undefined;
-  readonly corsOrigins: readonly string[];
-  /** `undefined` has none. */
-  readonly healthPort: number | undefined;
-  /** `undefined` lets the output decide. */
-  readonly log: LogFormat | undefined;
+/** What the program runs with; `undefined` for a setting that is not set and has no default. */
+export type Settings = {
+  readonly [name in SettingName]: ValueOf<(typeof settingTable)[name]>;
 };
 
 /** What the command line and the environment ask for. */
@@ -44,139 +27,153 @@ export type Invocation =
   | {
       readonly kind: 'run';
       readonly settings: Settings;
-      /** What the operator should know, though the host can run. */
+      /** What the operator should know, though the program can run. */
       readonly warnings: readonly string[];
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
-const parseDatabase = (text: string): DatabaseSetting | undefined => {
-  if (text === 'memory:') return { kind: 'memory' };
-  if (/^postgres(?:ql)?:\/\//.test(text)) return { kind: 'postgres', url: text };
-  const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
-  return path === undefined ? undefined : { kind: 'sqlite', path };
+const prefix = 'PLANTSTORE_';
+const variables = settingNames.map(variableOf);
+const flags = [...settingNames.flatMap((name) => flagOf(name) ?? []), '--help', '--version'];
+
+const helpLine = (name: SettingName): string => {
+  const { parser, help } = settingTable[name];
+  const [flag, variable] = [flagOf(name), variableOf(name)];
+  const [first, second] =
+    flag === undefined ? [variable, ''] : [`${flag} ${parser.placeholder}`, variable];
+  return `  ${first.padEnd(32)}${help}\n  ${second.padEnd(32)}default: ${defaultOf(name)}\n`;
 };
 
-const parseOrigins = (text: string): readonly string[] | undefined => {
-  const origins = text.split(',').map((origin) => origin.trim());
-  return origins.every(isOrigin) ? origins : undefined;
+/** What `--help` prints. */
+export const helpText = `Usage: plantstore-server [settings]
+
+Serves POST {base}/plants. A flag wins over its environment variable. Times are in milliseconds.
+
+${settingNames.map(helpLine).join('')}
+  ${'--help'.padEnd(32)}print this and exit
+  ${'--version'.padEnd(32)}print the version and exit
+
+SIGTERM stops it gracefully, SIGHUP makes it reread the tokens file, certificate and key.
+Exit status: 0 after a graceful stop, 2 for wrong settings, 1 after any other end.
+`;
+
+const unknownOption = (name: string): string => {
+  const nearest = nearestName(name, flags, '--');
+  return `unknown option ${name}; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
 };
 
-const nonEmpty = (text: string): string | undefined => text || undefined;
+const nearestVariable = (name: string): string | undefined =>
+  /^plantstore_[\w-]*$/i.test(name) && !variables.includes(name)
+    ? nearestName(name, variables, prefix)
+    : undefined;
 
-const readTokens = ({ find, faults }: SettingReader, env: Environment): TokenSetting => {
-  const file = find('tokensFile');
-  const text = env[tokensVariable];
-  if (file !== undefined) {
-    if (file.text === '') faults.push(`${file.source} must be the path of a file`);
-    if (text !== undefined && file.source === settingTable.tokensFile.variable) {
-      faults.push(`${file.source} and ${tokensVariable} are both set; set one`);
+/** Returns the variables that are close to a setting's; others are foreign, as Kubernetes sets them. */
+export const misspeltVariables = (env: Environment): string[] =>
+  Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
+
+const isBoolean = (flag: string): boolean => flag === '--help' || flag === '--version';
+
+const options = Object.fromEntries(
+  flags.map((flag) => [
+    flag.slice(2),
+    { type: isBoolean(flag) ? ('boolean' as const) : ('string' as const) },
+  ]),
+);
+
+/** Reads texts by flag from a command line, and everything that is wrong with its form. */
+const readCommandLine = (argv: readonly string[]) => {
+  // Not strict: that would throw at the first fault, and all are reported.
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options,
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+  });
+  const written = new Map<string, string>();
+  const faults = new Set<string>();
+  let isAfterUnknown = false;
+  for (const token of tokens) {
+    if (token.kind === 'positional') {
+      // The value of an unknown option is part of the same fault, and may be a token.
+      if (!isAfterUnknown) faults.add(`unexpected argument "${token.value}"; see --help`);
     }
-    return { kind: 'file', path: file.text };
+    if (token.kind !== 'option') continue;
+    const { rawName, value, inlineValue } = token;
+    isAfterUnknown = !flags.includes(rawName);
+    if (isAfterUnknown) faults.add(unknownOption(rawName));
+    else if (isBoolean(rawName)) written.set(rawName, '');
+    else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
+      faults.add(`${rawName} needs a value`);
+    } else if (written.has(rawName)) faults.add(`${rawName} is given more than once`);
+    else written.set(rawName, value);
   }
-  if (text === undefined) return { kind: 'none' };
-  const tokens = text.split(',').map((token) => token.trim());
-  const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
-  if (wrong.length > 0) {
-    faults.push(
-      `${tokensVariable} must be bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (not so: number ${wrong.join(', ')})`,
-    );
-  }
-  return { kind: 'given', digests: tokens.map(digestOf) };
+  return { written, faults: [...faults] };
 };
 
-const readTls = ({ find, read, faults }: SettingReader): TlsSetting | undefined => {
-  const certPath = read('tlsCert', undefined, 'the path of a file', nonEmpty);
-  const keyPath = read('tlsKey', undefined, 'the path of a file', nonEmpty);
-  if (certPath !== undefined && keyPath !== undefined) return { certPath, keyPath };
-  const [cert, key] = [find('tlsCert'), find('tlsKey')];
-  if ((cert === undefined) !== (key === undefined)) {
-    const { tlsCert, tlsKey } = settingTable;
-    faults.push(
-      `${(cert ?? key)?.source} alone is not enough: set ${tlsCert.flag} and ${tlsKey.flag}`,
-    );
-  }
-  return undefined;
-};
+/** The flag or the variable that a setting was written with. */
+type Sources = { readonly [name in SettingName]?: string };
 
-const readHealthPort = (reader: SettingReader, port: number): number | undefined => {
-  const healthPort = reader.readNumber('healthPort', settingTable.healthPort.range, undefined);
-  if (healthPort === port && port !== 0) {
-    const { source } = reader.find('healthPort') ?? { source: settingTable.healthPort.flag };
-    reader.faults.push(`${source} must be another port than ${settingTable.port.flag}`);
+/** Reports settings that do not go together; a wrong one has no value. */
+const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] => {
+  const { port, healthPort, database, reusePort } = settings;
+  const conflicts: string[] = [];
+  if (sources.tokensFile === variableOf('tokensFile') && sources.tokens !== undefined) {
+    conflicts.push(`${sources.tokensFile} and ${sources.tokens} are both set; set one`);
   }
-  return healthPort;
-};
-
-/** Whether several processes would serve the same plants to the same clients. */
-const checkReusePort = ({ find, faults }: SettingReader, settings: Settings): void => {
-  if (!settings.reusePort) return;
-  const { port, tokensFile, reusePort } = settingTable;
-  const source = find('reusePort')?.source ?? reusePort.flag;
-  const need = (what: string) => void faults.push(`${source} needs ${what}`);
-  if (settings.database.kind !== 'postgres') {
-    const why =
-      settings.database.kind === 'sqlite'
-        ? 'a SQLite file has one owner'
-        : 'each process has a memory of its own';
-    need(`a database that processes can share, postgres://…: ${why}`);
+  const { tlsCert, tlsKey } = sources;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    conflicts.push(`${tlsCert ?? tlsKey} alone is not enough: set --tls-cert and --tls-key`);
   }
-  if (settings.port === 0) {
-    need(`a port that all processes name: with ${port.flag} 0 each has its own`);
+  if (healthPort !== undefined && healthPort === port && port !== 0) {
+    conflicts.push(`${sources.healthPort} must be another port than --port`);
   }
-  if (settings.tokens.kind === 'none') {
+  if (reusePort !== true) return conflicts;
+  const need = (what: string) => void conflicts.push(`${sources.reusePort} needs ${what}`);
+  if (database?.kind === 'sqlite') {
+    need('a database that processes can share, postgres://…: a SQLite file has one owner');
+  }
+  if (database?.kind === 'memory') {
+    need('a database that processes can share, postgres://…: each process has its own memory');
+  }
+  if (port === 0) need('one port for all processes: with --port 0 each has its own');
+  if (sources.tokens === undefined && sources.tokensFile === undefined) {
     need(
-      `tokens that all processes accept: set ${tokensFile.flag} or ${tokensVariable}, or each makes up its own`,
+      'tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each generates its own',
     );
   }
-};
-
-const readNumbers = (reader: SettingReader): Record<NumberName, number> => {
-  const numbers: Partial<Record<NumberName, number>> = {};
-  for (const name of numberNames) {
-    const { range } = settingTable[name];
-    numbers[name] = reader.readNumber(name, range, range.default);
-  }
-  return numbers as Record<NumberName, number>;
+  return conflicts;
 };
 
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
-  const reader = createSettingReader(argv, env);
-  const { asksFor, read, faults } = reader;
-  if (asksFor !== undefined) return { kind: asksFor };
-  const numbers = readNumbers(reader);
-  const settings: Settings = {
-    ...numbers,
-    host: read('host', '127.0.0.1', 'a host name or an address', nonEmpty),
-    reusePort: read('reusePort', false, 'on or off', (text) =>
-      text === 'on' ? true : text === 'off' ? false : undefined,
-    ),
-    basePath: read('basePath', '', basePathForm, (text) =>
-      normalizeBasePath(text) === undefined ? undefined : text,
-    ),
-    database: read<DatabaseSetting>(
-      'database',
-      { kind: 'sqlite', path: 'plants.db' },
-      'sqlite: and the path of a file, postgres:// and where the database is, or memory:',
-      parseDatabase,
-    ),
-    tokens: readTokens(reader, env),
-    tls: readTls(reader),
-    corsOrigins: read<readonly string[]>(
-      'corsOrigins',
-      [],
-      'origins such as https://garden.example, comma-separated, each in lower case and without a path',
-      parseOrigins,
-    ),
-    healthPort: readHealthPort(reader, numbers.port),
-    log: read<LogFormat | undefined>('log', undefined, 'json or pretty', (text) =>
-      text === 'json' || text === 'pretty' ? text : undefined,
-    ),
-  };
-  checkReusePort(reader, settings);
-  const { warnings } = reader;
+  const { written, faults } = readCommandLine(argv);
+  if (written.has('--help')) return { kind: 'help' };
+  if (written.has('--version')) return { kind: 'version' };
+
+  const sources: { [name in SettingName]?: string } = {};
+  const values: { [name in SettingName]?: unknown } = {};
+  for (const name of settingNames) {
+    const row: Setting = settingTable[name];
+    const [flag = '', variable] = [flagOf(name), variableOf(name)];
+    // A tokens file on the command line wins over tokens in the environment.
+    const isOverruled = name === 'tokens' && sources.tokensFile === flagOf('tokensFile');
+    const found = written.get(flag) ?? (isOverruled ? undefined : env[variable]);
+    if (found !== undefined) sources[name] = written.has(flag) ? flag : variable;
+    const text = found ?? ('default' in row ? String(row.default) : undefined);
+    if (text === undefined) continue;
+    const parsed = row.parser.parse(text);
+    if ('value' in parsed) values[name] = parsed.value;
+    else faults.push(`${sources[name]} must be ${parsed.wanted}`);
+  }
+  // Complete where there is no fault.
+  const settings = values as Settings;
+  faults.push(...conflictsIn(settings, sources));
+  const warnings = misspeltVariables(env).map(
+    (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
+  );
   return faults.length > 0
     ? { kind: 'wrong', faults: [...faults, ...warnings] }
     : { kind: 'run', settings, warnings };

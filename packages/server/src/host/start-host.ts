@@ -7,8 +7,8 @@ import { isLoopback } from './loopback.ts';
 import { makeUpToken } from './made-up-token.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import { createReload } from './reload.ts';
-import { namesOf, settingTable } from './setting-table.ts';
-import type { DatabaseSetting, Settings } from './settings.ts';
+import type { DatabaseSetting } from './setting-table.ts';
+import type { Settings } from './settings.ts';
 import type { Signals } from './signals.ts';
 import { type RunningServer, startServer } from '../start-server.ts';
 import { loadTokens } from './load-tokens.ts';
@@ -58,12 +58,12 @@ type Loaded = {
 };
 
 /** Reads the files that the settings name. */
-const loadFiles = async ({ tls, tokens }: Settings): Promise<Loaded | HostFailure> => {
-  const secured = tls && (await loadTls(tls));
-  if (secured?.kind === 'cannot-load') return failed(secured.message);
-  const loaded = await loadTokens(tokens);
+const loadFiles = async (settings: Settings): Promise<Loaded | HostFailure> => {
+  const secured = await loadTls(settings);
+  if (secured.kind === 'cannot-load') return failed(secured.message);
+  const loaded = await loadTokens(settings);
   if (loaded.kind === 'cannot-load') return failed(loaded.message);
-  return { ...loaded, tls: secured?.tls };
+  return { ...loaded, tls: secured.kind === 'loaded' ? secured.tls : undefined };
 };
 
 const open = async (
@@ -72,19 +72,18 @@ const open = async (
 ): Promise<StartedHost['store'] | HostFailure> => {
   const store = await openStore(database, log);
   if (store.kind === 'opened') return store;
-  return failed(`cannot open the database (${namesOf(settingTable.database)}): ${store.message}`);
+  return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
 };
 
 const announce = ({ settings, log, healthUrl }: HostParts, url: string): void => {
-  const { host, tls } = settings;
+  const { host, tlsCert } = settings;
   const health = healthUrl === undefined ? {} : { health: healthUrl };
   const database = inWords(settings.database);
   log.info({ url, database, pid: process.pid, ...health }, 'accepting plants');
-  if (tls !== undefined || isLoopback(host)) return;
-  const remedy = `${settingTable.tlsCert.flag} and ${settingTable.tlsKey.flag}`;
+  if (tlsCert !== undefined || isLoopback(host)) return;
   log.warn(
     { host },
-    `tokens can be read on their way: set ${remedy}, or put a proxy with TLS before this port`,
+    'tokens can be read on their way: set --tls-cert and --tls-key, or put a proxy with TLS before this port',
   );
 };
 
@@ -96,9 +95,9 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   const store = await open(settings.database, log);
   if (store.kind === 'failed') return store;
   const tokens = createTokenSet(files.digests);
-  const { tls: _files, ...others } = settings;
   const started = await startServer({
-    ...others,
+    ...settings,
+    corsOrigins: settings.corsOrigins ?? [],
     ...(files.tls && { tls: files.tls }),
     repository: store.repository,
     authenticate: tokens.authenticate,
@@ -106,13 +105,15 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   });
   if (started.kind === 'cannot-listen') {
     await store.close();
-    const { host, port, reusePort } = settingTable;
-    const where = settings.reusePort ? namesOf(host, port, reusePort) : namesOf(host, port);
-    return failed(`cannot serve plants (${where}): ${started.message}`);
+    const sharing = settings.reusePort ? '; --reuse-port, PLANTSTORE_REUSE_PORT' : '';
+    return failed(
+      `cannot serve plants (--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT${sharing}): ${started.message}`,
+    );
   }
   const { server } = started;
   announce(parts, server.url);
-  if (settings.tokens.kind === 'none') makeUpToken(tokens, server.url, stderr);
+  if (settings.tokensFile === undefined && settings.tokens === undefined)
+    makeUpToken(tokens, server.url, stderr);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return { kind: 'started', server, store };
 };
