@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,17 @@ it('use-core.ts creates a plant and explains what it refuses', async () => {
     'not created: id must be an exact integer; name is required',
     '',
   ]);
+});
+
+it('own-group-commit.ts keeps plants in a log', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const env = { PLANTS_LOG: join(folder, 'plants.log') };
+  const { stdout } = await run(process.execPath, [condition, example('own-group-commit.ts')], {
+    env,
+  });
+  expect(stdout).toBe('kept, id-taken, plant-invalid\n');
+  expect(await readFile(env.PLANTS_LOG, 'utf8')).toBe('7 {"name":"Monstera"}\n');
 });
 
 it('embed-server.ts serves what call-with-client.ts asks for', async () => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
+import type { Commit, Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
 import type { CommitBatch, Outcome } from './commit-batch.ts';
 import type { Address } from './database-url.ts';
-import type { Commit, Created } from './group-commit.ts';
 import { describeThrown, remedyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { readStatement, runningStatement, type Statement, type Target } from './statements.ts';

@@ -1,5 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
-import type { Created, GroupCommit } from './group-commit.ts';
+import type { Created, GroupCommit } from '@plantstore/core/group-commit';
 
 /** Plants whose ids other sessions hold locked. */
 export type LockedPlants = {
@@ -23,7 +23,7 @@ export const createLockedPlants = (apart: GroupCommit): LockedPlants => {
       // An id that is forgotten delays one batch.
       if (ids.size >= maxIds) ids.clear();
       ids.add(plant.id);
-      const created = await new Promise<Created>((resolve) => apart.add(plant, resolve));
+      const created = await apart.create(plant);
       if (created.isOk() || created.error.kind === 'id-taken') ids.delete(plant.id);
       return created;
     },

@@ -1,11 +1,11 @@
-import { assertNewPlant, type PlantRepository, type StoreUnavailable } from '@plantstore/core';
+import type { PlantRepository, StoreUnavailable } from '@plantstore/core';
+import { createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
 import { type Address, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 import { chooseDialect } from './choose-dialect.ts';
 import { createCommitBatch } from './commit-batch.ts';
-import { createGroupCommit } from './group-commit.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
 import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
@@ -55,9 +55,6 @@ const longestMs = 2 ** 31 - 1;
 const lanesInFlight = 2;
 const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
-const maxWaitingText = 2 ** 28;
-
-const closed: StoreUnavailable = { kind: 'store-unavailable', reason: 'the database is closed' };
 
 const defaultConnectTimeoutMs = 2_000;
 
@@ -87,13 +84,16 @@ const repositoryOn = (
   const statementTimeoutMs = Math.min(timing.statementTimeoutMs, timing.deadlineMs);
   const commitBatch = createCommitBatch(target);
   const shared = { target, commitBatch, statementTimeoutMs, connect };
-  const limits = { ...timing, maxWaitingText, maxBatchPlants, maxBatchText };
+  const { deadlineMs, maxWaiting } = timing;
   const groupOn = (lanes: readonly Lane[]) =>
-    createGroupCommit(
-      lanes.map(({ commit }) => commit),
-      limits,
-      () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
-    );
+    createGroupCommit({
+      lanes: lanes.map(({ commit }) => commit),
+      deadlineMs,
+      maxWaiting,
+      maxBatchPlants,
+      maxBatchText,
+      trouble: () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
+    });
 
   const laneApart = createLane({ ...shared, session: undefined });
   const apart = groupOn([laneApart]);
@@ -110,22 +110,16 @@ const repositoryOn = (
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {
-    await together.drained();
-    await apart.drained();
+    await together.close();
+    await apart.close();
     await Promise.all([checker, laneApart, ...lanes].map(async (one) => one.close()));
   };
 
   return {
     create: (plant) =>
-      new ResultAsync(
-        new Promise((settle) => {
-          // A promise rejects with what its executor throws.
-          assertNewPlant(plant);
-          if (closing !== undefined) settle(err(closed));
-          else if (locked.has(plant.id)) settle(locked.create(plant));
-          else together.add(plant, settle);
-        }),
-      ),
+      closing === undefined && locked.has(plant.id)
+        ? new ResultAsync(locked.create(plant))
+        : together.create(plant),
     check: () => new ResultAsync(checker.check()),
     close: async () => {
       closing ??= close();

@@ -1,11 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import type { NewPlant } from '@plantstore/core';
+import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { toBatch } from './batch.ts';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import type { FileIdentity } from './file-identity.ts';
-import type { CommitResult } from './group-commit.ts';
 import type { OpenSqliteError } from './open-error.ts';
+
+/** The indexes of the plants whose ids are taken; the others are committed. */
+export type CommitResult = Result<ReadonlySet<number>, StoreUnavailable>;
 
 /** A thread of its own that owns the database, so that no fsync holds up the event loop. */
 export type CommitThread = {
@@ -23,13 +25,16 @@ const workerFile = new URL(
   import.meta.url,
 );
 
+const unavailable = (reason: string, cause: unknown): CommitResult =>
+  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+
 const resultOf = (told: FromWorker): CommitResult => {
   switch (told.kind) {
     case 'committed':
-      return { kind: 'committed', taken: new Set(told.taken) };
+      return ok(new Set(told.taken));
     case 'refused':
     case 'failed':
-      return { kind: 'failed', reason: told.reason, cause: told.cause };
+      return unavailable(told.reason, told.cause);
     case 'opened':
     case 'cannot-open':
       throw new Error(`the commit worker said "${told.kind}" to a batch`);
@@ -82,9 +87,7 @@ export const startCommitThread = async (
       const answer = nextMessage();
       worker.postMessage({ kind: 'commit', batch } satisfies ToWorker);
       const told = await answer;
-      if (told === undefined) {
-        return { kind: 'failed', reason: 'the commit worker crashed', cause: crash };
-      }
+      if (told === undefined) return unavailable('the commit worker crashed', crash);
       // It gives the file up first, so that the next thread can have it.
       if (told.kind === 'failed') await exited;
       worker.unref();

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { assertNewPlant, type PlantRepository, type StoreUnavailable } from '@plantstore/core';
+import type { NewPlant, PlantRepository, StoreUnavailable } from '@plantstore/core';
+import { type Commit, type Created, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import { type CommitThread, startCommitThread } from './commit-thread.ts';
-import { type Commit, createGroupCommit } from './group-commit.ts';
+import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
 import { inTurn } from './in-turn.ts';
 import { logLeftBy } from './log-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
@@ -30,9 +30,6 @@ export type SqliteRepository = PlantRepository & {
   readonly close: () => Promise<ClosedSqliteRepository>;
 };
 
-/** How much may wait for a commit. Beyond it, the disk is too slow for what is asked of it. */
-const limits = { maxWaiting: 10_000, maxWaitingText: 2 ** 28, maxBatchText: 2 ** 24 };
-
 /** How long a file that could not be opened again is left alone, in milliseconds. */
 const reopenPauseMs = 1_000;
 
@@ -52,47 +49,44 @@ const createRecoveringCommit = (path: string, first: CommitThread) => {
     return lastFailure?.error;
   };
 
-  const commit: Commit = async (plants) => {
+  const commit = async (plants: readonly NewPlant[]): Promise<CommitResult> => {
     const error = thread.hasEnded() ? await reopen() : undefined;
-    return error === undefined
-      ? thread.commit(plants)
-      : { kind: 'failed', reason: `the database ${error.message}`, cause: error.cause };
+    if (error === undefined) return thread.commit(plants);
+    const { message, cause } = error;
+    return err({ kind: 'store-unavailable', reason: `the database ${message}`, cause });
   };
   return { commit, close: async () => thread.close() };
 };
 
-const closed: StoreUnavailable = { kind: 'store-unavailable', reason: 'the database is closed' };
+const created: Created = ok();
 
 const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
   const { commit, close } = createRecoveringCommit(path, thread);
   const takeTurn = inTurn();
-  const commitInTurn: Commit = async (plants) => takeTurn(async () => commit(plants));
-  const group = createGroupCommit(commitInTurn, limits);
+  const lane: Commit = async (plants) => {
+    const committed = await takeTurn(async () => commit(plants));
+    return plants.map(({ id }, index): Created => {
+      if (committed.isErr()) return err(committed.error);
+      return committed.value.has(index) ? err({ kind: 'id-taken', id }) : created;
+    });
+  };
+  const group = createGroupCommit({ lanes: [lane] });
   let closing: Promise<ClosedSqliteRepository> | undefined;
 
   const check = async (): Promise<Result<void, StoreUnavailable>> => {
-    if (closing !== undefined) return err(closed);
+    if (closing !== undefined) {
+      return err({ kind: 'store-unavailable', reason: 'the database is closed' });
+    }
     // A batch without plants: a transaction that writes nothing, and every check that comes with it.
-    const result = await commitInTurn([]);
-    if (result.kind === 'committed') return ok();
-    const { reason, cause } = result;
-    return err({ kind: 'store-unavailable', reason, cause });
+    return (await takeTurn(async () => commit([]))).map(() => undefined);
   };
 
   return {
-    create: (plant) =>
-      new ResultAsync(
-        new Promise((settle) => {
-          // A promise rejects with what its executor throws.
-          assertNewPlant(plant);
-          if (closing === undefined) group.add(plant, settle);
-          else settle(err(closed));
-        }),
-      ),
+    create: group.create,
     check: () => new ResultAsync(check()),
     close: async () => {
       closing ??= group
-        .drained()
+        .close()
         .then(async () => takeTurn(close))
         .then(() => ({ logLeft: logLeftBy(path) }));
       return closing;

@@ -1,8 +1,12 @@
 import { createMemoryRepository, createPlant } from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
+import { createGroupCommit } from '@plantstore/core/group-commit';
 import { isExactId } from '@plantstore/core/wire';
 
-const repository = createMemoryRepository();
+const memory = createMemoryRepository();
+const repository = createGroupCommit({
+  lanes: [async (plants) => Promise.all(plants.map(async (plant) => memory.create(plant)))],
+});
 const created = await createPlant(repository, { id: 7, name: 'Monstera', tag: 'climber' });
 const refused = await createPlant(repository, { id: 7, name: 'Ficus' });
 
@@ -11,4 +15,5 @@ const answers = [
   refused.match(String, (error) => `${error.kind} ${errorTable['id-taken'].error}`),
   isExactId(2 ** 53),
 ];
+await repository.close();
 console.log(answers.join('; '));

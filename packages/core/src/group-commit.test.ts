@@ -1,0 +1,284 @@
+import { createHook } from 'node:async_hooks';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { err, ok } from 'neverthrow';
+import { describe, expect, it } from 'vitest';
+import {
+  type Commit,
+  createGroupCommit,
+  type Created,
+  type GroupCommitOptions,
+} from './group-commit.ts';
+import { describeRepository } from './repository-contract.ts';
+
+const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
+
+const reasonOf = (created: Created) =>
+  created.match(
+    () => 'ok',
+    (error) => (error.kind === 'id-taken' ? error.kind : error.reason),
+  );
+
+type Results = Awaited<ReturnType<Commit>>;
+
+/** A lane whose commits end when the test calls `finish`, and the ids of its batches. */
+const startGate = () => {
+  const batches: bigint[][] = [];
+  const gates: ((results?: Results) => void)[] = [];
+  const lane: Commit = async (plants) => {
+    batches.push(plants.map(({ id }) => id));
+    return new Promise((resolve) => {
+      gates.push((results) => resolve(results ?? plants.map(() => ok())));
+    });
+  };
+  return { batches, lane, finish: (results?: Results) => gates.shift()?.(results) };
+};
+
+const startGroup = (options: Partial<GroupCommitOptions> = {}) => {
+  const gate = startGate();
+  return { ...gate, ...createGroupCommit({ lanes: [gate.lane], ...options }) };
+};
+
+describeRepository({ describe, it, expect }, 'a repository that is a group commit', async () => {
+  const plants = new Map<bigint, string>();
+  const commit: Commit = async (batch) =>
+    batch.map(({ id, name, tag }) => {
+      const json = JSON.stringify({ name, tag });
+      if (!plants.has(id)) plants.set(id, json);
+      return plants.get(id) === json ? ok() : err({ kind: 'id-taken', id });
+    });
+  const options = { lanes: [commit, commit], maxBatchPlants: 10 };
+  const reopen = async () => createGroupCommit(options);
+  return { repository: createGroupCommit(options), reopen };
+});
+
+describe('batches', () => {
+  it('have what comes in one turn of the event loop, and then what comes during a commit', async () => {
+    const { batches, create, finish } = startGroup();
+    const first = [create(plant(1)), create(plant(2))];
+    await nextTurn();
+    const second = [create(plant(3)), create(plant(4)), create(plant(5))];
+    await nextTurn();
+    expect(batches).toEqual([[1n, 2n]]);
+    finish();
+    await Promise.all(first);
+    await nextTurn();
+    expect(batches).toEqual([
+      [1n, 2n],
+      [3n, 4n, 5n],
+    ]);
+    finish();
+    expect((await Promise.all(second)).every((result) => result.isOk())).toBe(true);
+  });
+
+  it('have at most so many plants, and so much text unless one plant has it', async () => {
+    const { batches, create, finish, close } = startGroup({ maxBatchPlants: 3, maxBatchText: 4 });
+    const names = ['xx', 'xx', 'x', 'xxxxx', 'x', '', '', ''];
+    const all = names.map(async (name, index) => create(plant(index, name)));
+    for (const _batch of names) {
+      await nextTurn();
+      finish();
+    }
+    await Promise.all(all);
+    await close();
+    expect(batches).toEqual([[0n, 1n], [2n], [3n], [4n, 5n, 6n], [7n]]);
+  });
+
+  it('are committed at the same time by several lanes', async () => {
+    const gates = [startGate(), startGate()];
+    const { create, close } = createGroupCommit({ lanes: gates.map(({ lane }) => lane) });
+    const first = create(plant(1));
+    await nextTurn();
+    const second = create(plant(2));
+    await nextTurn();
+    expect(gates.map(({ batches }) => batches)).toEqual([[[1n]], [[2n]]]);
+    for (const { finish } of gates) finish();
+    await Promise.all([first, second]);
+    await close();
+  });
+});
+
+describe('a create', () => {
+  it('has no result before its commit', async () => {
+    const { create, finish } = startGroup();
+    let isSettled = false;
+    const creating = create(plant(1)).map(() => (isSettled = true));
+    await nextTurn();
+    await nextTurn();
+    expect(isSettled).toBe(false);
+    finish();
+    await creating;
+  });
+
+  it('has the result of its own plant', async () => {
+    const { create, finish } = startGroup();
+    const all = Promise.all([create(plant(1)), create(plant(2)), create(plant(3))]);
+    await nextTurn();
+    finish([
+      ok(),
+      err({ kind: 'id-taken', id: 2n }),
+      err({ kind: 'store-unavailable', reason: 'full' }),
+    ]);
+    expect((await all).map(reasonOf)).toEqual(['ok', 'id-taken', 'full']);
+  });
+
+  it('is unavailable where the commit rejects or has no result for it, and the next is committed', async () => {
+    const thrown = new Error('a bug');
+    const outcomes: (() => Promise<Results>)[] = [
+      async () => Promise.reject(thrown),
+      async () => [],
+      async () => [Promise.reject(thrown)],
+      async () => [ok()],
+    ];
+    const lane: Commit = async () => outcomes.shift()?.() ?? [];
+    const { create, close } = createGroupCommit({ lanes: [lane] });
+    const broken = { kind: 'store-unavailable', reason: 'the commit came to nothing' };
+    expect((await create(plant(1)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
+    expect((await create(plant(2)))._unsafeUnwrapErr()).toEqual(broken);
+    expect((await create(plant(3)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
+    expect((await create(plant(4))).isOk()).toBe(true);
+    await close();
+  });
+
+  it('delays no other while its plant is committed apart from the batch', async () => {
+    const apart: ((created: Created) => void)[] = [];
+    const { create, close } = createGroupCommit({
+      lanes: [
+        async (plants) =>
+          plants.map(async ({ id }) =>
+            id === 1n ? new Promise<Created>((resolve) => apart.push(resolve)) : ok(),
+          ),
+      ],
+    });
+    let isSettled = false;
+    const first = create(plant(1)).map(() => (isSettled = true));
+    await nextTurn();
+    expect((await create(plant(2))).isOk()).toBe(true);
+    expect(isSettled).toBe(false);
+    const closing = close();
+    apart.shift()?.(ok());
+    await closing;
+    expect((await first).isOk()).toBe(true);
+  });
+
+  it('makes one promise and no timer', async () => {
+    const { create, finish } = startGroup({ deadlineMs: 30_000 });
+    // The first create of a batch starts the batch.
+    const creating = [create(plant(0))];
+    const counts = { PROMISE: 0, Timeout: 0 };
+    const hook = createHook({
+      init(_id, type) {
+        if (type === 'PROMISE' || type === 'Timeout') counts[type] += 1;
+      },
+    }).enable();
+    for (let id = 1; id <= 100; id += 1) creating.push(create(plant(id)));
+    hook.disable();
+    expect(counts).toEqual({ PROMISE: 100, Timeout: 0 });
+    await nextTurn();
+    finish();
+    await Promise.all(creating);
+  });
+});
+
+describe('the limits', () => {
+  it('refuse a create at once, counting those in flight', async () => {
+    const { create, finish } = startGroup({ maxWaiting: 3 });
+    const first = [create(plant(1)), create(plant(2))];
+    await nextTurn();
+    const third = create(plant(3));
+    expect(reasonOf(await create(plant(4)))).toBe('3 creates are waiting for the database already');
+    finish();
+    await Promise.all(first);
+    const fifth = create(plant(5));
+    await nextTurn();
+    finish();
+    await nextTurn();
+    finish();
+    expect((await third).isOk()).toBe(true);
+    expect((await fifth).isOk()).toBe(true);
+  });
+
+  it('refuse text at once, counting what is in flight, unless nothing else waits', async () => {
+    const { create, finish, close } = startGroup({ maxWaitingText: 10 });
+    const long = create(plant(1, 'x'.repeat(11)));
+    await nextTurn();
+    expect(reasonOf(await create(plant(2)))).toBe(
+      '11 characters are waiting for the database already',
+    );
+    finish();
+    expect((await long).isOk()).toBe(true);
+    const next = [create({ ...plant(2), tag: 'y'.repeat(8) }), create(plant(3))];
+    await nextTurn();
+    expect((await create(plant(4))).isErr()).toBe(true);
+    finish();
+    expect((await Promise.all(next)).every((result) => result.isOk())).toBe(true);
+    await close();
+  });
+});
+
+describe('the deadline', () => {
+  it('settles each create at its own time, and none is committed after it', async () => {
+    const { batches, create, finish, close } = startGroup({ deadlineMs: 100 });
+    const kept = create(plant(1));
+    await nextTurn();
+    finish();
+    expect((await kept).isOk()).toBe(true);
+    const began = performance.now();
+    const first = create(plant(2));
+    await nextTurn();
+    const later = sleep(50).then(async () => create(plant(3)));
+    expect(reasonOf(await first)).toBe(
+      'the database did not keep the plant within 100 ms: it is too slow',
+    );
+    expect(performance.now() - began).toBeGreaterThanOrEqual(100);
+    expect((await later).isErr()).toBe(true);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(149);
+    const next = create(plant(4));
+    finish();
+    await nextTurn();
+    finish();
+    expect((await next).isOk()).toBe(true);
+    expect(batches).toEqual([[1n], [2n], [4n]]);
+    await close();
+  });
+
+  it('is in the commit, and has what is wrong with the database as its reason', async () => {
+    const deadlines: number[] = [];
+    const { create, close } = createGroupCommit({
+      lanes: [
+        async (_, giveUpAt) => {
+          deadlines.push(giveUpAt);
+          return new Promise(() => {});
+        },
+      ],
+      deadlineMs: 50,
+      trouble: () => 'the disk is full',
+    });
+    const began = performance.now();
+    expect(reasonOf(await create(plant(1)))).toMatch(/within 50 ms: the disk is full$/);
+    expect(deadlines[0]).toBeGreaterThanOrEqual(began + 50);
+    expect(deadlines[0]).toBeLessThanOrEqual(performance.now());
+    await close();
+  });
+});
+
+describe('closing', () => {
+  it('waits for every create so far, and later creates are unavailable', async () => {
+    const { create, close, finish } = startGroup();
+    const creating = [create(plant(1))];
+    await nextTurn();
+    creating.push(create(plant(2)));
+    let isClosed = false;
+    const closing = close().then(() => {
+      isClosed = true;
+    });
+    expect(reasonOf(await create(plant(3)))).toBe('the database is closed');
+    finish();
+    await creating[0];
+    expect(isClosed).toBe(false);
+    await nextTurn();
+    finish();
+    await closing;
+    expect((await Promise.all(creating)).every((result) => result.isOk())).toBe(true);
+    await close();
+  });
+});
