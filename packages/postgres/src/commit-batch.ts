@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import { remedyOf, sqlStateOf } from './server-failure.ts';
 import type { Query, Row, Session } from './session.ts';
-import { insertStatement, readStatement, type Target } from './statements.ts';
+import { insertStatement, readStatement } from './statements.ts';
 
 /**
  * The result for a plant: the table has it; the table has another plant with its id; or neither,
@@ -47,9 +47,8 @@ const nameOf = (text: string): string => `plantstore_${hash('sha256', text).slic
  * Creates the function that commits the batches of a repository. It prepares the insert on each
  * connection, until that may have made one fail. From then on it prepares none.
  */
-export const createCommitBatch = (target: Target): CommitBatch => {
-  // The text of an insert of rows depends on their number.
-  let isPrepared = target.dialect !== 'rows';
+export const createCommitBatch = (table: string): CommitBatch => {
+  let isPrepared = true;
 
   return async (session, plants, { statementMs, lockMs }) => {
     const found = new Map<bigint, Row>();
@@ -59,7 +58,7 @@ export const createCommitBatch = (target: Target): CommitBatch => {
       }
     };
     const insert = async (sorted: readonly NewPlant[]) => {
-      const statement = insertStatement(target, sorted, lockMs);
+      const statement = insertStatement(table, sorted, lockMs);
       if (!isPrepared) return run(statement);
       try {
         return await run({ ...statement, name: nameOf(statement.text) });
@@ -76,13 +75,11 @@ export const createCommitBatch = (target: Target): CommitBatch => {
       // Sorted, because batches that take their locks in different orders deadlock.
       await insert([...firsts.values()].toSorted(byId));
     } catch (thrown) {
-      if (target.dialect === 'postgresql' && sqlStateOf(thrown) === lockNotAvailable) {
-        return 'locked';
-      }
+      if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
       throw thrown;
     }
     const others = plants.filter(({ id }) => !found.has(id));
-    if (others.length > 0) await run(readStatement(target, others));
+    if (others.length > 0) await run(readStatement(table, others));
 
     return plants.map(({ id, name, tag }) => {
       const row = found.get(id);

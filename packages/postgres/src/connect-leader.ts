@@ -4,9 +4,6 @@ import { describeThrown } from './server-failure.ts';
 import { type Login, type Session, startSession } from './session.ts';
 import type { Tls } from './tls.ts';
 
-/** A session on a server that takes writes, and what its engine calls itself. */
-export type Leader = { readonly session: Session; readonly version: string };
-
 /** Why a server could not be used. */
 export type ConnectFailure = { readonly address: Address } & (
   | { readonly kind: 'thrown'; readonly thrown: unknown }
@@ -37,11 +34,8 @@ export const describeFailure = (failure: ConnectFailure): string => {
 
 const refusalOf = async (
   session: Session,
-  version: string,
   timeoutMs: number,
 ): Promise<ConnectFailure | undefined> => {
-  // It has no standbys, and no text but UTF-8.
-  if (version.startsWith('CockroachDB')) return undefined;
   const text = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
     current_setting('server_encoding')`;
   const [row] = await session.query({ text }, timeoutMs);
@@ -53,14 +47,12 @@ const refusalOf = async (
 const tryAddress = async (
   address: Address,
   { loginFor, tls, connectTimeoutMs }: Servers,
-): Promise<Result<Leader, ConnectFailure>> => {
+): Promise<Result<Session, ConnectFailure>> => {
   let session: Session | undefined;
   try {
     session = await startSession(address, await loginFor(address), tls, connectTimeoutMs);
-    const [row] = await session.query({ text: 'SELECT version()' }, connectTimeoutMs);
-    const version = row?.[0] ?? '';
-    const refusal = await refusalOf(session, version, connectTimeoutMs);
-    if (refusal === undefined) return ok({ session, version });
+    const refusal = await refusalOf(session, connectTimeoutMs);
+    if (refusal === undefined) return ok(session);
     await session.close();
     return err(refusal);
   } catch (thrown) {
@@ -77,7 +69,7 @@ const tryAddress = async (
 export const connectLeader = async (
   servers: Servers,
   last?: Address,
-): Promise<Result<Leader, readonly ConnectFailure[]>> => {
+): Promise<Result<Session, readonly ConnectFailure[]>> => {
   const failures: ConnectFailure[] = [];
   const others = servers.addresses.filter((address) => address !== last);
   for (const address of last === undefined ? others : [...others, last]) {

@@ -6,7 +6,7 @@ import type { CommitBatch, Outcome } from './commit-batch.ts';
 import type { Address } from './database-url.ts';
 import { describeThrown, remedyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
-import { readStatement, runningStatement, type Statement, type Target } from './statements.ts';
+import { readStatement, runningStatement, type Statement } from './statements.ts';
 
 /** Commits batches one after another, on a connection that it renews when it must. */
 export type Lane = {
@@ -21,7 +21,8 @@ export type LaneOptions = {
   /** Connects to the leader, trying the server that failed last, or throws why there is none. */
   readonly connect: (failed: Address | undefined) => Promise<Session>;
   readonly session: Session | undefined;
-  readonly target: Target;
+  /** The table of plants, as it is written in SQL. */
+  readonly table: string;
   readonly commitBatch: CommitBatch;
   /** How long a statement may take, in milliseconds. */
   readonly statementTimeoutMs: number;
@@ -81,7 +82,7 @@ const createdOf = ({ id }: NewPlant, outcome: Outcome): Created => {
 
 export const createLane = ({
   connect,
-  target,
+  table,
   commitBatch,
   statementTimeoutMs,
   createApart,
@@ -140,11 +141,11 @@ export const createLane = ({
       for (;;) {
         // A transaction that was committing when the insert timed out precedes ours in the log. Once
         // ours is durable, so is that one, and its locks are released, however slow the standby is.
-        await run(readStatement(target, [plant]), giveUpAt);
+        await run(readStatement(table, [plant]), giveUpAt);
         const outcomes = await insert([plant], giveUpAt, lockMs);
         if (outcomes !== 'locked') return createdOf(plant, outcomes[0] ?? 'missing');
         // A slow insert of another host, or one of ours that had no answer, ends by itself.
-        const inserts = await run(runningStatement(target, elapsedMs()), giveUpAt);
+        const inserts = await run(runningStatement(table, elapsedMs()), giveUpAt);
         if (inserts.length === 0 || performance.now() >= giveUpAt) throw new Error(locked);
         lockMs = lockTimeoutsMs.apart;
       }

@@ -4,14 +4,12 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
 import { type Address, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
-import { chooseDialect } from './choose-dialect.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
 import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
 import { readPassFile } from './pass-file.ts';
 import { prepareTable } from './plants-table.ts';
-import type { Target } from './statements.ts';
 import type { Session } from './session.ts';
 import { readTls, type Tls } from './tls.ts';
 
@@ -73,17 +71,17 @@ const serversOf = (url: DatabaseUrl, tls: Tls, connectTimeoutMs: number): Server
 const repositoryOn = (
   servers: Servers,
   session: Session,
-  target: Target,
+  table: string,
   timing: Timing,
 ): PostgresRepository => {
   const connect = async (last: Address | undefined): Promise<Session> => {
     const connected = await connectLeader(servers, last);
-    if (connected.isOk()) return connected.value.session;
+    if (connected.isOk()) return connected.value;
     throw new Error(connected.error.map(describeFailure).join('; '));
   };
   const statementTimeoutMs = Math.min(timing.statementTimeoutMs, timing.deadlineMs);
-  const commitBatch = createCommitBatch(target);
-  const shared = { target, commitBatch, statementTimeoutMs, connect };
+  const commitBatch = createCommitBatch(table);
+  const shared = { table, commitBatch, statementTimeoutMs, connect };
   const { deadlineMs, maxWaiting } = timing;
   const groupOn = (lanes: readonly Lane[]) =>
     createGroupCommit({
@@ -142,10 +140,9 @@ const open = async (
   const servers = serversOf(url, tls.value, Math.min(timeoutMs, longestMs));
   const connected = await connectLeader(servers);
   if (connected.isErr()) return err(connectError(url, connected.error));
-  const { session, version } = connected.value;
+  const session = connected.value;
   try {
-    const dialect = await chooseDialect(session, version, timing.statementTimeoutMs);
-    const prepared = await prepareTable(session, dialect, timing.statementTimeoutMs);
+    const prepared = await prepareTable(session, timing.statementTimeoutMs);
     if (prepared.isOk()) return ok(repositoryOn(servers, session, prepared.value, timing));
     await session.close();
     return err(tableError(url, prepared.error));
@@ -156,8 +153,7 @@ const open = async (
 };
 
 /**
- * Opens a plant repository on PostgreSQL, CockroachDB or YugabyteDB, and makes its table where it
- * is missing. A create answers once the plant is durable, as far as the server's own replication
+ * Opens a plant repository on PostgreSQL, and makes its table where it is missing. A create answers once the plant is durable, as far as the server's own replication
  * goes. Any number of processes may share one database. While the server is away creates are
  * retried, then answered `store-unavailable`; nothing has to be started again when it is back.
  *

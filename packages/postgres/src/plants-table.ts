@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { describeThrown, sqlStateOf } from './server-failure.ts';
 import type { Session } from './session.ts';
-import { type Dialect, insertStatement, quoted, readStatement, type Target } from './statements.ts';
+import { insertStatement, quoted, readStatement } from './statements.ts';
 
 /** Makes the table of plants, wherever the name leads. */
 export const createTable = (name: string): string =>
@@ -64,12 +64,11 @@ const shapeFault = async (
 
 const rightsFault = async (
   session: Session,
-  { dialect, table }: Target,
+  table: string,
   timeoutMs: number,
 ): Promise<TableFault | undefined> => {
   const [rights] = await session.query({ text: findTableRights, values: [table] }, timeoutMs);
   if (rights?.[0] !== 't') return { kind: 'may-not-use', what: [`SELECT, INSERT ON ${table}`] };
-  if (dialect !== 'postgresql') return undefined;
   const refused = await session.query({ text: findRefusedMessages }, timeoutMs);
   return refused.length === 0
     ? undefined
@@ -79,14 +78,14 @@ const rightsFault = async (
 /** Has the server plan our statements, which tells what no look at the columns does. */
 const statementFault = async (
   session: Session,
-  target: Target,
+  table: string,
   timeoutMs: number,
 ): Promise<TableFault | undefined> => {
   const plants = [{ id: 0n, name: '' }];
   try {
     for (const statement of [
-      insertStatement(target, plants, timeoutMs),
-      readStatement(target, plants),
+      insertStatement(table, plants, timeoutMs),
+      readStatement(table, plants),
     ]) {
       await session.query({ ...statement, text: `EXPLAIN ${statement.text}` }, timeoutMs);
     }
@@ -99,7 +98,7 @@ const statementFault = async (
 
 const checkTable = async (
   session: Session,
-  target: Target,
+  table: string,
   isDurable: boolean,
   timeoutMs: number,
 ): Promise<TableFault | undefined> => {
@@ -109,9 +108,9 @@ const checkTable = async (
       found: 'UNLOGGED, TEMPORARY or inherited from, so plants would be lost or double',
     };
   return (
-    (await shapeFault(session, target.table, timeoutMs)) ??
-    (await rightsFault(session, target, timeoutMs)) ??
-    statementFault(session, target, timeoutMs)
+    (await shapeFault(session, table, timeoutMs)) ??
+    (await rightsFault(session, table, timeoutMs)) ??
+    statementFault(session, table, timeoutMs)
   );
 };
 
@@ -120,19 +119,18 @@ const checkTable = async (
  * throws.
  *
  * @param timeoutMs - how long each statement may take
- * @returns where plants go from now on, whatever a pooler does to the search path
+ * @returns the table as it is written in SQL, with its schema, whatever a pooler does to the search path
  */
 export const prepareTable = async (
   session: Session,
-  dialect: Dialect,
   timeoutMs: number,
-): Promise<Result<Target, TableFault>> => {
+): Promise<Result<string, TableFault>> => {
   for (let attempt = 1; ; attempt += 1) {
     const [found] = await session.query({ text: findTable }, timeoutMs);
     if (found !== undefined) {
-      const target = { dialect, table: `${quoted(found[0] ?? '')}.plants` };
-      const fault = await checkTable(session, target, found[1] === 't', timeoutMs);
-      return fault === undefined ? ok(target) : err(fault);
+      const table = `${quoted(found[0] ?? '')}.plants`;
+      const fault = await checkTable(session, table, found[1] === 't', timeoutMs);
+      return fault === undefined ? ok(table) : err(fault);
     }
     try {
       await session.query({ text: createTable('plants') }, timeoutMs);

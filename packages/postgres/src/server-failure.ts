@@ -22,7 +22,7 @@ export type Remedy =
   /** Nothing helps but an operator. */
   | 'give-up';
 
-// postgresql.org/docs/current/errcodes-appendix.html; cockroachlabs.com/docs/stable/transaction-retry-error-reference
+// postgresql.org/docs/current/errcodes-appendix.html
 const remedies: readonly (readonly [RegExp, Remedy])[] = [
   // Conflicts of transactions (40001, 40P01) and an unknown outcome (40003): inserting is idempotent.
   [/^(40001|40P01|40003)$/, 'repeat'],
