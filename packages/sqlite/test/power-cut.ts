@@ -6,24 +6,29 @@ const blockSize = 4096;
 /** Which changes that no sync made durable a power cut leaves: none, all, or those for which it is true. */
 export type Leaves = () => boolean;
 
-const withSize = (bytes: Buffer, size: number): Buffer =>
-  size <= bytes.length
-    ? bytes.subarray(0, size)
-    : Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
+/** More than any file of a test grows to. */
+const maxByteLength = 64 * 1024 * 1024;
+
+/** The bytes of an empty file. Its buffer can be resized; what is added is zero. */
+const createBytes = () => new Uint8Array(new ArrayBuffer(0, { maxByteLength }));
 
 /**
  * A file as Linux keeps it. Blocks are dirty from a write until a sync. A sync that fails marks them
  * clean, too: they can be read, and no later sync writes them.
  */
 const createFile = () => {
-  let cached: Buffer = Buffer.alloc(0);
-  let durable: Buffer = Buffer.alloc(0);
+  const cached = createBytes();
+  const durable = createBytes();
   let hasNewSize = false;
   const dirty = new Set<number>();
   const resize = (size: number) => {
     if (size === cached.length) return;
-    cached = withSize(cached, size);
+    cached.buffer.resize(size);
     hasNewSize = true;
+  };
+  const copyBlock = (block: number, to: Uint8Array) => {
+    if (block >= to.length) return;
+    to.set(cached.subarray(block, Math.min(block + blockSize, to.length)), block);
   };
   const clean = () => {
     dirty.clear();
@@ -31,10 +36,10 @@ const createFile = () => {
   };
   /** What is durable, and what `keeps` chooses of the rest. */
   const after = (keeps: Leaves): Buffer => {
-    const size = hasNewSize && keeps() ? cached.length : durable.length;
-    const result = Buffer.from(withSize(durable, size));
+    const result = Buffer.alloc(hasNewSize && keeps() ? cached.length : durable.length);
+    result.set(durable.subarray(0, result.length));
     for (const block of dirty) {
-      if (keeps()) cached.copy(result, block, block, block + blockSize);
+      if (keeps()) copyBlock(block, result);
     }
     return result;
   };
@@ -43,7 +48,7 @@ const createFile = () => {
       resize(Math.max(cached.length, offset + data.length));
       // The disk learns the size with the block that ends the file.
       hasNewSize ||= offset + data.length > durable.length;
-      data.copy(cached, offset);
+      cached.set(data, offset);
       const first = offset - (offset % blockSize);
       for (let block = first; block < offset + data.length; block += blockSize) dirty.add(block);
     },
@@ -52,12 +57,13 @@ const createFile = () => {
       for (const block of dirty) if (block >= size) dirty.delete(block);
     },
     sync() {
-      durable = after(() => true);
+      if (hasNewSize) durable.buffer.resize(cached.length);
+      for (const block of dirty) copyBlock(block, durable);
       clean();
     },
     failToSync: clean,
     after,
-    cached: () => cached,
+    cached: () => Buffer.from(cached),
   };
 };
 
