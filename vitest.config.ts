@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const packages = [
   'packages/core',
@@ -8,32 +8,40 @@ const packages = [
   'packages/server',
   'packages/client',
 ];
-const rooms = [...packages, 'examples', 'tests', 'bench'];
+const folders = [...packages, 'examples', 'tests', 'tests/packages', 'bench'];
+
+/** What a folder's tests share: a database server, and the packed packages. */
+const globalSetups: Readonly<Record<string, string>> = {
+  'packages/postgres': 'packages/postgres/test/global-setup.ts',
+  'tests/packages': 'tests/packages/pack.ts',
+};
+
+/** The tests of a folder. */
+export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
+  root: folder,
+  // Workspace packages resolve to their sources, so that no test needs a build.
+  ssr: {
+    resolve: { conditions: ['@plantstore/source', 'module', 'node', 'development|production'] },
+  },
+  test: {
+    name: folder,
+    exclude:
+      folder === 'tests' ? [...configDefaults.exclude, 'packages/**'] : configDefaults.exclude,
+    // Machines are shared and noisy; a test that hangs is still found.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    globalSetup: [globalSetups[folder] ?? []]
+      .flat()
+      .map((path) => fileURLToPath(new URL(path, import.meta.url))),
+    typecheck: { enabled: packages.includes(folder), tsconfig: '../../tsconfig.json' },
+  },
+});
 
 export default defineConfig({
   test: {
     // Most tests wait more than they compute; by default, one core would be left idle.
     maxWorkers: '100%',
-    projects: rooms.map((room) => ({
-      root: room,
-      // Workspace packages resolve to their sources, so that no test needs a build.
-      ssr: {
-        resolve: {
-          conditions: ['@plantstore/source', 'module', 'node', 'development|production'],
-        },
-      },
-      test: {
-        name: room,
-        // Machines are shared and noisy; a test that hangs is still found.
-        testTimeout: 30_000,
-        hookTimeout: 60_000,
-        globalSetup:
-          room === 'packages/postgres'
-            ? [fileURLToPath(new URL('packages/postgres/test/global-setup.ts', import.meta.url))]
-            : [],
-        typecheck: { enabled: packages.includes(room), tsconfig: '../../tsconfig.json' },
-      },
-    })),
+    projects: folders.map(testsIn),
     coverage: {
       provider: 'v8',
       include: ['**/src/**/*.ts'],

@@ -1,6 +1,8 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inject } from 'vitest';
 import { runIn } from './stranger.ts';
 
 /** The packages as a package manager has laid them out. */
@@ -19,16 +21,13 @@ const shimIn = (folder: string): Layout['bin'] => [
   join(folder, 'node_modules/.bin/plantstore-server'),
 ];
 
-/** Returns the tarballs by the names of their packages. */
-const tarballsIn = async (folder: string): Promise<Readonly<Record<string, string>>> => {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
-  return Object.fromEntries(
-    files.map((file) => [
-      file.replace(/^plantstore-(\w+)-.*$/, '@plantstore/$1'),
-      `file:${join(folder, file)}`,
-    ]),
-  );
-};
+/** The tarballs by the names of their packages. */
+const tarballs = Object.fromEntries(
+  readdirSync(inject('tarballs')).map((file) => [
+    file.replace(/^plantstore-(\w+)-.*$/, '@plantstore/$1'),
+    `file:${join(inject('tarballs'), file)}`,
+  ]),
+);
 
 /** Returns the folders of what npm has installed in one, by name. */
 const foldersIn = async (folder: string): Promise<Readonly<Record<string, string>>> => {
@@ -46,45 +45,45 @@ const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.s
 
 const manifest = { private: true, type: 'module' };
 
-/** Installs the tarballs of one folder into another one. */
-export type Install = (tarballs: string, into: string) => Promise<Layout>;
+/** Installs the packed packages into a folder; npm has installed them into another one before. */
+export type Install = (folder: string, installedByNpm: string) => Promise<Layout>;
 
 /** Layouts in which a package finds only what its manifest declares. */
 export const strictLayouts: Readonly<Record<string, Install>> = {
-  async 'pnpm without hoisting'(from, folder) {
-    const dependencies = await tarballsIn(from);
-    await writeJson(join(folder, 'package.json'), { ...manifest, dependencies });
+  async 'pnpm without hoisting'(folder) {
+    await writeJson(join(folder, 'package.json'), { ...manifest, dependencies: tarballs });
     await writeJson(join(folder, 'pnpm-workspace.yaml'), {
       nodeLinker: 'isolated',
       hoist: false,
       publicHoistPattern: [],
       // The packages' dependencies on each other would be looked for in the registry.
-      overrides: dependencies,
+      overrides: tarballs,
     });
     await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
     return { folder, env, bin: shimIn(folder) };
   },
 
-  async "npm's linked strategy"(from, folder) {
+  async "npm's linked strategy"(folder) {
     await writeJson(join(folder, 'package.json'), manifest);
-    const tarballs = Object.values(await tarballsIn(from));
     const how = ['--install-strategy=linked', '--no-audit', '--no-fund', '--prefix', folder];
-    await runIn(folder, 'npm', ['install', ...how, ...tarballs]);
+    await runIn(folder, 'npm', ['install', ...how, ...Object.values(tarballs)]);
     return { folder, env, bin: shimIn(folder) };
   },
 
-  async 'npm, globally and side by side'(from, prefix) {
-    const tarballs = Object.values(await tarballsIn(from));
+  async 'npm, globally and side by side'(prefix) {
     const how = ['--global', '--no-audit', '--no-fund', '--prefix', prefix];
-    await runIn(prefix, 'npm', ['install', ...how, ...tarballs]);
+    await runIn(prefix, 'npm', ['install', ...how, ...Object.values(tarballs)]);
     return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };
   },
 
-  async "Yarn's Plug'n'Play"(from, folder) {
-    const dependencies = await tarballsIn(from);
+  async "Yarn's Plug'n'Play"(folder, installedByNpm) {
     // Yarn does not read npm's settings, so it takes all other packages from npm's folder.
-    const resolutions = { ...(await foldersIn(from)), ...dependencies };
-    await writeJson(join(folder, 'package.json'), { ...manifest, dependencies, resolutions });
+    const resolutions = { ...(await foldersIn(installedByNpm)), ...tarballs };
+    await writeJson(join(folder, 'package.json'), {
+      ...manifest,
+      dependencies: tarballs,
+      resolutions,
+    });
     await writeFile(join(folder, 'yarn.lock'), '');
     await writeJson(join(folder, '.yarnrc.yml'), {
       nodeLinker: 'pnp',

@@ -132,7 +132,7 @@ describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes 
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-    layout = (await strictLayouts[name]?.(stranger.folder, folder)) as Layout;
+    layout = (await strictLayouts[name]?.(folder, stranger.folder)) as Layout;
   }, 5 * minutes);
 
   afterAll(async () => rm(folder, { recursive: true, force: true }));

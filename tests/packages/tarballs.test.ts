@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+const require = createRequire(import.meta.url);
+const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
+const importPattern = /(?:\bfrom |\bimport |\bimport\()['"]([^'"]+)['"]/g;
+
+type Manifest = {
+  readonly name: string;
+  readonly dependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
+};
+
+/** The files of a package besides its manifest, its page, its licence and its code. */
+const more: Readonly<Record<string, readonly string[]>> = {
+  core: ['openapi.json'],
+  server: ['dist/neverthrow-licence.txt', 'dist/zod-licence.txt'],
+};
+
+it('packs every package', () => {
+  const packages = readdirSync(new URL('../../packages', import.meta.url));
+  expect(readdirSync(inject('tarballs')).length).toBe(packages.length);
+});
+
+describe.each(
+  readdirSync(inject('tarballs')).map((tarball) => ({
+    name: tarball.replace(/^plantstore-(\w+)-.*$/, '$1'),
+    tarball: join(inject('tarballs'), tarball),
+  })),
+)('the packed $name', { timeout: 60_000 }, ({ name, tarball }) => {
+  let folder = '';
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plantstore-unpacked-'));
+    execFileSync('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1']);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const files = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+      .toSorted();
+
+  it('has its manifest, its page, its licence and its code, and no other file', () => {
+    const code = /^dist\/.+\.(js|d\.ts)$/;
+    const ofTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
+    expect(files().filter((file) => !code.test(file) || ofTests.test(file))).toEqual(
+      ['LICENSE', 'README.md', 'package.json', ...(more[name] ?? [])].toSorted(),
+    );
+  });
+
+  it('imports only packages that its manifest declares', () => {
+    const manifest = JSON.parse(read('package.json')) as Manifest;
+    const { dependencies, peerDependencies } = manifest;
+    const declared = Object.keys({ [manifest.name]: '', ...dependencies, ...peerDependencies });
+    const undeclared = files()
+      .filter((file) => /\.(js|d\.ts)$/.test(file))
+      // Without the examples in comments.
+      .map((file) => read(file).replaceAll(/^\s*(\*|\/[*/]).*$/gm, ''))
+      .flatMap((code) => [...code.matchAll(importPattern)].map(([, specifier = '']) => specifier))
+      .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier))
+      .filter((specifier) => !declared.some((one) => `${specifier}/`.startsWith(`${one}/`)));
+    expect(undeclared).toEqual([]);
+  });
+
+  it('has a manifest without the workspace and its sources', () => {
+    expect(read('package.json')).not.toMatch(/@plantstore\/source|workspace:/);
+  });
+
+  it('is well-formed, as publint sees it', async () => {
+    const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  it('has types for every way to import it, as attw sees it', () => {
+    const args = [attw, tarball, '--profile', 'esm-only', '-f', 'ascii', '--no-color'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const found = status === 0 ? '' : stdout + stderr;
+    expect({ status, found }).toEqual({ status: 0, found: '' });
+  });
+});
