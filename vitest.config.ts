@@ -25,8 +25,8 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   },
   test: {
     name: folder,
-    exclude:
-      folder === 'tests' ? [...configDefaults.exclude, 'packages/**'] : configDefaults.exclude,
+    // These folders have a project of their own.
+    exclude: [...configDefaults.exclude, 'packages/**', 'timing/**'],
     // Machines are shared and noisy; a test that hangs is still found.
     testTimeout: 30_000,
     hookTimeout: 60_000,

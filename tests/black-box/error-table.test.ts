@@ -67,7 +67,6 @@ const requests: Readonly<
   'token-rejected': post(plant, { Authorization: 'Bearer another' }),
   'path-unknown': raw('POST /plants/ HTTP/1.1', { Host: 'localhost' }, ''),
   'method-not-allowed': raw('GET /plants HTTP/1.1', { Host: 'localhost' }, ''),
-  // The host waits 15 seconds for the head of a request.
   'request-timeout': Buffer.from('POST /plants HTTP/1.1\r\nHost: loc'),
   'body-too-large': post('', { 'Content-Length': '1048577' }),
   'media-type-unsupported': post(plant, { 'Content-Type': 'text/plain' }),
@@ -98,7 +97,8 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
   let host: RunningHost | undefined;
   let stop = async () => {};
   beforeAll(async () => {
-    host = await startHost({ args: ['--database', 'memory:'] }, (task) => {
+    const args = ['--database', 'memory:', '--headers-timeout-ms', '2000'];
+    host = await startHost({ args }, (task) => {
       stop = task;
     });
   });

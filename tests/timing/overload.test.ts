@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { gather } from './crowd.ts';
-import { newFolder, type RunningHost, startHost } from './host.ts';
+import { newFolder, type RunningHost, startHost } from '../black-box/host.ts';
 import { median } from './median.ts';
 
 const maxInFlight = 256;

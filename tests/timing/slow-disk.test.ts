@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeFaultyDisk } from '../../packages/sqlite/test/faulty-disk.ts';
-import { post, startHost } from './host.ts';
+import { post, startHost } from '../black-box/host.ts';
 import { median } from './median.ts';
 
 const delayMs = 200;

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { token } from './host.ts';
+import { token } from '../black-box/host.ts';
 
 /** What a crowd of clients was told, in a span of time. */
 export type Told = {
