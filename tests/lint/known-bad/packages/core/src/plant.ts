@@ -1,4 +1,5 @@
-// expected: nothing
-import * as z from 'zod/mini';
+// expected: eslint/no-restricted-imports
+import * as z from 'zod';
+import * as mini from 'zod/mini';
 
-export const Text = z.string();
+export const used = [z, mini];

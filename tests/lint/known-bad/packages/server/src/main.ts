@@ -1,5 +1,5 @@
-// expected: nothing
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { serve } from './good.ts';
+// expected: eslint/no-restricted-imports
+import { ok } from 'neverthrow';
 
-export const main = { openSqliteRepository, serve };
+export const used = [openSqliteRepository, ok];

@@ -1,4 +1,5 @@
 // expected: eslint/no-restricted-imports
 import { openSqliteRepository } from '@plantstore/sqlite';
+import pg from 'pg';
 
-export const open = openSqliteRepository;
+export const used = [openSqliteRepository, pg];

@@ -1,4 +1,5 @@
 // expected: eslint/no-restricted-imports
 import { format } from 'prettier';
+import { it } from 'vitest';
 
-export const formatted = (text: string): Promise<string> => format(text);
+export const used = [format, it];

@@ -1,4 +1,0 @@
-// expected: eslint/no-restricted-imports
-import { createPlant } from '@plantstore/core';
-
-export const create = createPlant;

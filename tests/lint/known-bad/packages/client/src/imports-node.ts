@@ -1,4 +1,0 @@
-// expected: eslint/no-restricted-imports
-import { Agent } from 'node:http';
-
-export const agent = new Agent();

@@ -1,0 +1,12 @@
+// expected: eslint/no-restricted-imports
+import { Agent } from 'node:http';
+// expected: eslint/no-restricted-imports
+import { createPlant } from '@plantstore/core';
+// Such an import stays in the built file, and with it zod.
+// expected: typescript/no-import-type-side-effects
+import { type Plant } from '@plantstore/core';
+// expected: eslint/no-restricted-imports
+import * as z from 'zod/mini';
+
+export const used = [Agent, createPlant, z];
+export const nameOf = (plant: Plant): string => plant.name;

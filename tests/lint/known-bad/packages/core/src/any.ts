@@ -1,2 +1,0 @@
-// expected: typescript/no-explicit-any
-export const anything = (value: any): unknown => value;

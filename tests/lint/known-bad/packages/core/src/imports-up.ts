@@ -1,4 +1,0 @@
-// expected: eslint/no-restricted-imports
-import { openText } from '../../sqlite/src/good.ts';
-
-export const open = openText;

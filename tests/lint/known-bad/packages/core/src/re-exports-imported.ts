@@ -1,4 +1,0 @@
-// expected: walls/no-reexport
-import { ok } from 'neverthrow';
-
-export { ok as fine };

@@ -1,2 +1,0 @@
-// expected: walls/no-reexport
-export { ok } from 'neverthrow';

@@ -1,4 +1,0 @@
-// expected: eslint/no-restricted-imports
-import { openSqliteRepository } from '@plantstore/sqlite';
-
-export const wrong = openSqliteRepository;

@@ -1,2 +1,0 @@
-// expected: eslint/no-restricted-imports
-export const open = async (): Promise<unknown> => await import('@plantstore/sqlite');

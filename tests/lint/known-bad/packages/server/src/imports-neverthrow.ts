@@ -1,4 +1,0 @@
-// expected: eslint/no-restricted-imports
-import { ok } from 'neverthrow';
-
-export const fine = ok;

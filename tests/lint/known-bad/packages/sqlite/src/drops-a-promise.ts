@@ -1,6 +1,0 @@
-// expected: typescript/no-floating-promises
-import { writeFile } from 'node:fs/promises';
-
-export const forget = (path: string): void => {
-  writeFile(path, '');
-};

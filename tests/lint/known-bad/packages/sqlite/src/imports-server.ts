@@ -1,4 +1,0 @@
-// expected: eslint/no-restricted-imports
-import * as server from '@plantstore/server';
-
-export const all: unknown = server;
