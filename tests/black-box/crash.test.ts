@@ -14,7 +14,7 @@ const failingWith = (code: string) => {
 /** The token, in code whose text does not have it. */
 const bearerInCode = `'Bearer ' + ${JSON.stringify(token.split('-'))}.join('-')`;
 
-describe('a fault that nobody caught', () => {
+describe('an uncaught exception', () => {
   it.each([
     ['an exception', `throw new Error('a bug with ' + ${bearerInCode})`],
     ['a rejection', `void Promise.reject(new Error('a bug with ' + ${bearerInCode}))`],
@@ -34,7 +34,7 @@ describe('a fault that nobody caught', () => {
     const last = host.stdout().trimEnd().split('\n').at(-1) ?? '';
     expect(JSON.parse(last)).toMatchObject({
       level: 'error',
-      message: expect.stringContaining('nobody caught') as unknown,
+      message: expect.stringContaining('uncaught exception') as unknown,
     });
     expect(host.stdout() + host.stderr()).not.toContain(token);
     expect(host.stderr()).toBe('');

@@ -31,7 +31,7 @@ describe('a fault of ours', () => {
         requestId: expect.stringMatching(/^[\w-]{36}$/) as unknown,
       },
     ]);
-    expect(JSON.stringify(logged)).toContain('whose message has the token');
+    expect(JSON.stringify(logged)).toContain('an error that contains the token');
     expect(JSON.stringify(logged)).not.toContain('good');
   });
 
@@ -53,7 +53,7 @@ describe('a fault of ours', () => {
     const request = post(7).replace('Bearer good', `Bearer ${token}`);
     expect((await sendRaw(port, request)).status).toBe(500);
     expect(logged).toMatchObject([{ status: 500, message: 'request failed' }]);
-    expect(JSON.stringify(logged)).toContain('whose message has the token');
+    expect(JSON.stringify(logged)).toContain('an error that contains the token');
     expect(JSON.stringify(logged)).not.toContain(form);
   });
 });

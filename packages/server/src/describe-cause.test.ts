@@ -32,7 +32,16 @@ describe('a cause as text', () => {
       detail: 'Failing row contains (7, s3cr3t)',
     });
     expect(describeCause(error)).not.toContain('s3cr3t');
-    expect(describeCause({ config: 's3cr3t' })).toBe('something that is no error (object)');
+    expect(describeCause({ config: 's3cr3t' })).toBe('something that is not an error (object)');
+  });
+
+  it('has no credentials', () => {
+    const error = new Error(
+      'cannot send Authorization: Bearer s3cr3t to postgres://ada:s3cr3t@db.example/garden',
+    );
+    const described = describeCause(error);
+    expect(described).toContain('Bearer … to postgres://ada:…@db.example/garden');
+    expect(described).not.toContain('s3cr3t');
   });
 
   it('ends, whatever was thrown', () => {
@@ -46,6 +55,7 @@ describe('a cause as text', () => {
       },
     });
     expect(describeCause(trap)).toBe('a cause that cannot be read');
-    for (const odd of [undefined, null, 7, () => 1]) expect(describeCause(odd)).toMatch(/no error/);
+    for (const odd of [undefined, null, 7, () => 1])
+      expect(describeCause(odd)).toMatch(/not an error/);
   });
 });

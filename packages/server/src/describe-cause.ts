@@ -1,13 +1,30 @@
-/** Of a chain of causes, this many are told; it may be a circle. */
+/** How many causes of causes are described; a chain may be a circle. */
 const maxDepth = 5;
 
+const credentials: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer +)\S+/gi, '$1…'],
+  // The password of a URL.
+  [/(:\/\/[^\s/:@]*:)[^\s/]*@/g, '$1…@'],
+];
+
+const redact = (text: string): string =>
+  credentials.reduce((redacted, [pattern, shown]) => redacted.replaceAll(pattern, shown), text);
+
+/** Whether a text contains a token, also percent-encoded or in base64. */
+const hasToken = (text: string, token: string): boolean => {
+  const bytes = Buffer.from(token);
+  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  const forms = [token, encodeURIComponent(token), base64, bytes.toString('base64url')];
+  return forms.some((form) => text.toLowerCase().includes(form.toLowerCase()));
+};
+
 const describeError = (error: Error, depth: number): string => {
-  const code = 'code' in error && typeof error.code === 'string' ? ` [${error.code}]` : '';
-  const inner = error instanceof AggregateError ? error.errors : [error.cause];
-  const told = inner
+  const code = 'code' in error ? ` [${String(error.code)}]` : '';
+  const inner: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  const causes = inner
     .filter((one) => one !== undefined && depth < maxDepth)
-    .map((one: unknown) => `\ncaused by: ${describe(one, depth + 1)}`);
-  return `${error.stack ?? `${error.name}: ${error.message}`}${code}${told.join('')}`;
+    .map((one) => `\ncaused by: ${describe(one, depth + 1)}`);
+  return `${error.stack ?? `${error.name}: ${error.message}`}${code}${causes.join('')}`;
 };
 
 const describe = (cause: unknown, depth: number): string => {
@@ -17,16 +34,18 @@ const describe = (cause: unknown, depth: number): string => {
     const why = inner === undefined ? '' : `\ncaused by: ${describe(inner, depth + 1)}`;
     return `${String(reason)}${why}`;
   }
-  return typeof cause === 'string' ? cause : `something that is no error (${typeof cause})`;
+  return typeof cause === 'string' ? cause : `something that is not an error (${typeof cause})`;
 };
 
 /**
- * Why something failed, as text that any log can take: messages, stacks and codes. Nothing else that
- * an error has on it is told, for drivers put URLs with passwords there, and the values of rows.
+ * Describes why something failed, as text for a log: messages, stacks and codes without credentials.
+ * Other properties are left out, because drivers put URLs with passwords and the values of rows there.
+ * An error that contains `token` is not described at all.
  */
-export const describeCause = (cause: unknown): string => {
+export const describeCause = (cause: unknown, token?: string): string => {
   try {
-    return describe(cause, 0);
+    const text = redact(describe(cause, 0));
+    return token !== undefined && hasToken(text, token) ? 'an error that contains the token' : text;
   } catch {
     return 'a cause that cannot be read';
   }

@@ -77,7 +77,7 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('ends with 1 at a fault that nobody caught, also where it has not started', async () => {
+  it('ends with 1 after an uncaught exception, also where it has not started', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('uncaughtException', new Error('a bug'));

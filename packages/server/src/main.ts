@@ -23,7 +23,7 @@ const version = (): string => {
  * The bundled host: reads the settings, opens the store, serves until a signal asks it to stop.
  *
  * @returns the exit status: 0 after a graceful stop, 1 where it cannot run, was stopped at once or
- * came upon a fault that nobody caught, 2 for wrong settings
+ * had an uncaught exception, 2 for wrong settings
  */
 export const main = async ({ argv, env, ...outside }: MainOptions): Promise<number> => {
   const { stdout, stderr } = outside;

@@ -45,8 +45,8 @@ export const createTimeouts = (durationMs: number): Timeouts => {
   };
 };
 
-/** Resolves as the promise does, or with `undefined` when its time is up first. */
-export const withTimeout = async <T>(
+/** Settles as the promise does, or resolves with `undefined` when its time is up first. */
+export const withTimeout = <T>(
   timeouts: Timeouts,
   promise: PromiseLike<T>,
 ): Promise<T | undefined> =>

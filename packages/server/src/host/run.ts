@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
+import { describeCause } from '../describe-cause.ts';
 import { createTimeouts, withTimeout } from '../timeouts.ts';
-import { describeCrash } from './describe-crash.ts';
 import { startHealth, type StartedHealth } from './health-server.ts';
 import { createLog, type LogFormat } from './log.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
@@ -80,7 +80,9 @@ export const run = async (
   const signals = listenForSignals(
     outside.signals,
     (thrown) => {
-      log.error(describeCrash(thrown), 'a fault that nobody caught: ending with status 1');
+      // Other values may be a request with its token.
+      const cause = thrown instanceof Error ? describeCause(thrown) : typeof thrown;
+      log.error({ cause }, 'uncaught exception: ending with status 1');
     },
     (signal) => log.info({ signal }, 'a signal was ignored: SIGTERM stops the host'),
   );

@@ -1,10 +1,11 @@
 import type { Authenticate } from '../authenticate.ts';
+import { describeCause } from '../describe-cause.ts';
+import { type Timeouts, withTimeout } from '../timeouts.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
 import { isHostValid, maxHeaderFields, type RequestHead } from './request-head.ts';
 import { pathOf } from './request-path.ts';
-import { type Timeouts, withTimeout } from '../timeouts.ts';
 
 /** What decides about a request head. */
 export type AdmissionRules = {
@@ -88,23 +89,8 @@ const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | und
   return { kind: 'answered', answer: cors.optionsAnswer(head.origin) };
 };
 
-/** The forms in which a token may be in a message; padding may follow base64. */
-const formsOf = (token: string): readonly string[] => {
-  const bytes = Buffer.from(token);
-  const base64 = bytes.toString('base64').replace(/=+$/, '');
-  return [token, encodeURIComponent(token), base64, bytes.toString('base64url')];
-};
-
-/** Describes what was thrown, in one line without the token. */
-const describe = (thrown: unknown, token: string): string => {
-  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
-  const forms = formsOf(token);
-  const hasToken = forms.some((form) => text.toLowerCase().includes(form.toLowerCase()));
-  return hasToken ? 'an error whose message has the token in it' : text;
-};
-
 const authenticateThrew = (thrown: unknown, token: string): Admission =>
-  refuse('internal', { cause: `authenticate threw: ${describe(thrown, token)}` });
+  refuse('internal', { cause: `authenticate threw: ${describeCause(thrown, token)}` });
 
 /** With any parameters; only space and tab are space in a field (RFC 9110 §5.6.3). */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;|$)/i;

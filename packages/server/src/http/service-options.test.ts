@@ -39,7 +39,7 @@ describe('the options of the service', () => {
       const admission = await serviceWith({ authenticate }).admit(headOf(secret));
       expect(outcomeOf(admission)).toBe('internal');
       expect(JSON.stringify(admission)).not.toContain('s3cr3t');
-      expect(JSON.stringify(admission)).toContain('whose message has the token');
+      expect(JSON.stringify(admission)).toContain('an error that contains the token');
     }
   });
 

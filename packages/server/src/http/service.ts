@@ -2,10 +2,10 @@ import { createPlant } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
 import type { Limits } from '../limits.ts';
 import type { ServiceOptions } from '../service-options.ts';
+import { createTimeouts, withTimeout } from '../timeouts.ts';
 import { type Admission, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
-import { createTimeouts } from '../timeouts.ts';
 import type { RequestHead } from './request-head.ts';
 import { basePathForm, normalizeBasePath } from './request-path.ts';
 
@@ -34,23 +34,18 @@ export const createService = (options: ServiceOptions, limits: Limits): Service 
   const timeouts = createTimeouts(handlerTimeoutMs);
   const path = `${normalized}/plants`;
 
-  const store = async (input: unknown): Promise<Answer> =>
-    new Promise((resolve) => {
-      const wait = timeouts.start(() => {
+  const store = async (input: unknown): Promise<Answer> => {
+    try {
+      const created = await withTimeout(timeouts, createPlant(repository, input));
+      if (created === undefined) {
         const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
-        resolve(errorAnswer('unavailable', { cause }));
-      });
-      createPlant(repository, input).then(
-        (created) => {
-          timeouts.stop(wait);
-          resolve(created.isOk() ? plantAnswer(created.value) : failureAnswer(created.error));
-        },
-        (cause: unknown) => {
-          timeouts.stop(wait);
-          resolve(errorAnswer('internal', { cause }));
-        },
-      );
-    });
+        return errorAnswer('unavailable', { cause });
+      }
+      return created.isOk() ? plantAnswer(created.value) : failureAnswer(created.error);
+    } catch (cause) {
+      return errorAnswer('internal', { cause });
+    }
+  };
 
   return {
     maxBodyBytes,
