@@ -101,7 +101,8 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
     requireHostHeader: false,
   };
   const server = createPlainServer(nodeOptions, options.tls, headersTimeout);
-  // A client may end its side once it has sent its request, and still reads the answer.
+  // A client may end its side once it has sent its request, and still reads the answer. The property
+  // is undocumented; Node keeps it because programs set it (nodejs/node#36819).
   Object.assign(server, { httpAllowHalfOpen: true });
   // A client that does not read its answers moves no byte; nothing else takes so long, with authenticate and then the repository.
   server.timeout = requestTimeoutMs + 2 * limits.handlerTimeoutMs;

@@ -82,7 +82,8 @@ const closeGracefully = async (
   deadlineMs: number,
 ): Promise<void> => {
   const closed = once(server, 'close');
-  // Not the http server's own close: it would reset idle connections on which a request is coming.
+  // Not the http server's own close: it would reset idle connections on which a request is arriving
+  // (nodejs/node#60617).
   NetServer.prototype.close.call(server);
   const givenUp = new AbortController();
   const untilClosed = { signal: givenUp.signal, ref: false };

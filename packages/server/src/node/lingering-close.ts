@@ -70,7 +70,10 @@ export const closeLingering = (
   drain(socket, lingerMs, settle);
 };
 
-/** Has Node close a connection in this way, too, after the last response on it. */
+/**
+ * Makes Node close a connection in this way, too, after the last response on it. It can go when Node's
+ * own close lets the client read that response (nodejs/node#21026, nodejs/node#36205).
+ */
 export const lingerOnClose = (socket: Socket): void => {
   Object.assign(socket, { destroySoon: () => closeLingering(socket) });
 };

@@ -6,7 +6,7 @@ import type { Server as NetServer, Socket } from 'node:net';
 export type TrackedConnections = {
   /** Ends the connections that wait for a request, but not before their answers are sent. */
   readonly destroyIdle: () => void;
-  /** Ends the connections that have not brought a byte of HTTP; Node does not count them as idle. */
+  /** Ends the connections without a byte of HTTP; before Node 26, they are not idle (nodejs/node#63470). */
   readonly destroySilent: () => void;
   readonly destroyAll: () => void;
 };
@@ -44,7 +44,8 @@ export const trackConnections = (server: Server): TrackedConnections => {
 
   return {
     destroyIdle() {
-      // Node takes those for idle, too, whose client has read but a part of the last answer.
+      // Node counts a connection as idle once its response has ended, though not all of it is sent. This
+      // can go when Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
       const sending = [...sockets].filter(({ writableLength }) => writableLength > 0);
       for (const socket of sending) Object.assign(socket, { destroy: () => socket });
       server.closeIdleConnections();
