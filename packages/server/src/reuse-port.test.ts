@@ -1,7 +1,7 @@
 import { createMemoryRepository } from '@plantstore/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectRaw, parseResponses } from '../test/raw-http.ts';
-import { cannotListen } from './node/listen-address.ts';
+import { cannotListen } from './node/listen-on.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
 
 const start = async (options: Partial<StartServerOptions>) => {
@@ -66,7 +66,7 @@ describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
 
 it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])('a system that cannot is told by %s', (code) => {
   const thrown = Object.assign(new Error(code), { code });
-  expect(cannotListen('::1', 3_000, thrown, true)).toBe(
+  expect(cannotListen({ host: '::1', port: 3_000, reusePort: true }, thrown)).toBe(
     '[::1]:3000 cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy',
   );
 });

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { encodePath, normalizeBasePath } from './http/request-path.ts';
 import { longestTimerMs } from './limits.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 import { trackConnections, type TrackedConnections } from './node/track-connections.ts';
-import { cannotListen, inUrl, reachable } from './node/listen-address.ts';
+import { type ListenAddress, listenOn } from './node/listen-on.ts';
 
 /**
  * What a running server is made of.
@@ -120,7 +120,7 @@ const renewTls = (server: Server, tls: TlsOptions): RenewedTls => {
 
 const largestPort = 65_535;
 
-const checkAddress = (host: string, port: number, reusePort: boolean): void => {
+const checkAddress = ({ host, port, reusePort }: ListenAddress): void => {
   // Node would listen on every address of this machine.
   if (typeof host !== 'string' || host === '') {
     throw new TypeError('host must be a host name or an address');
@@ -153,24 +153,18 @@ const checkAddress = (host: string, port: number, reusePort: boolean): void => {
  */
 export const startServer = async (options: StartServerOptions): Promise<StartedServer> => {
   const { host = '127.0.0.1', port = 3000, reusePort = false, basePath = '' } = options;
-  checkAddress(host, port, reusePort);
+  const address = { host, port, reusePort };
+  checkAddress(address);
   const server = createHttpServer(options);
   const connections = trackConnections(server);
-  try {
-    server.listen({ host, port, reusePort });
-    await once(server, 'listening');
-  } catch (thrown) {
-    const message = cannotListen(host, port, thrown, reusePort);
-    return { kind: 'cannot-listen', message, cause: thrown };
-  }
-  const { address, port: actualPort } = server.address() as AddressInfo;
+  const listening = await listenOn(server, address);
+  if (listening.kind === 'cannot-listen') return listening;
   const scheme = options.tls === undefined ? 'http' : 'https';
-  const origin = `${scheme}://${inUrl(reachable(address))}:${actualPort}`;
   const path = encodePath(`${normalizeBasePath(basePath) ?? ''}/plants`);
   return {
     kind: 'running',
     server: {
-      url: origin + path,
+      url: `${scheme}://${listening.authority}${path}`,
       renewTls: (tls) => renewTls(server, tls),
       close: async (deadlineMs = 20_000) => closeGracefully(server, connections, deadlineMs),
     },

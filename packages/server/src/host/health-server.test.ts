@@ -84,7 +84,7 @@ describe('the health server', () => {
 
   it('says why it cannot listen', async () => {
     const { port } = await running(async () => true);
-    expect(await startHealth(async () => true, { host: '127.0.0.1', port })).toEqual({
+    expect(await startHealth(async () => true, { host: '127.0.0.1', port })).toMatchObject({
       kind: 'cannot-listen',
       message: `127.0.0.1:${port} is taken by another process; choose another port`,
     });

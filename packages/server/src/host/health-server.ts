@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createServer } from '../node/builtin-http.ts';
-import { cannotListen, inUrl, reachable } from '../node/listen-address.ts';
+import { listenOn } from '../node/listen-on.ts';
 
 /** Answers the probes of an orchestrator; or `message` says why it cannot. */
 export type StartedHealth =
@@ -70,16 +69,11 @@ export const startHealth = async (
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<StartedHealth> => {
   const server = createHealthServer(isReady);
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (thrown) {
-    return { kind: 'cannot-listen', message: cannotListen(host, port, thrown) };
-  }
-  const { address, port: actualPort } = server.address() as AddressInfo;
+  const listening = await listenOn(server, { host, port, reusePort: false });
+  if (listening.kind === 'cannot-listen') return listening;
   return {
     kind: 'running',
-    url: `http://${inUrl(reachable(address))}:${actualPort}`,
+    url: `http://${listening.authority}`,
     async close() {
       const closed = once(server, 'close');
       server.close();

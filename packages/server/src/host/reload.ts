@@ -1,9 +1,9 @@
-import type { Logger } from '../logger.ts';
 import type { TokenSet } from '../accept-tokens.ts';
-import { loadTls } from './load-tls.ts';
-import type { Settings } from './settings.ts';
+import type { Logger } from '../logger.ts';
 import type { RunningServer } from '../start-server.ts';
+import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
+import type { Settings } from './settings.ts';
 
 type ReloadOptions = {
   readonly settings: Pick<Settings, 'tokensFile' | 'tokens' | 'tlsCert' | 'tlsKey'>;
@@ -34,36 +34,27 @@ const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void
   const loaded = await loadTls(settings);
   if (loaded.kind === 'not-set') return;
   const renewed = loaded.kind === 'loaded' ? server.renewTls(loaded.tls) : loaded;
-  if ('message' in renewed) {
-    log.error(
-      { reason: renewed.message },
-      'the certificate could not be reread; the one before is still shown',
-    );
+  if (renewed.kind === 'renewed') {
+    log.info({}, 'the certificate was reread');
     return;
   }
-  log.info({}, 'the certificate was reread');
+  log.error(
+    { reason: renewed.message },
+    'the certificate could not be reread; the one before is still shown',
+  );
 };
 
 /**
- * Makes what rereads the files that the settings name. What cannot be used changes nothing. Calls
- * during a reading come to one more reading after it.
+ * Returns a function that rereads the files that the settings name, one call after another. A file
+ * that cannot be used changes nothing.
  */
 export const createReload = (options: ReloadOptions): (() => void) => {
-  let isReading = false;
-  let isAsked = false;
-
-  const readAll = async () => {
-    isReading = true;
-    while (isAsked) {
-      isAsked = false;
-      await reloadTokens(options);
-      await reloadTls(options);
-    }
-    isReading = false;
+  let last = Promise.resolve();
+  const reloadAll = async () => {
+    await reloadTokens(options);
+    await reloadTls(options);
   };
-
   return () => {
-    isAsked = true;
-    if (!isReading) void readAll();
+    last = last.then(reloadAll);
   };
 };

@@ -2,27 +2,27 @@ import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import { describeCause } from '../describe-cause.ts';
 import { createTimeouts, withTimeout } from '../timeouts.ts';
-import { startHealth, type StartedHealth } from './health-server.ts';
+import { startHealth } from './health-server.ts';
 import { createLog, type LogFormat } from './log.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
-import type { Invocation, Settings } from './settings.ts';
+import type { Invocation } from './settings.ts';
 import { listenForSignals } from './signals.ts';
 import { type HostParts, startHost, type StartedHost } from './start-host.ts';
 
-/** Where the host tells of itself, and what it hears from. */
+/** The streams and signals of the process. */
 export type Outside = {
   /** Takes the log. */
   readonly stdout: Writable & { readonly isTTY?: boolean };
-  /** Takes what is wrong, and the made-up token, which must not get into the log. */
+  /** Takes faults, and the generated token, which must not get into the log. */
   readonly stderr: Writable;
   /** Emits signals and uncaughtException, as `process` does. */
   readonly signals: EventEmitter;
 };
 
-/** For how long the store may close after a crash, in milliseconds. */
+/** How long the store may take to close after a crash, in milliseconds. */
 const crashCloseMs = 1_000;
 
-/** Ends what is in an unknown state: nothing more is served, and the store may close for a moment. */
+/** Stops serving and closes the store, because the state of the process is unknown. */
 const endAfterCrash = async ({ server, store }: StartedHost): Promise<number> => {
   const closing = Promise.allSettled([server.close(0), store.close()]).then(() => undefined);
   await withTimeout(createTimeouts(crashCloseMs), closing);
@@ -36,7 +36,7 @@ const serveUntilAsked = async (
 ): Promise<number> => {
   readiness.start(started.store.check);
   const why = await Promise.race([signals.stop, signals.crash]);
-  // Before anything else: whoever sends requests here is to send them elsewhere.
+  // First, so that load balancers send requests elsewhere.
   readiness.stop();
   signals.onHangUp(undefined);
   if (why === 'crash') return endAfterCrash(started);
@@ -58,12 +58,6 @@ const serveUntilAsked = async (
       return endAfterCrash(started);
   }
 };
-
-const startHealthIfAsked = async (
-  { host, healthPort }: Settings,
-  readiness: Readiness,
-): Promise<StartedHealth | undefined> =>
-  healthPort === undefined ? undefined : startHealth(readiness.isReady, { host, port: healthPort });
 
 /** Runs the host and returns its exit status when it has stopped. */
 export const run = async (
@@ -87,7 +81,11 @@ export const run = async (
     (signal) => log.info({ signal }, 'a signal was ignored: SIGTERM stops the host'),
   );
   const readiness = createReadiness(log);
-  const health = await startHealthIfAsked(settings, readiness);
+  const { host, healthPort } = settings;
+  const health =
+    healthPort === undefined
+      ? undefined
+      : await startHealth(readiness.isReady, { host, port: healthPort });
   try {
     if (health?.kind === 'cannot-listen') {
       return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.message}`);

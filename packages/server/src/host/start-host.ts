@@ -4,7 +4,7 @@ import type { TlsOptions } from '../tls-options.ts';
 import { createTokenSet } from '../accept-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { isLoopback } from './loopback.ts';
-import { makeUpToken } from './made-up-token.ts';
+import { generateToken } from './generate-token.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import { createReload } from './reload.ts';
 import type { DatabaseSetting } from './setting-table.ts';
@@ -13,14 +13,14 @@ import type { Signals } from './signals.ts';
 import { type RunningServer, startServer } from '../start-server.ts';
 import { loadTokens } from './load-tokens.ts';
 
-/** What the host is started with. */
+/** What the program is started with. */
 export type HostParts = {
   readonly settings: Settings;
   readonly log: Logger;
-  /** Takes the made-up token. */
+  /** Takes the generated token. */
   readonly stderr: Writable;
   readonly signals: Signals;
-  /** Where health is told, if it is. */
+  /** Where health is served, if it is. */
   readonly healthUrl: string | undefined;
 };
 
@@ -31,23 +31,20 @@ export type StartedHost = {
   readonly store: OpenedStore & { readonly kind: 'opened' };
 };
 
-/** What keeps the host from running, for the operator. */
+/** What keeps the program from running, for the operator. */
 export type HostFailure = { readonly kind: 'failed'; readonly message: string };
 
 const failed = (message: string): HostFailure => ({ kind: 'failed', message });
 
-const inWords = (database: DatabaseSetting): string => {
+/** Names a database; of a URL hosts and name only, because a password may be before or after them. */
+const nameOf = (database: DatabaseSetting): string => {
   switch (database.kind) {
     case 'memory':
       return 'memory:';
     case 'sqlite':
       return `sqlite:${database.path}`;
     case 'postgres':
-      // Hosts and name only: before them may be a password, and after them, too.
-      return `postgres://${database.url
-        .replace(/^[^/]*\/\//, '')
-        .replace(/\?.*$/s, '')
-        .replace(/^.*@/s, '')}`;
+      return database.url.replace(/\?.*$/s, '').replace(/^[^:]*:\/\/(?:.*@)?/s, 'postgres://');
   }
 };
 
@@ -78,7 +75,7 @@ const open = async (
 const announce = ({ settings, log, healthUrl }: HostParts, url: string): void => {
   const { host, tlsCert } = settings;
   const health = healthUrl === undefined ? {} : { health: healthUrl };
-  const database = inWords(settings.database);
+  const database = nameOf(settings.database);
   log.info({ url, database, pid: process.pid, ...health }, 'accepting plants');
   if (tlsCert !== undefined || isLoopback(host)) return;
   log.warn(
@@ -87,7 +84,7 @@ const announce = ({ settings, log, healthUrl }: HostParts, url: string): void =>
   );
 };
 
-/** Starts everything but health, or says in one line why it cannot. */
+/** Starts everything but health; a failure is one line. */
 export const startHost = async (parts: HostParts): Promise<StartedHost | HostFailure> => {
   const { settings, log, stderr, signals } = parts;
   const files = await loadFiles(settings);
@@ -113,7 +110,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   const { server } = started;
   announce(parts, server.url);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
-    makeUpToken(tokens, server.url, stderr);
+    generateToken(tokens, server.url, stderr);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return { kind: 'started', server, store };
 };

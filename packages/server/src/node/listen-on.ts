@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const listenFaults = new Map([
+  ['EADDRINUSE', 'is taken by another process; choose another port'],
+  ['EACCES', 'may not be listened on by this user; choose a port from 1024'],
+  ['EADDRNOTAVAIL', 'is no address of this machine; choose another host'],
+  ['ENOTFOUND', 'is no known host name; choose another host'],
+]);
+
+const cannotShare =
+  'cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy';
+
+/** Where processes were to share the port. */
+const sharingFaults = new Map([
+  [
+    'EADDRINUSE',
+    'is taken by a process that does not share it: all of them need this setting, and the same user',
+  ],
+  ['ENOTSUP', cannotShare],
+  ['ENOPROTOOPT', cannotShare],
+  ['EINVAL', cannotShare],
+]);
+
+const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/** The address under which this machine reaches a server that listens on every address. */
+const reachable = (address: string): string =>
+  ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[address] ?? address;
+
+/** Where to listen. */
+export type ListenAddress = {
+  readonly host: string;
+  readonly port: number;
+  /** Whether other processes may listen there, too. */
+  readonly reusePort: boolean;
+};
+
+/** Describes why an address cannot be listened on, and what to do. */
+export const cannotListen = ({ host, port, reusePort }: ListenAddress, thrown: unknown): string => {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
+  return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
+};
+
+/** What became of an attempt to listen. */
+export type Listening =
+  | {
+      readonly kind: 'listening';
+      /** Host and port as they stand in a URL. */
+      readonly authority: string;
+    }
+  | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
+
+/** Makes a server listen on an address. */
+export const listenOn = async (server: Server, address: ListenAddress): Promise<Listening> => {
+  try {
+    server.listen({ ...address });
+    await once(server, 'listening');
+  } catch (cause) {
+    return { kind: 'cannot-listen', message: cannotListen(address, cause), cause };
+  }
+  const { address: host, port } = server.address() as AddressInfo;
+  return { kind: 'listening', authority: `${inUrl(reachable(host))}:${port}` };
+};
