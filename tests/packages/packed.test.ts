@@ -24,7 +24,7 @@ describe('the packed manifests', () => {
   it.each([
     ['core', ['neverthrow', 'zod']],
     ['sqlite', ['@plantstore/core', 'neverthrow']],
-    ['postgres', ['@plantstore/core', 'neverthrow', 'pg']],
+    ['postgres', ['@plantstore/core', 'neverthrow', 'pg', 'pg-connection-string', 'pgpass']],
     ['server', ['@plantstore/core', '@plantstore/sqlite']],
     ['client', ['@plantstore/core', 'neverthrow']],
   ])('of %s asks for %j and nothing else', async (name, promised) => {

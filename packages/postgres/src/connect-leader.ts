@@ -1,8 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Address, nameOf } from './database-url.ts';
+import { type Address, type DatabaseUrl, nameOf } from './database-url.ts';
 import { describeThrown } from './server-failure.ts';
-import { type Login, type Session, startSession } from './session.ts';
-import type { Tls } from './tls.ts';
+import { type Session, startSession } from './session.ts';
 
 /** Why a server could not be used. */
 export type ConnectFailure = { readonly address: Address } & (
@@ -13,9 +12,8 @@ export type ConnectFailure = { readonly address: Address } & (
 
 /** How to find the leader. */
 export type Servers = {
-  readonly addresses: readonly Address[];
-  readonly loginFor: (address: Address) => Promise<Login>;
-  readonly tls: Tls;
+  readonly url: DatabaseUrl;
+  /** How long one server may take to log in. */
   readonly connectTimeoutMs: number;
 };
 
@@ -46,11 +44,11 @@ const refusalOf = async (
 
 const tryAddress = async (
   address: Address,
-  { loginFor, tls, connectTimeoutMs }: Servers,
+  { url, connectTimeoutMs }: Servers,
 ): Promise<Result<Session, ConnectFailure>> => {
   let session: Session | undefined;
   try {
-    session = await startSession(address, await loginFor(address), tls, connectTimeoutMs);
+    session = await startSession(address, url, connectTimeoutMs);
     const refusal = await refusalOf(session, connectTimeoutMs);
     if (refusal === undefined) return ok(session);
     await session.close();
@@ -71,7 +69,7 @@ export const connectLeader = async (
   last?: Address,
 ): Promise<Result<Session, readonly ConnectFailure[]>> => {
   const failures: ConnectFailure[] = [];
-  const others = servers.addresses.filter((address) => address !== last);
+  const others = servers.url.addresses.filter((address) => address !== last);
   for (const address of last === undefined ? others : [...others, last]) {
     const tried = await tryAddress(address, servers);
     if (tried.isOk()) return ok(tried.value);

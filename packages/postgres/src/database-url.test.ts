@@ -1,20 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { nameOf, readDatabaseUrl } from './database-url.ts';
 
 const read = (url: string, env = {}) => readDatabaseUrl(url, env)._unsafeUnwrap();
-const fault = (url: string) => readDatabaseUrl(url, {})._unsafeUnwrapErr();
+const fault = (url: string) => readDatabaseUrl(url, {})._unsafeUnwrapErr().message;
 
 describe('readDatabaseUrl', () => {
   it('reads who connects, to what and how', () => {
-    const url =
-      'postgresql://ada:s%40cret@db.example:6543/garden?sslmode=verify-full&sslrootcert=a';
+    const file = fileURLToPath(import.meta.url);
+    const url = `postgresql://ada:s%40cret@db.example:6543/garden?sslmode=verify-full&sslrootcert=${file}`;
     expect(read(url)).toMatchObject({
       user: 'ada',
       password: 's@cret',
       addresses: [{ host: 'db.example', port: 6543 }],
       database: 'garden',
-      tlsMode: 'verify-full',
-      rootCertificate: 'a',
+      tls: { ca: readFileSync(file, 'utf8') },
+      isTlsOptional: false,
     });
   });
 
@@ -36,10 +38,15 @@ describe('readDatabaseUrl', () => {
       user: 'u',
       password: 'p',
       database: 'd',
-      tlsMode: 'require',
+      tls: { rejectUnauthorized: false },
+      isTlsOptional: false,
     });
     expect(read('postgres://ada@x', env)).toMatchObject({ user: 'ada', database: 'd' });
-    expect(read('postgres://ada@x')).toMatchObject({ database: 'ada', tlsMode: 'prefer' });
+    expect(read('postgres://ada@x')).toMatchObject({
+      database: 'ada',
+      tls: { rejectUnauthorized: false },
+      isTlsOptional: true,
+    });
   });
 
   it('takes a variable that is empty for none', () => {
@@ -62,13 +69,12 @@ describe('readDatabaseUrl', () => {
     expect(addresses('postgres://u@:7/x?host=/run')).toEqual(['/run:7']);
     expect(addresses('postgres:///x?host=::1,h:7')).toEqual(['[::1]:5432', 'h:7']);
     expect(addresses('postgres:///x', { PGHOST: '::1' })).toEqual(['[::1]:5432']);
-    expect(addresses('postgres://u@[fe80::1%25eth0]:7/x')).toEqual(['[fe80::1%eth0]:7']);
   });
 
   it('reads the URLs that hosting providers give', () => {
     expect(
       read('postgres://u:p@ep.neon.tech/db?sslmode=require&channel_binding=require'),
-    ).toMatchObject({ tlsMode: 'require', requiresChannelBinding: true });
+    ).toMatchObject({ isTlsOptional: false, requiresChannelBinding: true });
     expect(
       read('postgres://u:p@h:6543/db?pgbouncer=true&connection_limit=1&connect_timeout=10'),
     ).toMatchObject({ connectTimeoutMs: 10_000, requiresChannelBinding: false });
@@ -102,6 +108,28 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres://ada@h/garden\n')).toMatchObject({ database: 'garden' });
   });
 
+  it('verifies as libpq does', () => {
+    const tls = (parameters: string) => read(`postgres://h/x?${parameters}`).tls;
+    const file = fileURLToPath(import.meta.url);
+    expect(tls('sslmode=disable')).toBe(false);
+    expect(tls('sslmode=verify-full&sslrootcert=system')).toEqual({});
+    for (const mode of ['require', 'verify-ca']) {
+      const options = tls(`sslmode=${mode}&sslrootcert=${file}`);
+      expect(options).toMatchObject({ ca: expect.any(String) as unknown });
+      expect(options).toHaveProperty('checkServerIdentity');
+      expect(options).not.toHaveProperty('rejectUnauthorized');
+    }
+  });
+
+  it('decodes each part once', () => {
+    expect(read('postgres://a%2Fb:p w%2541%3A%3F@h/x%2Fy%3F?options=a+b%20c')).toMatchObject({
+      user: 'a/b',
+      password: 'p w%41:?',
+      database: 'x/y?',
+      options: 'a+b c',
+    });
+  });
+
   it('takes an @ and a colon in a password as they are', () => {
     expect(read('postgres://ada:a@b:c@host/x')).toMatchObject({ password: 'a@b:c' });
   });
@@ -112,12 +140,13 @@ describe('readDatabaseUrl', () => {
     ['postgres://ada:a#b@h/x', /in user and password, .*# as %23/],
     ['postgres://h:0/x', /port from 1 to 65535/],
     ['postgres://h:65536/x', /port from 1 to 65535/],
-    ['postgres://h:/x', /port from 1 to 65535/],
     ['postgres://::1/x', /port from 1 to 65535/],
     ['postgres://ada:a/b@h/x', /percent-encode/],
     ['postgres://ada:a?b@h/x', /percent-encode/],
     ['postgres://ada:%@h/x', /no percent-encoding: write it as %25/],
     ['postgres://ada:%00@h/x', /no percent-encoding/],
+    ['postgres://ada:%ff@h/x', /no percent-encoding/],
+    ['postgres://h/x?sslcert=/nowhere', /sslcert .* cannot be read: ENOENT/],
     ['postgres://h/x?sslmode=on', /sslmode in the database URL must be one of disable, prefer/],
     ['postgres://h/x?sslmode=verify-ca', /verify-ca .* needs sslrootcert/],
     ['postgres://h/x?colour=3', /parameter colour that is not supported/],
@@ -134,7 +163,7 @@ describe('readDatabaseUrl', () => {
     ],
     ['postgres://h/x?client_encoding=LATIN1', /client_encoding .* must be one of auto, utf8/],
     ['postgres://h/x?replication=database', /replication .* must be one of false/],
-    ['postgres://h/x?target_session_attrs=standby', /must be primary or read-write/],
+    ['postgres://h/x?target_session_attrs=standby', /must be one of any, primary, read-write/],
   ])('refuses %s', (url, message) => {
     expect(fault(url)).toMatch(message);
   });

@@ -3,15 +3,13 @@ import { createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
-import { type Address, type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
+import { type Address, readDatabaseUrl } from './database-url.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
 import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
-import { readPassFile } from './pass-file.ts';
 import { prepareTable } from './plants-table.ts';
 import type { Session } from './session.ts';
-import { readTls, type Tls } from './tls.ts';
 
 /** A plant repository on a database server. */
 export type PostgresRepository = PlantRepository & {
@@ -55,18 +53,6 @@ const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
 
 const defaultConnectTimeoutMs = 2_000;
-
-const serversOf = (url: DatabaseUrl, tls: Tls, connectTimeoutMs: number): Servers => ({
-  addresses: url.addresses,
-  tls,
-  connectTimeoutMs,
-  async loginFor(address) {
-    const { user, database, applicationName, options, requiresChannelBinding } = url;
-    // Read each time, so that a password can change without a restart.
-    const password = url.password ?? (await readPassFile(process.env, address, database, user));
-    return { user, database, applicationName, options, requiresChannelBinding, password };
-  },
-});
 
 const repositoryOn = (
   servers: Servers,
@@ -132,12 +118,10 @@ const open = async (
   timing: Timing,
 ): Promise<Result<PostgresRepository, OpenPostgresError>> => {
   const read = readDatabaseUrl(text, process.env);
-  if (read.isErr()) return err({ kind: 'url-invalid', message: read.error });
+  if (read.isErr()) return err(read.error);
   const url = read.value;
-  const tls = await readTls(url);
-  if (tls.isErr()) return err({ kind: 'tls-failed', ...tls.error });
   const timeoutMs = connectTimeoutMs ?? url.connectTimeoutMs ?? defaultConnectTimeoutMs;
-  const servers = serversOf(url, tls.value, Math.min(timeoutMs, longestMs));
+  const servers = { url, connectTimeoutMs: Math.min(timeoutMs, longestMs) };
   const connected = await connectLeader(servers);
   if (connected.isErr()) return err(connectError(url, connected.error));
   const session = connected.value;

@@ -1,36 +1,46 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
-import { findPassword, readPassFile } from './pass-file.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { readPassFile } from './pass-file.ts';
 
-const find = (text: string, host = 'db.example') =>
-  findPassword(text, { host, port: 5432 }, 'garden', 'ada');
-
-it('the first line that fits has the password, whatever is escaped in it', () => {
-  const lines = [
-    '# comment',
-    'other:*:*:*:no',
-    String.raw`db.example:5432:*:ada:s\:e\\c`,
-    '*:*:*:*:late',
-  ];
-  expect(find(lines.join('\r\n'))).toBe(String.raw`s:e\c`);
-  expect(find('*:*:garden:ada:yes')).toBe('yes');
-  expect(find('localhost:*:*:*:socket', '/tmp')).toBe('socket');
-  expect(find('/tmp:*:*:*:socket', '/tmp')).toBe('socket');
-  expect(find('*:*:*:*:a:b')).toBe('a:b');
-  expect(find(String.raw`*:*:*:*:a\:b\ `.trimEnd())).toBe(String.raw`a:b\ `.trimEnd());
-  expect(find('*:1:*:*:no\n*:*:*:bob:no\n*:*:x:*:no\nnonsense\n')).toBeUndefined();
+let file = '';
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  file = join(folder, 'pgpass');
+  vi.stubEnv('PGPASSFILE', file);
+  return async () => rm(folder, { recursive: true });
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
 });
 
-it('a pipe that nobody writes into is no pass file and is not waited for', async ({ skip }) => {
+const find = async (host = 'db.example') =>
+  readPassFile({ host, port: 5432 }, { database: 'garden', user: 'ada' });
+
+it.each([
+  [String.raw`other:*:*:*:no|db.example:5432:*:ada:s\:e\\c|*:*:*:*:late`, String.raw`s:e\c`],
+  ['# comment|*:*:garden:ada:yes', 'yes'],
+  ['*:*:*:*:a:b', 'a:b'],
+  ['*:1:*:*:no|*:*:*:bob:no|*:*:x:*:no|nonsense', undefined],
+])('the first line of %j that fits has the password', async (lines, password) => {
+  await writeFile(file, lines.replaceAll('|', '\r\n'), { mode: 0o600 });
+  expect(await find()).toBe(password);
+});
+
+it.each(['localhost:*:*:*:socket', '/tmp:*:*:*:socket'])(
+  'a line of a socket names its folder or localhost: %s',
+  async (line) => {
+    await writeFile(file, line, { mode: 0o600 });
+    expect(await find('/tmp')).toBe('socket');
+    expect(await find()).toBeUndefined();
+  },
+);
+
+it('a pipe that nothing writes into is no pass file and is not waited for', async ({ skip }) => {
   skip(process.platform === 'win32', 'there are no such pipes here');
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
-  const pipe = join(folder, 'pgpass');
-  await promisify(execFile)('mkfifo', ['-m', '600', pipe]);
-  const address = { host: 'db.example', port: 5432 };
-  expect(await readPassFile({ PGPASSFILE: pipe }, address, 'garden', 'ada')).toBeUndefined();
+  await promisify(execFile)('mkfifo', ['-m', '600', file]);
+  expect(await find()).toBeUndefined();
 });

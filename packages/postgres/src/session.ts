@@ -2,10 +2,10 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { cancelStatement } from './cancel-statement.ts';
 import { requireChannelBinding } from './channel-binding.ts';
-import type { Address } from './database-url.ts';
+import type { Address, DatabaseUrl } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
+import { readPassFile } from './pass-file.ts';
 import { sqlStateOf } from './server-failure.ts';
-import type { Tls } from './tls.ts';
 import { within } from './within.ts';
 
 /** A row as text, whatever the columns' types. */
@@ -36,17 +36,6 @@ export type Session = {
   readonly leave: () => (() => void) | undefined;
 };
 
-/** Who connects, to what, and how. */
-export type Login = {
-  readonly user: string;
-  readonly database: string;
-  readonly password: string | undefined;
-  readonly applicationName: string;
-  readonly options: string | undefined;
-  /** Whether a login that is not bound to the TLS connection is refused. */
-  readonly requiresChannelBinding: boolean;
-};
-
 const goodbyeMs = 1_000;
 
 /** What a server wants to hear from who cancels a statement. */
@@ -54,18 +43,20 @@ type BackendKey = { readonly processID: number; readonly secretKey: number };
 
 const begin = async (
   address: Address,
-  { password, applicationName, requiresChannelBinding, ...login }: Login,
-  ssl: Tls['options'],
+  url: DatabaseUrl,
+  ssl: DatabaseUrl['tls'],
   timeoutMs: number,
 ): Promise<Session> => {
   const socket = new Socket();
   const client = new pg.Client({
-    ...login,
     ...address,
-    // An empty one keeps the driver from looking for a password by itself.
-    password: () => password ?? '',
-    application_name: applicationName,
-    enableChannelBinding: requiresChannelBinding,
+    user: url.user,
+    database: url.database,
+    // Read each time, so that it can change without a restart. The driver's own look at the file is deprecated.
+    password: async () => url.password ?? (await readPassFile(address, url)) ?? '',
+    application_name: url.applicationName,
+    options: url.options,
+    enableChannelBinding: url.requiresChannelBinding,
     ssl,
     stream: () => socket,
     keepAlive: true,
@@ -76,7 +67,7 @@ const begin = async (
   client.connection.on('sslconnect', () => {
     guardParsing(client.connection.stream);
   });
-  if (requiresChannelBinding) requireChannelBinding(client.connection);
+  if (url.requiresChannelBinding) requireChannelBinding(client.connection);
   let key: BackendKey | undefined;
   client.connection.on('backendKeyData', (given: BackendKey) => {
     key = given;
@@ -147,16 +138,15 @@ const hasNoTls = (thrown: unknown): boolean =>
 /** Connects to a server and logs in. */
 export const startSession = async (
   address: Address,
-  login: Login,
-  tls: Tls,
+  url: DatabaseUrl,
   timeoutMs: number,
 ): Promise<Session> => {
   // The traffic of a Unix socket does not leave the machine, and PostgreSQL has no TLS on it.
-  const options = address.host.startsWith('/') ? false : tls.options;
+  const options = address.host.startsWith('/') ? false : url.tls;
   try {
-    return await begin(address, login, options, timeoutMs);
+    return await begin(address, url, options, timeoutMs);
   } catch (thrown) {
-    if (!tls.isOptional || !hasNoTls(thrown)) throw thrown;
-    return begin(address, login, false, timeoutMs);
+    if (!url.isTlsOptional || !hasNoTls(thrown)) throw thrown;
+    return begin(address, url, false, timeoutMs);
   }
 };

@@ -1,75 +1,88 @@
 import { err, ok, type Result } from 'neverthrow';
-import { ignoreParameter } from './ignored-parameters.ts';
 
-const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+/** Parameters that are read, and the variables of libpq that they stand before. */
+const known = {
+  application_name: 'PGAPPNAME',
+  channel_binding: 'PGCHANNELBINDING',
+  connect_timeout: 'PGCONNECT_TIMEOUT',
+  fallback_application_name: undefined,
+  host: undefined,
+  options: 'PGOPTIONS',
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+  sslmode: 'PGSSLMODE',
+  sslrootcert: 'PGSSLROOTCERT',
+  target_session_attrs: undefined,
+} as const;
 
-/** How a connection is encrypted and the server verified (libpq's `sslmode`). */
-export type TlsMode = (typeof tlsModes)[number];
+type Name = keyof typeof known;
 
-/** What stands after the question mark of a database URL. */
-export type Parameters = {
-  readonly tlsMode: TlsMode;
-  /** Files in PEM. `rootCertificate` may be `system`: the certificates that Node trusts. */
-  readonly rootCertificate: string | undefined;
-  readonly certificate: string | undefined;
-  readonly key: string | undefined;
-  readonly applicationName: string;
-  /** Command-line options for the server process (libpq's `options`). */
-  readonly options: string | undefined;
-  /** How long one server may take to log in; `Infinity` for no limit. */
-  readonly connectTimeoutMs: number | undefined;
-  /** Whether the login must be bound to the TLS connection (SCRAM-SHA-256-PLUS). */
-  readonly requiresChannelBinding: boolean;
+/** The parameters of a database URL, completed from the variables. */
+export type Parameters = Readonly<Partial<Record<Name, string>>>;
+
+/** Values that a parameter may have. */
+const choices: Readonly<Partial<Record<Name, readonly string[]>>> = {
+  channel_binding: ['disable', 'prefer', 'require'],
+  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
+  // Each is the server that takes writes.
+  target_session_attrs: ['any', 'primary', 'read-write'],
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Nothing of ours depends on keepalives, pools or caches of statements. */
+const ignoredFamilies = /^(keepalives|pool|statement_cache)(_|$)/;
 
-const known = [
-  'application_name',
-  'channel_binding',
-  'connect_timeout',
-  'fallback_application_name',
-  'host',
-  'options',
-  'sslcert',
-  'sslkey',
-  'sslmode',
-  'sslrootcert',
-  'target_session_attrs',
-] as const;
+/** Parameters that change nothing here: of libpq, and of what hosting providers write for other drivers. */
+const ignored: ReadonlySet<string> = new Set([
+  // libpq (postgresql.org/docs/current/libpq-connect.html)
+  'gssdelegation',
+  'gsslib',
+  'krbsrvname',
+  'load_balance_hosts',
+  'max_protocol_version',
+  'sslcompression',
+  'sslsni',
+  'tcp_user_timeout',
+  // Prisma, pgx and lib/pq
+  'binary_parameters',
+  'connection_limit',
+  'default_query_exec_mode',
+  'max_connection_lifetime',
+  'max_idle_connection_lifetime',
+  'pgbouncer',
+  'socket_timeout',
+  // JDBC, Rails, node-postgres, Supabase
+  'prepareThreshold',
+  'prepared_statements',
+  'supa',
+  'uselibpqcompat',
+  'workaround',
+]);
 
-const toPrimary = ['any', 'primary', 'read-write'];
-const channelBindings = ['disable', 'prefer', 'require'];
-
-/** What to write instead of a parameter that is not supported. */
-const remedies: Readonly<Record<string, string>> = {
-  dbname: 'write the database before the question mark',
-  password: 'write the password before the question mark',
-  port: 'write the port before the question mark',
-  schema: 'options=-csearch_path%3D… names a schema',
-  ssl: 'sslmode=require or sslmode=verify-full asks for TLS',
-  sslaccept: 'sslmode=verify-full verifies the certificate',
-  user: 'write the user before the question mark',
-};
+/** Parameters that change nothing here with these values, in lower case, and would with others. */
+const ignoredValues: ReadonlyMap<string, readonly string[]> = new Map([
+  ['client_encoding', ['auto', 'utf8', 'utf-8', 'unicode']],
+  ['gssencmode', ['disable', 'prefer']],
+  ['min_protocol_version', ['3.0']],
+  ['replication', ['false', 'off', 'no', '0']],
+  ['requiressl', ['0']],
+  // Node's own minimum is TLS 1.2.
+  ['ssl_min_protocol_version', ['tlsv1', 'tlsv1.1', 'tlsv1.2']],
+  ['sslnegotiation', ['postgres']],
+]);
 
 /** The fault of a parameter that is neither read nor ignored. */
 const faultOf = (name: string, value: string, mayNameAll: boolean): string | undefined => {
-  if ((known as readonly string[]).includes(name)) return undefined;
-  const ignoring = ignoreParameter(name, value);
-  if (ignoring === 'ignored') return undefined;
-  if (ignoring !== undefined) {
-    return `${name} in the database URL must be one of ${ignoring.join(', ')}, or be removed`;
+  if (Object.hasOwn(known, name) || ignored.has(name) || ignoredFamilies.test(name)) {
+    return undefined;
   }
-  const isNamed = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name);
-  const remedy = isNamed && Object.hasOwn(remedies, name) ? remedies[name] : 'remove it';
-  return `the database URL has a parameter ${isNamed ? `${name} ` : ''}that is not supported: ${remedy}; supported are ${known.join(', ')}`;
-};
-
-const readSeconds = (text: string | undefined): number | undefined => {
-  if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,9}$/.test(text)) return Number.NaN;
-  // As in libpq: zero or less is no limit.
-  return Number(text) > 0 ? Number(text) * 1_000 : Infinity;
+  const values = ignoredValues.get(name);
+  if (values !== undefined) {
+    return value === '' || values.includes(value.toLowerCase())
+      ? undefined
+      : `${name} in the database URL must be one of ${values.join(', ')}, or be removed`;
+  }
+  const shown = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name) ? `${name} ` : '';
+  return `the database URL has a parameter ${shown}that is not supported: remove it; supported are ${Object.keys(known).join(', ')}`;
 };
 
 /**
@@ -80,57 +93,22 @@ const readSeconds = (text: string | undefined): number | undefined => {
  */
 export const readParameters = (
   query: string,
-  env: Environment,
+  env: Readonly<Record<string, string | undefined>>,
   mayNameAll: boolean,
-): Result<Parameters & { readonly host: string | undefined }, string> => {
+): Result<Parameters, string> => {
   const written = new URLSearchParams(query.replaceAll('+', '%2B'));
-  const read = (name: (typeof known)[number], variable?: string): string | undefined => {
-    const text = written.get(name) ?? (variable === undefined ? undefined : env[variable]);
-    return text === '' ? undefined : text;
-  };
-
   for (const [name, value] of written) {
     const fault = faultOf(name, value, mayNameAll);
     if (fault !== undefined) return err(fault);
   }
-  const tlsMode = tlsModes.find((mode) => mode === (read('sslmode', 'PGSSLMODE') ?? 'prefer'));
-  if (tlsMode === undefined) {
-    return err(`sslmode in the database URL must be one of ${tlsModes.join(', ')}`);
+  const parameters: Partial<Record<Name, string>> = {};
+  for (const [name, variable] of Object.entries(known) as [Name, string | undefined][]) {
+    const value = (written.get(name) ?? '') || (variable === undefined ? undefined : env[variable]);
+    if (value === undefined) continue;
+    if (choices[name]?.includes(value) === false) {
+      return err(`${name} in the database URL must be one of ${choices[name].join(', ')}`);
+    }
+    parameters[name] = value;
   }
-  const rootCertificate = read('sslrootcert', 'PGSSLROOTCERT');
-  if (tlsMode === 'verify-ca' && (rootCertificate ?? 'system') === 'system') {
-    return err(
-      'sslmode=verify-ca in the database URL needs sslrootcert, the file of your own authority; with public ones it protects nothing, use verify-full',
-    );
-  }
-  const connectTimeoutMs = readSeconds(read('connect_timeout', 'PGCONNECT_TIMEOUT'));
-  if (Number.isNaN(connectTimeoutMs)) {
-    return err('connect_timeout in the database URL must be a number of seconds');
-  }
-  const channelBinding = read('channel_binding', 'PGCHANNELBINDING') ?? 'prefer';
-  if (!channelBindings.includes(channelBinding)) {
-    return err(`channel_binding in the database URL must be one of ${channelBindings.join(', ')}`);
-  }
-  const requiresChannelBinding = channelBinding === 'require';
-  if (requiresChannelBinding && tlsMode === 'disable') {
-    return err(
-      'channel_binding=require in the database URL needs TLS: correct it, or sslmode=disable',
-    );
-  }
-  const attributes = read('target_session_attrs');
-  if (attributes !== undefined && !toPrimary.includes(attributes)) {
-    return err('target_session_attrs in the database URL must be primary or read-write');
-  }
-  return ok({
-    host: read('host'),
-    tlsMode,
-    rootCertificate,
-    certificate: read('sslcert', 'PGSSLCERT'),
-    key: read('sslkey', 'PGSSLKEY'),
-    applicationName:
-      read('application_name', 'PGAPPNAME') ?? read('fallback_application_name') ?? 'plantstore',
-    options: read('options', 'PGOPTIONS'),
-    connectTimeoutMs,
-    requiresChannelBinding,
-  });
+  return ok(parameters);
 };
