@@ -22,22 +22,23 @@ const findTable = `SELECT n.nspname, t.relpersistence = 'p' AND NOT EXISTS (SELE
     WHERE i.inhparent = t.oid AND (c.relpersistence <> 'p' OR t.relkind <> 'p'))
   FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace WHERE t.oid = to_regclass('plants')`;
 
-// Name, type (in no quotes, whatever quote_all_identifiers is), whether it is NOT NULL, and whether
-// it is the primary key.
-const shape = ['id bigint t t', 'name text t f', 'tag text f f'];
+const shape = ['id bigint PRIMARY KEY', 'name text NOT NULL', 'tag text'];
 
-const findShape = `SELECT a.attname, replace(format_type(a.atttypid, a.atttypmod), '"', ''), a.attnotnull,
-    EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary
-      AND i.indimmediate AND i.indkey::text = a.attnum::text)
+// The type in no quotes, whatever quote_all_identifiers is.
+const findShape = `SELECT concat_ws(' ', a.attname,
+    replace(format_type(a.atttypid, a.atttypmod), '"', ''),
+    CASE WHEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary
+      AND i.indimmediate AND i.indkey::text = a.attnum::text) THEN 'PRIMARY KEY'
+      WHEN a.attnotnull THEN 'NOT NULL' END)
   FROM pg_attribute a
   WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`;
 
-const findTableRights = `SELECT has_table_privilege($1::text, 'SELECT') AND has_table_privilege($1::text, 'INSERT')`;
-
-const findRefusedMessages = `SELECT oid::regprocedure FROM pg_proc
-  WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype
-    AND NOT has_function_privilege(oid, 'EXECUTE')`;
+const findMissingRights = `SELECT 'SELECT, INSERT ON ' || $1::text
+    WHERE NOT (has_table_privilege($1, 'SELECT') AND has_table_privilege($1, 'INSERT'))
+  UNION ALL SELECT 'EXECUTE ON FUNCTION ' || oid::regprocedure FROM pg_proc
+    WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype
+      AND NOT has_function_privilege(oid, 'EXECUTE')`;
 
 const findPlace = `SELECT current_schema(), current_setting('search_path')`;
 
@@ -50,30 +51,9 @@ const unfitCodes = ['428C9', '0A000'];
 
 const maxAttempts = 10;
 
-const shapeFault = async (
-  session: Session,
-  name: string,
-  timeoutMs: number,
-): Promise<TableFault | undefined> => {
-  const rows = await session.query({ text: findShape, values: [name] }, timeoutMs);
-  const columns = rows.map((column) => column.join(' '));
-  return columns.toSorted().join() === shape.join()
-    ? undefined
-    : { kind: 'foreign', found: describe(columns) };
-};
-
-const rightsFault = async (
-  session: Session,
-  table: string,
-  timeoutMs: number,
-): Promise<TableFault | undefined> => {
-  const [rights] = await session.query({ text: findTableRights, values: [table] }, timeoutMs);
-  if (rights?.[0] !== 't') return { kind: 'may-not-use', what: [`SELECT, INSERT ON ${table}`] };
-  const refused = await session.query({ text: findRefusedMessages }, timeoutMs);
-  return refused.length === 0
-    ? undefined
-    : { kind: 'may-not-use', what: refused.map(([one]) => `EXECUTE ON FUNCTION ${one ?? ''}`) };
-};
+/** The first column of what a statement finds out about the table. */
+const firstsOf = async (session: Session, text: string, table: string, timeoutMs: number) =>
+  (await session.query({ text, values: [table] }, timeoutMs)).map(([first]) => first ?? '');
 
 /** Has the server plan our statements, which tells what no look at the columns does. */
 const statementFault = async (
@@ -102,16 +82,18 @@ const checkTable = async (
   isDurable: boolean,
   timeoutMs: number,
 ): Promise<TableFault | undefined> => {
-  if (!isDurable)
-    return {
-      kind: 'foreign',
-      found: 'UNLOGGED, TEMPORARY or inherited from, so plants would be lost or double',
-    };
-  return (
-    (await shapeFault(session, table, timeoutMs)) ??
-    (await rightsFault(session, table, timeoutMs)) ??
-    statementFault(session, table, timeoutMs)
-  );
+  if (!isDurable) {
+    const found = 'UNLOGGED, TEMPORARY or inherited from, so plants would be lost or double';
+    return { kind: 'foreign', found };
+  }
+  const columns = await firstsOf(session, findShape, table, timeoutMs);
+  if (columns.toSorted().join() !== shape.join()) {
+    return { kind: 'foreign', found: columns.join(', ') };
+  }
+  const what = await firstsOf(session, findMissingRights, table, timeoutMs);
+  return what.length > 0
+    ? { kind: 'may-not-use', what }
+    : statementFault(session, table, timeoutMs);
 };
 
 /**
@@ -149,14 +131,3 @@ export const prepareTable = async (
     }
   }
 };
-
-const describe = (columns: readonly string[]): string =>
-  columns
-    .map((column) =>
-      column
-        .replace(/( t)? t$/, ' PRIMARY KEY')
-        .replace(/ f$/, '')
-        .replace(/ t\b/, ' NOT NULL')
-        .replace(/ f\b/, ''),
-    )
-    .join(', ');
