@@ -1,7 +1,5 @@
 import type * as sqliteModule from 'node:sqlite';
 
-type NodeSqlite = typeof sqliteModule;
-
 const withoutWarning = <T>(load: () => T): T => {
   // oxlint-disable-next-line typescript/unbound-method -- it is only put back where it was
   const { emitWarning } = process;
@@ -13,12 +11,10 @@ const withoutWarning = <T>(load: () => T): T => {
   }
 };
 
-// Node 22 announces node:sqlite as experimental on standard error, which helps no user of ours.
+// Node 22 warns that node:sqlite is experimental, which helps no user of ours. It goes with Node 22.
 const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
 
 /** One connection to a database file. */
-export type Database = InstanceType<NodeSqlite['DatabaseSync']>;
+export type Database = sqliteModule.DatabaseSync;
 
-/** The class is being renamed from `DatabaseSync` to `Database`. */
-export const Database =
-  (sqlite as { Database?: NodeSqlite['DatabaseSync'] }).Database ?? sqlite.DatabaseSync;
+export const Database = sqlite.DatabaseSync;
