@@ -69,7 +69,7 @@ const rowsOf = (page: string, first: RegExp): string[][] =>
     )
     .filter(([cell = '']) => first.test(cell));
 
-describe('the tables of a README', () => {
+describe('the tables of the pages', () => {
   it('have every error with its name and status', () => {
     const errors = Object.entries(errorTable).map(([name, { error, status }]) => [
       String(error),
@@ -79,18 +79,7 @@ describe('the tables of a README', () => {
     expect(rowsOf('README.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
   });
 
-  it('have every setting', () => {
-    const settings = rowsOf('README.md', /^--(?!help)[a-z]/).map(([flag, environment = '']) => [
-      flag,
-      environment.split(/[ ;]/)[0],
-    ]);
-    const known = settingNames
-      .filter((name) => flagOf(name) !== undefined)
-      .map((name) => [flagOf(name), variableOf(name)]);
-    expect(settings).toEqual(known);
-  });
-
-  it('are the settings table of the server, word for word', () => {
+  it('have every setting, in the words of the server', () => {
     const rows = rowsOf('packages/server/README.md', /^(--[a-z-]+)?$/);
     expect(rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'))).toEqual(
       settingNames.map((name) => [
@@ -101,13 +90,13 @@ describe('the tables of a README', () => {
       ]),
     );
   });
-});
 
-it('the table of options has every limit with its default', () => {
-  const told = rowsOf('packages/server/README.md', /^(max|[a-z]+Timeout|keepAlive)/).map(
-    ([name = '', , byDefault]) => [name, Number(byDefault)],
-  );
-  expect(Object.fromEntries(told)).toEqual(defaultLimits);
+  it('have every limit with its default', () => {
+    const limits = rowsOf('packages/server/README.md', /^(max|[a-z]+Timeout|keepAlive)/).map(
+      ([name = '', , byDefault]) => [name, Number(byDefault)],
+    );
+    expect(Object.fromEntries(limits)).toEqual(defaultLimits);
+  });
 });
 
 const entryPoints = globSync('packages/*/package.json', { cwd: root }).flatMap((manifest) => {
