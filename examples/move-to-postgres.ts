@@ -8,7 +8,9 @@ const opened = await openPostgresRepository({ url: PLANTS_DATABASE });
 if (opened.isErr()) throw new Error(opened.error.message);
 const repository = opened.value;
 
-// A host that still has the file open locks it: "database is locked" means that it is to be stopped.
+// A host keeps this empty file locked: "database is locked" means that the host is to be stopped.
+const guard = new DatabaseSync(`${PLANTS_FILE}-owner`);
+guard.exec('BEGIN EXCLUSIVE');
 const file = new DatabaseSync(PLANTS_FILE, { readOnly: true });
 const statement = file.prepare('SELECT id, name, tag FROM plants ORDER BY id');
 statement.setReadBigInts(true);
@@ -33,4 +35,5 @@ await finishBatch();
 
 console.log(`${moved} plants are in the database`);
 file.close();
+guard.close();
 await repository.close();

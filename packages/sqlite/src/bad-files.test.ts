@@ -202,6 +202,8 @@ describe('a file that cannot be used now', () => {
     await make(path, inFolder('other.db'));
     expect(await failToOpen(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
     expect(await openElsewhere(path)).toMatchObject({ kind: 'locked' });
+    expect(await openElsewhere(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
     await repository.close();
   });
 });

@@ -14,6 +14,8 @@ export type CommitThread = {
   readonly identity: FileIdentity;
   /** Whether the thread has ended, by itself or because it was closed. */
   readonly hasEnded: () => boolean;
+  /** Whether a sync failed: the next thread must write again what may not be on the disk. */
+  readonly mustRewrite: () => boolean;
   /** One at a time. */
   readonly commit: (plants: readonly NewPlant[]) => Promise<CommitResult>;
   readonly close: () => Promise<void>;
@@ -50,10 +52,12 @@ const startError = (path: string, cause: unknown): OpenSqliteError => {
 /** Starts the thread and opens the file in it. */
 export const startCommitThread = async (
   data: WorkerData,
+  onHeldLog: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> => {
   const worker = new Worker(workerFile, { workerData: data, execArgv: [], name: 'plantstore' });
   let ended = false;
   let crash: unknown;
+  let mustRewrite = false;
   let hear: (told: FromWorker | undefined) => void = () => {};
   worker.on('message', (told: FromWorker) => hear(told));
   // Without a listener, what the worker throws would end this process.
@@ -81,6 +85,7 @@ export const startCommitThread = async (
   return ok({
     identity: first.identity,
     hasEnded: () => ended,
+    mustRewrite: () => mustRewrite,
     async commit(plants) {
       const batch = toBatch(plants);
       worker.ref();
@@ -89,8 +94,12 @@ export const startCommitThread = async (
       const told = await answer;
       if (told === undefined) return unavailable('the commit worker crashed', crash);
       // It gives the file up first, so that the next thread can have it.
-      if (told.kind === 'failed') await exited;
+      if (told.kind === 'failed') {
+        ({ mustRewrite } = told);
+        await exited;
+      }
       worker.unref();
+      if (told.kind === 'committed' && told.heldLog !== undefined) onHeldLog(told.heldLog);
       return resultOf(told);
     },
     async close() {

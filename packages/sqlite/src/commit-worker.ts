@@ -2,14 +2,21 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import type { OwnedDatabase } from './owned-database.ts';
+import { rewriteTail } from './log-file.ts';
+import { type LogWatch, watchLog } from './log-watch.ts';
 import { unusableFileError, openErrorOf } from './open-error.ts';
+import type { OwnedDatabase } from './owned-database.ts';
+import { guardPathOf } from './owner-guard.ts';
 import { createPlantsTable, type PlantsTable } from './plants-table.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
+import { whileAlone } from './while-alone.ts';
 
 type Opened = {
   readonly database: OwnedDatabase;
+  /** The path of the database, without links. */
+  readonly file: string;
   readonly table: PlantsTable;
+  readonly log: LogWatch;
   readonly identity: FileIdentity;
   /** Says which of the files that hold the plants is no longer under its name, if any. */
   readonly missing: () => string | undefined;
@@ -28,24 +35,28 @@ const own = (
   { path, identity: before }: WorkerData,
 ): Opened | CannotOpen => {
   const identity = identityOf(path);
-  // Plants of the last commits are in the log alone.
-  const log = `${database.location() ?? path}-wal`;
-  const logIdentity = identityOf(log);
   const isIt = identity !== undefined && (before === undefined || isSameFile(before, identity));
-  if (!isIt || logIdentity === undefined) return replaced(path);
+  if (!isIt) return replaced(path);
+  const file = database.location() ?? path;
+  // Plants of the last commits are in the log alone. In the others are the locks that other programs respect.
+  const beside = [`${file}-wal`, `${file}-shm`, guardPathOf(file)].map((name) => ({
+    name,
+    identity: identityOf(name),
+  }));
   const missing = () => {
     if (!isSameFile(identity, identityOf(path))) return replaced(path).error.message;
-    if (isSameFile(logIdentity, identityOf(log))) return undefined;
-    return `${log} was removed or replaced while it was in use`;
+    const gone = beside.find((one) => !isSameFile(one.identity, identityOf(one.name)));
+    return gone && `${gone.name} was removed or replaced while it was in use`;
   };
-  return { database, table: createPlantsTable(database), identity, missing };
+  const log = watchLog(database, file);
+  return { database, file, table: createPlantsTable(database), log, identity, missing };
 };
 
 const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
-  const { path, identity } = data;
+  const { path, identity, mustRewrite } = data;
   if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);
   // The inode of a file that was removed is soon that of the next one: it must be a store, too.
-  const database = openDatabaseFile(path, identity === undefined);
+  const database = openDatabaseFile(path, { mayBeNew: identity === undefined, mustRewrite });
   if ('kind' in database) return { kind: 'cannot-open', error: unusableFileError(path, database) };
   try {
     const owned = own(database, data);
@@ -85,29 +96,59 @@ const open = (data: WorkerData): Opened | CannotOpen => {
   return opened;
 };
 
+type Failed = Extract<FromWorker, { readonly kind: 'failed' }>;
+
+const failed = (reason: string): Failed => ({
+  kind: 'failed',
+  reason,
+  cause: undefined,
+  mustRewrite: false,
+});
+
+/** What an exception of SQLite means for a batch; throws one that is a fault of ours. */
+const failureBy = (cause: unknown): Extract<FromWorker, { reason: string }> => {
+  const failure = sqliteFailureOf(cause);
+  if (failure === undefined) throw cause;
+  const reason = `the database cannot be written: ${failure}`;
+  // On a full disk, and while another program writes, the connection is as good as before.
+  if (failure === 'disk-full' || failure === 'locked') return { kind: 'refused', reason, cause };
+  return { kind: 'failed', reason, cause, mustRewrite: failure === 'input-output' };
+};
+
 const commit = (
-  { table, missing }: Opened,
+  { table, log, missing }: Opened,
   { batch }: ToWorker & { kind: 'commit' },
 ): FromWorker => {
   try {
-    const taken = table.createAll(batch);
-    // A plant in a file that nobody can find any more is not kept.
+    const created = table.createAll(batch);
+    if (created.kind === 'table-altered')
+      return failed('another program altered the table of plants');
+    // A plant in a file that no name leads to is not kept.
     const reason = missing();
     return reason === undefined
-      ? { kind: 'committed', taken }
-      : { kind: 'failed', reason, cause: undefined };
+      ? { kind: 'committed', taken: created.taken, heldLog: log.measure() }
+      : failed(reason);
   } catch (cause) {
-    const failure = sqliteFailureOf(cause);
-    if (failure === undefined) throw cause;
-    const reason = `the database cannot be written: ${failure}`;
-    // After a full disk the connection is as good as before; after anything else who knows.
-    return { kind: failure === 'disk-full' ? 'refused' : 'failed', reason, cause };
+    return failureBy(cause);
   }
 };
 
-const tryToRewriteTail = (database: OwnedDatabase): void => {
+/** Returns the failure of a checkpoint after which the connection cannot be trusted. */
+const checkpoint = ({ log }: Opened): Failed | undefined => {
   try {
-    database.rewriteTail();
+    log.checkpointIfDue();
+    return undefined;
+  } catch (cause) {
+    const failure = failureBy(cause);
+    // What was refused stays in the log.
+    return failure.kind === 'failed' ? failure : undefined;
+  }
+};
+
+const tryToRewriteTail = ({ database, file }: Opened): void => {
+  try {
+    // Where another program has the file, closing leaves the log.
+    whileAlone(database, () => rewriteTail(file));
   } catch {
     // Closing fails for the same reason, and leaves the log.
   }
@@ -117,12 +158,15 @@ const tryToRewriteTail = (database: OwnedDatabase): void => {
  * Empties the log into the file, also where that has another name by now. SQLite would leave the log
  * then: the moved file would miss plants, and a file that takes its place would be given them.
  */
-const emptyLog = ({ database, missing }: Opened): void => {
+const emptyLog = (opened: Opened, failure: Failed | undefined): void => {
+  const { database, missing } = opened;
   try {
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    if (failure !== undefined) throw failure.cause;
+    // A program that reads is not waited for.
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
     // What cannot be written now stays in the log. Closing tries again.
-    if (missing() === undefined) tryToRewriteTail(database);
+    if (missing() === undefined) tryToRewriteTail(opened);
   }
 };
 
@@ -132,8 +176,9 @@ const serve = (port: MessagePort, data: WorkerData): void => {
     port.postMessage(opened);
     return;
   }
+  let failedCheckpoint: Failed | undefined;
   const end = () => {
-    emptyLog(opened);
+    emptyLog(opened, failedCheckpoint);
     opened.database.close();
     port.close();
   };
@@ -142,9 +187,11 @@ const serve = (port: MessagePort, data: WorkerData): void => {
       end();
       return;
     }
-    const told = commit(opened, message);
+    const told = failedCheckpoint ?? commit(opened, message);
     port.postMessage(told);
     if (told.kind === 'failed') end();
+    // The next batch has the failure: this one is on the disk.
+    else failedCheckpoint = checkpoint(opened);
   });
   port.postMessage({ kind: 'opened', identity: opened.identity });
 };

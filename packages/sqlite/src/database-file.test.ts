@@ -6,7 +6,9 @@ import { openDatabaseFile } from './database-file.ts';
 
 it('a commit returns only once it is on the disk, in a file that has one owner', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  const database = openDatabaseFile(join(folder, 'plants.db'), true);
+  const path = join(folder, 'plants.db');
+  const expected = { mayBeNew: true, mustRewrite: false };
+  const database = openDatabaseFile(path, expected);
   if ('kind' in database) throw new Error(database.kind);
   onTestFinished(async () => {
     database.close();
@@ -16,5 +18,6 @@ it('a commit returns only once it is on the disk, in a file that has one owner',
   const full = 2;
   expect(pragma('synchronous')).toEqual([full]);
   expect(pragma('journal_mode')).toEqual(['wal']);
-  expect(pragma('locking_mode')).toEqual(['exclusive']);
+  expect(pragma('locking_mode')).toEqual(['normal']);
+  expect(() => openDatabaseFile(path, expected)).toThrow('database is locked');
 });

@@ -1,8 +1,11 @@
 import { statSync } from 'node:fs';
 import { hasForeignLog } from './foreign-log.ts';
-import { logSize, rewriteLog, syncLog, withoutLinks } from './log-file.ts';
+import { logSize, rewriteLog, rewriteTail, syncLog, withoutLinks } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
+import { takeGuard } from './owner-guard.ts';
+import { sqliteFailureOf } from './sqlite-failure.ts';
+import { whileAlone } from './while-alone.ts';
 
 /** "Plnt": marks a file as ours (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
@@ -18,6 +21,7 @@ export const schemaVersion = migrations.length;
 /** A file that SQLite would open, but that is not ours to write, or not whole. */
 export type UnusableFile =
   | { readonly kind: 'cannot-open' }
+  | { readonly kind: 'locked' }
   | { readonly kind: 'damaged' }
   | { readonly kind: 'replaced' }
   | { readonly kind: 'log-of-another-file'; readonly log: string }
@@ -60,12 +64,19 @@ const isCutShort = (database: Database, path: string): boolean => {
   return statSync(path).size < pages * readInteger(database, 'PRAGMA page_size');
 };
 
-type Found = { readonly mayBeNew: boolean; readonly hadLog: boolean };
+/** What is known of a file before it is opened. */
+export type Expected = {
+  /** Whether it may be a new one. */
+  readonly mayBeNew: boolean;
+  /** Whether a sync of it failed in this process, and what was written since must be written again. */
+  readonly mustRewrite: boolean;
+};
 
-const prepareOwnFile = (
+/** A file that is there, and a store of this version or an older one, or new. */
+const unusableBecause = (
   database: Database,
   path: string,
-  { mayBeNew, hadLog }: Found,
+  { mayBeNew, hadLog }: { readonly mayBeNew: boolean; readonly hadLog: boolean },
 ): UnusableFile | undefined => {
   const application = readInteger(database, 'PRAGMA application_id');
   const version = readInteger(database, 'PRAGMA user_version');
@@ -76,63 +87,130 @@ const prepareOwnFile = (
   if (version > schemaVersion) return { kind: 'schema-newer', version };
   // Pages that are still in the log count, too, and need not be in the file.
   if (!hadLog && isCutShort(database, path)) return { kind: 'damaged' };
-  database.exec('PRAGMA journal_mode = WAL');
-  // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses acknowledged plants.
-  database.exec('PRAGMA synchronous = FULL');
-  // Pages: a checkpoint every 64 MiB of log, so that few commits wait for one.
-  database.exec('PRAGMA wal_autocheckpoint = 16384');
-  if (version < schemaVersion) migrate(database, version);
+  return undefined;
+};
+
+const alteredTable = (database: Database): UnusableFile | undefined => {
   if (!hasItsTable(database)) return { kind: 'damaged' };
   const by = alterationOf(database);
   return by === undefined ? undefined : { kind: 'table-altered', by };
 };
 
-/** Plants that SQLite finds in the log may be in memory alone: they become durable here, before one is served. */
+const makeOurs = (database: Database): void => {
+  database.exec('PRAGMA journal_mode = WAL');
+  // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses acknowledged plants.
+  database.exec('PRAGMA synchronous = FULL');
+  const version = readInteger(database, 'PRAGMA user_version');
+  if (version < schemaVersion) migrate(database, version);
+};
+
+/** Begins to use the log, with locks that several programs can share: the first of them decides. */
+const recoverLog = (database: Database): void =>
+  database.exec('SELECT count(*) FROM sqlite_schema');
+
+/** Makes durable what SQLite finds in the log, before a plant of it is served: it may be in memory alone. */
+const makeLogDurable = (database: Database, path: string, mustBeAlone: boolean): void => {
+  const alone = whileAlone(database, () => {
+    try {
+      rewriteLog(path);
+      rewriteTail(path);
+      syncLog(path);
+    } catch (thrown) {
+      // Closing the database syncs the log and moves it into the file: this sync must not be an empty one.
+      rewriteLog(path);
+      throw thrown;
+    }
+  });
+  if (alone.kind === 'done') return;
+  if (mustBeAlone) throw alone.cause;
+  // Other programs can still read, and move the log into the file, but not write to the log.
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    rewriteLog(path);
+    syncLog(path);
+  } finally {
+    database.exec('ROLLBACK');
+  }
+};
+
+/**
+ * Whether another connection has a file of several names: it may be under another name, with another log. Of the same
+ * process, it makes reading fail, because the two share what SQLite keeps of the log in memory.
+ */
+const isOpenUnderAnotherName = (database: Database, path: string): boolean => {
+  if (statSync(path).nlink < 2) return false;
+  try {
+    recoverLog(database);
+    return whileAlone(database, () => {}).kind === 'busy';
+  } catch (thrown) {
+    if (sqliteFailureOf(thrown) === 'input-output') return true;
+    throw thrown;
+  }
+};
+
+/** How long a commit waits for another program that writes, in milliseconds. */
+const busyTimeoutMs = 2_000;
+
 const prepareFile = (
   database: OwnedDatabase,
   path: string,
-  found: Found,
+  { mayBeNew, mustRewrite, hadLog }: Expected & { readonly hadLog: boolean },
 ): UnusableFile | undefined => {
-  // One owner: another process gets "database is locked" at once, also for reading.
-  database.exec('PRAGMA locking_mode = EXCLUSIVE');
-  database.exec('SELECT count(*) FROM sqlite_schema');
+  if (isOpenUnderAnotherName(database, path)) return { kind: 'locked' };
+  recoverLog(database);
+  if (hadLog) makeLogDurable(database, path, mustRewrite);
+  const unusable = unusableBecause(database, path, { mayBeNew, hadLog });
+  if (unusable !== undefined) return unusable;
+  makeOurs(database);
+  database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
+  const altered = alteredTable(database);
+  if (altered !== undefined) return altered;
+  syncLog(path);
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  return undefined;
+};
+
+const openOwned = (
+  file: string,
+  guard: Database,
+  expected: Expected,
+): OwnedDatabase | UnusableFile => {
+  // SQLite would move it into the file.
+  if (hasForeignLog(file)) return { kind: 'log-of-another-file', log: `${file}-wal` };
+  const hadLog = logSize(file) > 0;
+  const database = new OwnedDatabase(file, guard);
   try {
-    rewriteLog(path);
-    database.rewriteTail();
-    const unusable = prepareOwnFile(database, path, found);
-    if (unusable === undefined) syncLog(path);
+    const unusable = prepareFile(database, file, { ...expected, hadLog });
+    if (unusable === undefined) return database;
+    database.close();
     return unusable;
   } catch (thrown) {
-    // Closing the database syncs the log and moves it into the file: this sync must not be an empty one.
-    rewriteLog(path);
+    database.close();
     throw thrown;
   }
 };
 
 /**
- * Opens a plant store's file as its one owner, and makes or migrates its schema. Throws what
- * node:sqlite throws; leaves nothing open then, and no content changed in a file that is not ours.
- * Nothing opens the file before SQLite has its lock, or closes it earlier than SQLite: that would give up the
- * lock that another connection of this process has on it (sqlite.org/howtocorrupt.html §2.2).
+ * Opens a plant store's file as its one owner, and makes or migrates its schema. Other programs can read the file
+ * meanwhile. Throws what node:sqlite throws; leaves nothing open then, and no content changed in a file that is not ours.
+ * Nothing but SQLite opens and closes the file, except while no other connection has it: closing it would give up the
+ * locks that every connection of this process has on it (sqlite.org/howtocorrupt.html §2.2).
  */
-export const openDatabaseFile = (path: string, mayBeNew: boolean): OwnedDatabase | UnusableFile => {
+export const openDatabaseFile = (
+  path: string,
+  expected: Expected,
+): OwnedDatabase | UnusableFile => {
   const file = withoutLinks(path);
   const found = statSync(file, { throwIfNoEntry: false });
-  // SQLite would make files beside it. A folder it refuses by itself.
-  if (found !== undefined && !found.isFile() && !found.isDirectory()) {
-    return { kind: 'cannot-open' };
-  }
-  // SQLite would move it into the file.
-  if (hasForeignLog(file)) return { kind: 'log-of-another-file', log: `${file}-wal` };
-  const hadLog = logSize(file) > 0;
-  const database = new OwnedDatabase(file);
+  // SQLite would make files beside it.
+  if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
+  const guard = takeGuard(file);
   try {
-    const foreign = prepareFile(database, file, { mayBeNew, hadLog });
-    if (foreign === undefined) return database;
-    database.close();
-    return foreign;
+    const opened = openOwned(file, guard, expected);
+    if ('kind' in opened && guard.isOpen) guard.close();
+    return opened;
   } catch (thrown) {
-    database.close();
+    if (guard.isOpen) guard.close();
     throw thrown;
   }
 };

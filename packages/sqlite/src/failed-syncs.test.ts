@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, makeFaultyDisk } from '../test/faulty-disk.ts';
+import { firstLarge } from '../test/plant-of.ts';
 import { inspectStates } from '../test/surviving-states.ts';
 
 /** A file with many pages, so that the log has few of them. */
@@ -37,6 +38,31 @@ const scenarios: [string, readonly Creating[]][] = [
     [made, { fails: 'folder 1 2', plants: [880, 900], end: 'kill' }],
   ],
 ];
+
+describe('a checkpoint between commits', { timeout: 120_000 }, () => {
+  it.for([1, 3])(
+    'reports that a sync of the file failed (%i times), and a power cut loses no acknowledged plant',
+    async (times, { skip }) => {
+      const disk = await makeFaultyDisk();
+      if (disk === undefined) return skip(noCompiler);
+      await createOnFailingDisk(disk, made);
+      const fails = `database 1 ${times}`;
+      const large = [firstLarge, firstLarge + 80] as const;
+      const reasons = await createOnFailingDisk(disk, { fails, plants: large, end: 'kill' });
+      expect(reasons).toContain('the database cannot be written: input-output');
+      await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
+      const operations = await disk.operations();
+      const { states, acknowledged, faults } = await inspectStates(operations, {
+        step: 250,
+        count: 2_500,
+      });
+      console.log(
+        `failed syncs of a checkpoint, ${times}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
+      );
+      expect(faults).toEqual([]);
+    },
+  );
+});
 
 describe('a power cut loses no acknowledged plant after failed syncs', { timeout: 120_000 }, () => {
   it.for(scenarios)('of %s', async ([name, processes], { skip }) => {

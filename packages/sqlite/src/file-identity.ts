@@ -13,5 +13,7 @@ export const identityOf = (path: string): FileIdentity | undefined => {
   }
 };
 
-export const isSameFile = (one: FileIdentity, other: FileIdentity | undefined): boolean =>
-  one.device === other?.device && one.inode === other.inode;
+export const isSameFile = (
+  one: FileIdentity | undefined,
+  other: FileIdentity | undefined,
+): boolean => one !== undefined && one.device === other?.device && one.inode === other.inode;

@@ -44,12 +44,27 @@ const withLog = (path: string, use: (log: number) => void): void => {
   }
 };
 
-/** Writes a log again, if there is one. For the owner of the database alone. */
+/** Writes a log again, if there is one. Only while no other program can write to it. */
 export const rewriteLog = (path: string): void => {
   if (logSize(path) === 0) return;
   const rewriter = openRewriter(`${path}-wal`);
   try {
     rewriter.rewrite(0);
+  } finally {
+    rewriter.close();
+  }
+};
+
+/**
+ * Writes again the pages by which moving the log into the file may have made it longer. Without it, an attempt that
+ * follows a failed one would succeed without writing them, and remove the log. Only while no other program has the file.
+ */
+export const rewriteTail = (path: string): void => {
+  const log = logSize(path);
+  if (log === 0) return;
+  const rewriter = openRewriter(path);
+  try {
+    rewriter.rewrite(Math.max(0, statSync(path).size - log));
   } finally {
     rewriter.close();
   }

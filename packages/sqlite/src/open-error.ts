@@ -113,6 +113,7 @@ const describeForeign = (path: string, foreign: UnusableFile): string => {
     case 'cannot-open':
       return `${path} is a device or a pipe, not a file`;
     case 'damaged':
+    case 'locked':
       return describe(path, foreign.kind);
     case 'schema-newer':
       return `${path} has schema version ${foreign.version}, made by a newer plant store; this one knows up to ${schemaVersion}: upgrade it`;
@@ -127,8 +128,7 @@ const describeForeign = (path: string, foreign: UnusableFile): string => {
   }
 };
 
-export const unusableFileError = (path: string, foreign: UnusableFile): OpenSqliteError => ({
-  kind: foreign.kind,
-  path,
-  message: describeForeign(path, foreign),
-});
+export const unusableFileError = (path: string, foreign: UnusableFile): OpenSqliteError => {
+  const fault = foreign.kind === 'cannot-open' ? fileSystemFault(path) : undefined;
+  return { kind: foreign.kind, message: describeForeign(path, foreign), ...fault, path };
+};

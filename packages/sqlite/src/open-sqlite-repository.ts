@@ -4,14 +4,14 @@ import { type Commit, type Created, createGroupCommit } from '@plantstore/core/g
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
 import { inTurn } from './in-turn.ts';
-import { logLeftBy } from './log-file.ts';
+import { logLeftBy, withoutLinks } from './log-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 
 /** What closing a repository left beside its file. */
 export type ClosedSqliteRepository = {
   /**
-   * Path of a log that holds the newest plants, because a full or failing disk kept them from the file:
-   * a copy of the file needs it. `undefined` where the file is complete.
+   * Path of a log that holds the newest plants, because a full or failing disk, or another program that reads,
+   * kept them from the file: a copy of the file needs it. `undefined` where the file is complete.
    */
   readonly logLeft: string | undefined;
 };
@@ -34,7 +34,11 @@ export type SqliteRepository = PlantRepository & {
 const reopenPauseMs = 1_000;
 
 /** Commits in the thread there is, and starts another one when it has ended. */
-const createRecoveringCommit = (path: string, first: CommitThread) => {
+const createRecoveringCommit = (
+  path: string,
+  first: CommitThread,
+  onHeldLog: (size: number) => void,
+) => {
   const { identity } = first;
   let thread = first;
   let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
@@ -43,7 +47,8 @@ const createRecoveringCommit = (path: string, first: CommitThread) => {
     if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs) {
       return lastFailure.error;
     }
-    const started = await startCommitThread({ path, identity });
+    const mustRewrite = thread.mustRewrite();
+    const started = await startCommitThread({ path, identity, mustRewrite }, onHeldLog);
     if (started.isOk()) thread = started.value;
     lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
     return lastFailure?.error;
@@ -60,8 +65,12 @@ const createRecoveringCommit = (path: string, first: CommitThread) => {
 
 const created: Created = ok();
 
-const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
-  const { commit, close } = createRecoveringCommit(path, thread);
+const repositoryOn = (
+  path: string,
+  thread: CommitThread,
+  onHeldLog: (size: number) => void,
+): SqliteRepository => {
+  const { commit, close } = createRecoveringCommit(path, thread, onHeldLog);
   const takeTurn = inTurn();
   const lane: Commit = async (plants) => {
     const committed = await takeTurn(async () => commit(plants));
@@ -94,16 +103,43 @@ const repositoryOn = (path: string, thread: CommitThread): SqliteRepository => {
   };
 };
 
-const open = async (path: string): Promise<Result<SqliteRepository, OpenSqliteError>> =>
-  (await startCommitThread({ path, identity: undefined })).map((thread) =>
-    repositoryOn(path, thread),
+/** Options of {@link openSqliteRepository}. */
+export type SqliteOptions = {
+  /** The database file, relative to the working directory or absolute. */
+  readonly path: string;
+  /**
+   * Called when the log (`plants.db-wal`) has grown to 64 MiB, because another program has been reading the file in one
+   * transaction since, and each time that the log has doubled. Default: nothing is called.
+   */
+  readonly onHeldLog?: (log: HeldLog) => void;
+};
+
+/** A log that cannot be emptied, because another program still reads what was before it. */
+export type HeldLog = {
+  /** Path of the log. */
+  readonly log: string;
+  /** Size of the log, in bytes. */
+  readonly size: number;
+};
+
+const open = async (
+  path: string,
+  onHeldLog: (log: HeldLog) => void,
+): Promise<Result<SqliteRepository, OpenSqliteError>> => {
+  // What it throws is no failure of the commit that found out.
+  const report = (size: number) =>
+    queueMicrotask(() => onHeldLog({ log: `${withoutLinks(path)}-wal`, size }));
+  const data = { path, identity: undefined, mustRewrite: false };
+  return (await startCommitThread(data, report)).map((thread) =>
+    repositoryOn(path, thread, report),
   );
+};
 
 /**
  * Opens a plant repository on a SQLite file, through Node's own `node:sqlite`. A file that is not
- * there is made. A create answers once the plant is on the disk (`journal_mode=WAL`,
+ * there is made. A create resolves once the plant is on the disk (`journal_mode=WAL`,
  * `synchronous=FULL`), so it survives `kill -9` and a power cut. The file has one owner: while it is
- * open here, no other process can use it.
+ * open here, no other process can open it as a repository. Other programs can read it.
  *
  * @returns the repository, or why the file cannot be used, with a `message` for the operator
  * @example
@@ -118,7 +154,8 @@ const open = async (path: string): Promise<Result<SqliteRepository, OpenSqliteEr
  * await repository.close();
  * ```
  */
-export const openSqliteRepository = (options: {
-  /** The database file, relative to the working directory or absolute. */
-  readonly path: string;
-}): ResultAsync<SqliteRepository, OpenSqliteError> => new ResultAsync(open(resolve(options.path)));
+export const openSqliteRepository = ({
+  path,
+  onHeldLog = () => {},
+}: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> =>
+  new ResultAsync(open(resolve(path), onHeldLog));

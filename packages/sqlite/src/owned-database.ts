@@ -1,33 +1,22 @@
-import { statSync } from 'node:fs';
-import { logSize } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
-import { openRewriter, type Rewriter } from './rewriter.ts';
 
-/** A connection that has the lock on its file. */
+/** The connection of the one owner of a file. Other programs may have the file open, too. */
 export class OwnedDatabase extends Database {
-  readonly #file: string;
-  #rewriter: Rewriter | undefined;
-
-  /** @param file the path of the file, without links */
-  constructor(file: string) {
-    super(file);
-    this.#file = file;
-  }
+  readonly #guard: Database;
+  /** Changes with every change of the schema (PRAGMA schema_version). As it was before the table was checked. */
+  schemaCookie = 0;
 
   /**
-   * Writes again the pages by which moving the log into the file may have made it longer. Without it, an attempt
-   * that follows a failed one would succeed without writing them, and remove the log.
+   * @param file the path of the file, without links
+   * @param guard closed after the connection
    */
-  rewriteTail(): void {
-    const log = logSize(this.#file);
-    if (log === 0) return;
-    this.#rewriter ??= openRewriter(this.#file);
-    this.#rewriter.rewrite(Math.max(0, statSync(this.#file).size - log));
+  constructor(file: string, guard: Database) {
+    super(file);
+    this.#guard = guard;
   }
 
   override close(): void {
     super.close();
-    // Not earlier: closing a file gives up the locks that its process has on it.
-    this.#rewriter?.close();
+    this.#guard.close();
   }
 }

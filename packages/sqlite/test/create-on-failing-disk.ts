@@ -1,5 +1,5 @@
 // Creates plants in a file (the first argument), as clients do that repeat a create until it is
-// acknowledged, and appends the number of each to a file beside it: those from the second argument up to
+// acknowledged, and appends the number of each to a file beside it. It prints why a create failed. The plants: those from the second argument up to
 // the third. Then it ends with SIGKILL; with "close" as the fourth argument it closes the store before.
 import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -25,6 +25,7 @@ const create = async (repository: SqliteRepository, number: number): Promise<voi
       appendFileSync(acknowledged, `${number}\n`);
       return;
     }
+    if (result.error.kind === 'store-unavailable') console.log(result.error.reason);
     skipReopenPause();
   }
   throw new Error('the store did not recover');

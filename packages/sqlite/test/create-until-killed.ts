@@ -26,7 +26,7 @@ const createDurably = async () => {
 };
 
 const createNormally = async () => {
-  const database = openDatabaseFile(path, true);
+  const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
   if ('kind' in database) throw new Error(database.kind);
   database.exec('PRAGMA synchronous = NORMAL');
   const table = createPlantsTable(database);

@@ -1,7 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
@@ -84,21 +86,21 @@ export type Creating = {
   readonly end: 'close' | 'kill';
 };
 
+/** Runs it, and returns why creates failed that then succeeded. */
 export const createOnFailingDisk = async (
   { path, env }: FaultyDisk,
   { fails = '', plants, end }: Creating,
-): Promise<void> => {
+): Promise<string[]> => {
   const program = nodeWith('create-on-failing-disk.ts', [path, ...plants.map(String), end]);
   const child = spawn(process.execPath, program, {
     env: { ...process.env, ...env, DISK_FAILS: fails },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const signal = await new Promise((resolve) => {
-    child.once('exit', (_, by) => {
-      resolve(by);
-    });
-  });
+  const exited = once(child, 'exit');
+  const reasons = (await text(child.stdout)).split('\n').slice(0, -1);
+  const [, signal] = await exited;
   if (signal !== 'SIGKILL') throw new Error(`the store did not recover while ${fails} failed`);
+  return reasons;
 };
 
 /** Runs the program that creates plants, kills it with `-9` once it has reported enough, returns the ids. */

@@ -29,7 +29,7 @@ export const faultIn = (path: string, acknowledged: readonly number[]): Fault | 
   });
   let database: Database | undefined;
   try {
-    const opened = openDatabaseFile(path, true);
+    const opened = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
     if ('kind' in opened) return faultOf(opened.kind, acknowledged.length);
     database = opened;
     const { integrity, names } = contentOf(database);

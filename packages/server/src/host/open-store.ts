@@ -63,10 +63,13 @@ const openPostgres = async (url: string): Promise<OpenedStore> => {
 };
 
 const logLeftMessage =
-  'the newest plants are still in the log beside the database: copy both files, or free space on the disk, start and stop again';
+  'the newest plants are still in the log beside the database: copy both files; or end the programs that read it, or free space on the disk, start and stop again';
+
+const heldLogMessage =
+  'another program keeps the log beside the database from being emptied: end its transaction, or the log grows with every plant';
 
 const openSqlite = async (path: string, log: Logger): Promise<OpenedStore> =>
-  openSqliteRepository({ path }).match(
+  openSqliteRepository({ path, onHeldLog: (held) => log.warn({ ...held }, heldLogMessage) }).match(
     (repository) =>
       opened(repository, async () => {
         const { logLeft } = await repository.close();

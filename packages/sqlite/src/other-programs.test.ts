@@ -1,0 +1,201 @@
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { startOtherProgram } from '../test/other-program.ts';
+import { logLimit } from './log-watch.ts';
+import {
+  type HeldLog,
+  openSqliteRepository,
+  type SqliteRepository,
+} from './open-sqlite-repository.ts';
+
+let path = '';
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  path = join(folder, 'plants.db');
+  return async () => rm(folder, { recursive: true });
+});
+
+const open = async (onHeldLog?: (log: HeldLog) => void) => {
+  const options = { path, ...(onHeldLog && { onHeldLog }) };
+  const repository = (await openSqliteRepository(options))._unsafeUnwrap();
+  onTestFinished(async () => void (await repository.close()));
+  return repository;
+};
+
+const plant = (id: number) => ({ id: BigInt(id), name: 'Monstera' });
+
+const megabyte = 2 ** 20;
+/** Each takes a little more than a megabyte of the log. */
+const createLarge = async (repository: SqliteRepository, from: number, to: number) => {
+  for (let id = from; id < to; id += 1) {
+    const created = await repository.create({ id: BigInt(id), name: 'x'.repeat(megabyte) });
+    expect(created.isOk()).toBe(true);
+  }
+};
+const logSize = async () => (await stat(`${path}-wal`)).size;
+
+/** Why a plant cannot be created. */
+const refusalOf = async (repository: SqliteRepository, id: number): Promise<string> => {
+  const error = (await repository.create(plant(id)))._unsafeUnwrapErr();
+  return error.kind === 'store-unavailable' ? error.reason : error.kind;
+};
+
+const count = 'SELECT count(*) AS plants FROM plants';
+
+describe('while a repository is open, another program', () => {
+  it('reads every acknowledged plant, and its end leaves the log', async () => {
+    const repository = await open();
+    for (let id = 1; id <= 3; id += 1) {
+      await repository.create(plant(id));
+      const other = startOtherProgram(path);
+      expect(await other.run(count)).toEqual([{ plants: id }]);
+      await other.end();
+      expect(await logSize()).toBeGreaterThan(0);
+    }
+  });
+
+  it('also after a start that found a log', async () => {
+    const before = await open();
+    await before.create(plant(1));
+    const reader = startOtherProgram(path);
+    await reader.run(count);
+    await before.close();
+    const repository = await open();
+    await repository.create(plant(2));
+    await reader.end();
+    const other = startOtherProgram(path);
+    expect(await other.run(count)).toEqual([{ plants: 2 }]);
+    await other.end();
+    expect((await repository.create(plant(3))).isOk()).toBe(true);
+  });
+
+  it('copies it with VACUUM INTO', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    const other = startOtherProgram(path);
+    expect(await other.run(`VACUUM INTO '${path}.copy'`)).toEqual([]);
+    const copy = startOtherProgram(`${path}.copy`);
+    expect(await copy.run(count)).toEqual([{ plants: 1 }]);
+  });
+
+  it('makes creates unavailable while it writes, and no longer', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    const other = startOtherProgram(path);
+    await other.run('BEGIN IMMEDIATE');
+    expect(await refusalOf(repository, 2)).toBe('the database cannot be written: locked');
+    await other.run('ROLLBACK');
+    expect((await repository.create(plant(2))).isOk()).toBe(true);
+  });
+
+  it('moves the log into the file, and no plant is lost', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    const other = startOtherProgram(path);
+    await other.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    expect(await logSize()).toBe(0);
+    await repository.create(plant(2));
+    expect(await other.run(count)).toEqual([{ plants: 2 }]);
+  });
+
+  it('cannot take the file out of its journal mode', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    const other = startOtherProgram(path);
+    expect(await other.run('PRAGMA journal_mode = DELETE')).toBe('database is locked');
+  });
+
+  it('has no plant acknowledged that its trigger ignores', async () => {
+    const repository = await open();
+    await repository.create(plant(1));
+    const other = startOtherProgram(path);
+    const ignore = 'CREATE TRIGGER ignore BEFORE INSERT ON plants BEGIN SELECT RAISE(IGNORE); END';
+    expect(await other.run(ignore)).toEqual([]);
+    expect(await refusalOf(repository, 2)).toContain('altered');
+    expect(await refusalOf(repository, 2)).toContain('"ignore"');
+    await other.run('DROP TRIGGER ignore');
+    await expect
+      .poll(async () => (await repository.create(plant(2))).isOk(), { timeout: 10_000 })
+      .toBe(true);
+    expect(await other.run(count)).toEqual([{ plants: 2 }]);
+  });
+
+  it.each(['-wal', '-shm', '-owner'])('cannot replace %s unnoticed', async (suffix) => {
+    const repository = await open();
+    await repository.create(plant(1));
+    await rm(`${path}${suffix}`);
+    expect(await refusalOf(repository, 2)).toContain(
+      `plants.db${suffix} was removed or replaced while it was in use`,
+    );
+    expect((await repository.create(plant(2))).isOk()).toBe(true);
+    const other = startOtherProgram(path);
+    expect(await other.run(count)).toEqual([{ plants: 2 }]);
+  });
+});
+
+describe('the log', () => {
+  it('stays short while no program reads', async () => {
+    const repository = await open();
+    await createLarge(repository, 0, 20);
+    expect(await logSize()).toBeLessThan(logLimit + 3 * megabyte);
+  });
+
+  it('grows while another program reads in one transaction, which is reported, and shrinks afterwards', async () => {
+    const reports: HeldLog[] = [];
+    const repository = await open((log) => void reports.push(log));
+    await repository.create(plant(0));
+    const other = startOtherProgram(path);
+    await other.run('BEGIN');
+    await other.run(count);
+    await createLarge(repository, 1, 70);
+    expect(await logSize()).toBeGreaterThan(64 * megabyte);
+    expect(reports).toEqual([{ log: `${path}-wal`, size: expect.any(Number) as unknown }]);
+    expect(reports[0]?.size).toBeGreaterThanOrEqual(64 * megabyte);
+    expect(await other.run(count)).toEqual([{ plants: 1 }]);
+    await other.run('COMMIT');
+    await createLarge(repository, 70, 80);
+    expect(await logSize()).toBeLessThan(logLimit + 3 * megabyte);
+    expect(await other.run(count)).toEqual([{ plants: 80 }]);
+  });
+
+  it('is left by a close while another program reads, and reported', async () => {
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    await repository.create(plant(1));
+    const other = startOtherProgram(path);
+    await other.run('BEGIN');
+    await other.run(count);
+    await repository.create(plant(2));
+    expect(await repository.close()).toEqual({ logLeft: `${path}-wal` });
+    await other.end();
+    expect((await readdir(join(path, '..'))).toSorted()).toEqual(['plants.db', 'plants.db-owner']);
+  });
+});
+
+describe('the guard of the one owner', () => {
+  it('admits one of two that open a new file at the same moment', async () => {
+    const opened = await Promise.all([
+      openSqliteRepository({ path }),
+      openSqliteRepository({ path }),
+    ]);
+    const errors = opened.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
+    for (const result of opened) if (result.isOk()) await result.value.close();
+    expect(errors).toEqual(['locked']);
+  });
+
+  it('is no obstacle when it is left over', async () => {
+    await writeFile(`${path}-owner`, '');
+    const repository = await open();
+    expect((await repository.create(plant(1))).isOk()).toBe(true);
+  });
+
+  it.runIf(process.platform !== 'win32')('has the rights of the file', async () => {
+    await writeFile(path, '');
+    await chmod(path, 0o660);
+    await open();
+    for (const name of ['-owner', '-wal', '-shm']) {
+      expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
+    }
+  });
+});

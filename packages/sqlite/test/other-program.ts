@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+/** A program in another process that has a database open. */
+export type OtherProgram = {
+  /** Runs a statement, and returns its rows or SQLite's message. */
+  readonly run: (sql: string) => Promise<unknown>;
+  readonly end: () => Promise<void>;
+};
+
+export const startOtherProgram = (path: string): OtherProgram => {
+  const child = spawn(
+    process.execPath,
+    [
+      '--conditions=@plantstore/source',
+      '--disable-warning=ExperimentalWarning',
+      fileURLToPath(new URL('use-elsewhere.ts', import.meta.url)),
+      path,
+    ],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  const exited = once(child, 'exit');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    async run(sql) {
+      child.stdin.write(`${sql}\n`);
+      const { value } = await lines.next();
+      return JSON.parse(String(value)) as unknown;
+    },
+    async end() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+};
