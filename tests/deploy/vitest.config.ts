@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+/** `pnpm test:deploy`: tests with nginx, Caddy and systemd, which `pnpm test` does not need. */
+export default defineConfig({
+  ssr: {
+    resolve: { conditions: ['@plantstore/source', 'module', 'node', 'development|production'] },
+  },
+  test: { include: ['*.check.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+});
