@@ -29,7 +29,7 @@ const programsOf = (packageName: Package): string[] =>
       `packages/${packageName}/${path.slice(2).replace('dist', 'src').replace('.js', '.ts')}`,
   );
 
-/** The client promises these, and loads modules of core there. */
+/** The client promises these, and has modules of core in its bundle. */
 const browsers = manifestOf('client').browserslist?.map((range) => range.replace(' >= ', '')) ?? [];
 
 const runsInBrowsers = (packageName: Package): boolean =>
@@ -47,7 +47,12 @@ const options = (packageName: Package): Options => ({
   silent: true,
 });
 
-const packages: readonly Package[] = ['core', 'sqlite', 'postgres', 'server', 'client'];
+const packages: readonly Package[] = ['core', 'sqlite', 'postgres', 'server'];
+
+/** Bundles from the sources of the workspace. */
+const fromSources: Options['esbuildOptions'] = (esbuild) => {
+  esbuild.conditions = ['@plantstore/source'];
+};
 
 export default defineConfig([
   ...packages.map((packageName) => ({
@@ -58,14 +63,21 @@ export default defineConfig([
     external: [/^@plantstore\//],
   })),
   {
+    ...options('client'),
+    name: 'client',
+    entry: modulesOf('client'),
+    skipNodeModulesBundle: true,
+    // Core's part of the wire, so that an install brings neither core nor zod.
+    noExternal: ['@plantstore/core/wire'],
+    esbuildOptions: fromSources,
+  },
+  {
     ...options('server'),
     name: 'host',
     entry: programsOf('server'),
     // Everything but the stores: loading the whole of zod takes longer than loading all the rest.
     noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod', 'neverthrow'],
     external: ['@plantstore/sqlite', '@plantstore/postgres'],
-    esbuildOptions: (esbuild) => {
-      esbuild.conditions = ['@plantstore/source'];
-    },
+    esbuildOptions: fromSources,
   },
 ]);

@@ -80,7 +80,8 @@ describe('a request without a whole answer', () => {
     const client = createClient({ baseUrl: origin, token, retries: 0, attemptTimeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
-      message: 'no whole answer within 50 ms',
+      message: 'no response within 50 ms',
+      phase: 'response',
       attempts: 1,
     });
   });

@@ -1,70 +1,48 @@
-import type { Plant } from '@plantstore/core';
-import { err, type Result } from 'neverthrow';
-import type { CreatePlantError } from './create-plant-error.ts';
-import { describeCause } from './describe-cause.ts';
+import { type Call, failBy, type Outcome } from './call.ts';
+import { ignoreErrors, readMember } from './lenient.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { readAnswer } from './read-answer.ts';
 import { readBytes } from './read-bytes.ts';
-import type { Redact } from './redactor.ts';
-import { quietly, safely } from './safely.ts';
 import { type Interruption, within } from './within.ts';
 
-export type Outcome = Result<Plant, CreatePlantError>;
-
-/** How far a call has come; each attempt has its own, so that an answer after it changes nothing. */
-export type Progress = {
-  /** What errors tell: the status only while an answer is under way. */
-  readonly told: { attempts: number; status?: number };
-  /** What the answer says of the next attempt, if anything. */
-  retryAfter?: unknown;
-};
-
-/** The error of whatever was thrown. */
-export const brokenBy = (
-  thrown: unknown,
-  redact: Redact,
-  { told }: Progress,
-  kind: 'network' | 'aborted' = 'network',
-): Outcome => {
-  const message = kind === 'network' ? 'no whole answer came' : 'the call was aborted';
-  return err({ kind, message, cause: describeCause(thrown, redact), ...told });
-};
-
-/** Sends a request once, and waits for its answer until something ends that; never rejects. */
+/** Sends a request once, and waits for its response until something ends that; never rejects. */
 export const attempt = async (
+  call: Call,
   { url, body, fetch, caller }: PreparedRequest,
+  fields: Record<string, string>,
   token: string,
   limitMs: number,
-  redact: Redact,
-  progress: Progress,
 ): Promise<Outcome | Interruption> => {
-  const { told } = progress;
+  const headers = {
+    ...fields,
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+  };
   try {
     const answer = await within(caller, limitMs, async (signal) => {
-      told.attempts += 1;
-      // Called as a bare name: called as a member, a browser's fetch is an "Illegal invocation".
+      call.attempts += 1;
+      // Following a redirect would send the token, and the plant again, elsewhere. Called as a bare
+      // name: called as a member, a browser's fetch is an "Illegal invocation".
       const response = await fetch(url, {
         method: 'POST',
-        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        headers,
         body,
-        // Following a redirect would show the token, and repeat the plant, elsewhere.
         redirect: 'manual',
         signal,
       });
-      // From here on nobody may wait any more: it goes on only to cancel a body that comes too late.
       const { status } = response;
-      if (!Number.isInteger(status)) {
-        void quietly(() => response.body?.cancel());
-        throw new TypeError('fetch answered no Response');
+      // A response after the end of its attempt is only cancelled.
+      if (signal.aborted || !Number.isInteger(status)) {
+        void ignoreErrors(() => (response.body as ReadableStream | null)?.cancel());
+        throw new TypeError('fetch returned no Response');
       }
-      told.status = status;
-      progress.retryAfter = safely(() => response.headers.get('retry-after'));
-      // An honest answer repeats the request, at most with every character as a \uXXXX.
+      call.response = { status, headers: readMember(response, 'headers') };
+      // An honest response repeats the request, at most with every character as a \uXXXX.
       const longest = 2 ** 20 + 6 * body.length;
       return { status, longest, body: await readBytes(response, signal, longest) };
     });
-    return typeof answer === 'string' ? answer : readAnswer(answer, told.attempts, redact);
+    return typeof answer === 'string' ? answer : readAnswer(call, answer);
   } catch (thrown) {
-    return brokenBy(thrown, redact, progress);
+    return failBy(call, 'network', thrown);
   }
 };

@@ -1,94 +1,89 @@
 import { isBearerToken } from '@plantstore/core/wire';
-import { err } from 'neverthrow';
-import { attempt, brokenBy, type Outcome, type Progress } from './attempt.ts';
+import { attempt } from './attempt.ts';
+import { type Call, createCall, fail, failBy, type Outcome, readField, reportOf } from './call.ts';
 import type { Settings } from './client-options.ts';
-import type { PlantAsGiven } from './plant-body.ts';
-import { prepareRequest } from './prepare-request.ts';
-import { redactorOf } from './redactor.ts';
-import { isPassing, retryAfterMs, retryDelayMs } from './retry-delay.ts';
-import { isFunction, quietly, readMember } from './safely.ts';
+import type { TimedOut } from './create-plant-error.ts';
+import { isFunction, notify, readMember } from './lenient.ts';
+import type { NewPlant } from './plant.ts';
+import { type PreparedRequest, prepareRequest, refuse } from './prepare-request.ts';
+import { mergeHeaders } from './request-headers.ts';
+import { backoffMs, isTransient, retryAfterMs } from './retry-delay.ts';
 import { type Interruption, within } from './within.ts';
-
-/** Calls a hook, where there is one; its failure breaks nothing. */
-const tell = (hook: unknown, event: object): void => {
-  // Asked first: to throw and catch would cost a tenth of a call.
-  if (isFunction(hook)) void quietly(() => hook(event));
-};
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** Creates a plant: sends it until an answer settles it, or a clock or the caller ends the call; never rejects. */
+/** Sends a request until a response settles it, or a time limit or the caller ends the call. */
+const send = async (settings: Settings, call: Call, request: PreparedRequest): Promise<Outcome> => {
+  const { askToken } = settings;
+  const { caller, headers, timeoutMs, attemptTimeoutMs } = request;
+  const deadline = performance.now() + timeoutMs;
+  const leftMs = (): number => deadline - performance.now();
+  const ended = (by: Interruption, phase: TimedOut['phase'], ms = timeoutMs): Outcome => {
+    if (by === 'aborted') return failBy(call, by, readMember(caller, 'reason'));
+    const message = `${call.response ? 'incomplete' : 'no'} ${phase} within ${ms} ms`;
+    return fail(call, { kind: by, phase, message });
+  };
+
+  const fields =
+    headers.length > 0 ? await within(caller, leftMs(), () => mergeHeaders(headers)) : {};
+  if (typeof fields === 'string') return ended(fields, 'request-headers');
+  if (!fields) return refuse(call, 'headers-invalid');
+
+  let token = askToken ? undefined : settings.token;
+  for (let asked = 0, retried = 0; ;) {
+    if (askToken && token === undefined) {
+      const answer = await within(caller, leftMs(), (signal) => askToken(asked > 0, signal));
+      if (typeof answer === 'string') return ended(answer, 'token');
+      ({ token } = answer);
+      asked += 1;
+    }
+    if (typeof token !== 'string' || !isBearerToken(token)) {
+      const message = 'token must be an RFC 6750 b64token, or a function that returns one';
+      return fail(call, { kind: 'token-failed', message });
+    }
+    call.tokens.push(token);
+
+    const left = leftMs();
+    const isLast = left <= attemptTimeoutMs;
+    const answer = await attempt(call, request, fields, token, isLast ? left : attemptTimeoutMs);
+    // A call that the caller or its time limit has ended stops here, whatever the status was.
+    if (answer === 'aborted' || (answer === 'timeout' && isLast)) return ended(answer, 'response');
+    const outcome = answer === 'timeout' ? ended(answer, 'response', attemptTimeoutMs) : answer;
+    if (outcome.isOk()) return outcome;
+
+    const { error } = outcome;
+    if (call.response?.status === 401 && askToken && asked < 2) token = undefined;
+    else {
+      const waitMs = retryAfterMs(readField(call, 'retry-after')) + backoffMs(settings, retried);
+      // A wait past the deadline could only end in a timeout.
+      if (!isTransient(error) || retried >= request.retries || waitMs >= leftMs()) return outcome;
+      retried += 1;
+      call.response = undefined;
+      notify(settings.onRetry, { attempts: call.attempts, waitMs, error });
+      const waited = await within(caller, waitMs, never);
+      if (waited === 'aborted') return ended(waited, 'response');
+    }
+    call.response = undefined;
+  }
+};
+
+/** Creates a plant; never rejects. */
 export const callService = async (
   settings: Settings,
-  newPlant: PlantAsGiven,
+  newPlant: NewPlant,
   options: unknown,
 ): Promise<Outcome> => {
-  const { tokens, retries, timeoutMs, attemptTimeoutMs } = settings;
-  const { ask } = tokens;
-  const sent = [...tokens.known];
-  const redact = redactorOf(sent);
-  let progress: Progress = { told: { attempts: 0 } };
+  const call = createCall();
   try {
     const request = prepareRequest(settings, newPlant, options);
-    if (typeof request === 'string')
-      return err({
-        kind: 'request-invalid',
-        reason: request,
-        message: `nothing was sent: ${request.replaceAll('-', ' ')}`,
-        attempts: 0,
-      });
-    const { caller } = request;
-    const ended = (by: Interruption, ms = timeoutMs): Outcome =>
-      by === 'timeout'
-        ? err({ kind: by, message: `no whole answer within ${ms} ms`, ...progress.told })
-        : brokenBy(readMember(caller, 'reason'), redact, progress, by);
-    const deadline = performance.now() + timeoutMs;
-    let [token]: readonly unknown[] = sent;
-    let asked = 0;
-    for (let retried = 0; ;) {
-      if (ask && token === undefined) {
-        const answer = await within(caller, deadline - performance.now(), async (signal) =>
-          ask(asked > 0, signal),
-        );
-        if (typeof answer === 'string') return ended(answer);
-        ({ token } = answer);
-        asked += 1;
-        if (typeof token === 'string' && isBearerToken(token)) sent.push(token);
-        else token = undefined;
-      }
-      if (typeof token !== 'string') {
-        const message = 'there is no RFC 6750 b64token to send';
-        return err({ kind: 'token-failed', message, ...progress.told });
-      }
-      const leftMs = deadline - performance.now();
-      const isLast = leftMs <= attemptTimeoutMs;
-      const limitMs = isLast ? leftMs : attemptTimeoutMs;
-      const answer = await attempt(request, token, limitMs, redact, progress);
-      // What the caller or the clock of the call has ended does not go on, whatever its status was.
-      if (answer === 'aborted' || (answer === 'timeout' && isLast)) return ended(answer);
-      const outcome = answer === 'timeout' ? ended(answer, limitMs) : answer;
-      if (outcome.isOk()) return outcome;
-      const { error } = outcome;
-      const { attempts } = error;
-      const { retryAfter } = progress;
-      progress = { told: { attempts } };
-      if ('status' in error && error.status === 401 && ask && asked < 2) {
-        token = undefined;
-        continue;
-      }
-      const waitMs = retryDelayMs(settings, retried, retryAfterMs(retryAfter));
-      // To wait for the clock to end the call would be to wait for nothing.
-      const tooLate = performance.now() + waitMs >= deadline;
-      if (!isPassing(error) || retried >= retries || tooLate) return outcome;
-      retried += 1;
-      tell(settings.onRetry, { attempts, waitMs, error });
-      const waited = await within(caller, waitMs, never);
-      if (waited === 'aborted') return ended(waited);
-    }
+    return typeof request === 'string'
+      ? refuse(call, request)
+      : await send(settings, call, request);
   } catch (thrown) {
-    // Such as what a runtime lacks.
-    return brokenBy(thrown, redact, progress);
+    // Such as a built-in that the runtime lacks.
+    return failBy(call, 'network', thrown);
   } finally {
-    tell(readMember(options, 'onSettled'), { attempts: progress.told.attempts });
+    const onSettled = readMember(options, 'onSettled');
+    if (isFunction(onSettled)) notify(onSettled, reportOf(call));
   }
 };

@@ -22,7 +22,8 @@ describe('the clock of a call', () => {
     const client = createClient({ baseUrl, token, timeoutMs: 500 });
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
-      message: 'no whole answer within 500 ms',
+      message: 'incomplete response within 500 ms',
+      phase: 'response',
       status: 200,
       attempts: 1,
     });
@@ -53,8 +54,9 @@ describe('the clock of a call', () => {
       return token;
     };
     const client = clientWith(rejecting(new Error('was called')), { timeoutMs: 5, token: late });
-    const message = 'no whole answer within 5 ms';
-    expect(await errorOf(client)).toEqual({ kind: 'timeout', message, attempts: 0 });
+    const message = 'no response within 5 ms';
+    const expected = { kind: 'timeout', phase: 'response', message, attempts: 0 };
+    expect(await errorOf(client)).toEqual(expected);
     await new Promise(setImmediate);
     process.off('warning', warn);
     expect(warned).toEqual([]);

@@ -1,5 +1,6 @@
-import type { Plant } from '@plantstore/core';
-import type { ErrorName } from '@plantstore/core/errors';
+import type { Plant as CorePlant } from '@plantstore/core';
+import type { ErrorName as CoreErrorName, errorTable } from '@plantstore/core/errors';
+import type { encodeNewPlant } from '@plantstore/core/wire';
 import type { ResultAsync } from 'neverthrow';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
@@ -8,10 +9,15 @@ import {
   createClient,
   type CreatePlantError,
   type CreatePlantOptions,
+  type ErrorName,
+  type FetchInit,
+  type NewPlant,
+  type Plant,
   type PlantClient,
   type Retry,
   type TokenRequest,
 } from './index.ts';
+import type { errorNames } from './error-names.ts';
 
 declare const client: PlantClient;
 declare const maybe: string | undefined;
@@ -35,7 +41,7 @@ const sentence = (error: CreatePlantError): string => {
       expectTypeOf(error).toHaveProperty('status').toEqualTypeOf<number | undefined>();
       return error.cause.message;
     case 'timeout':
-      return error.message;
+      return error.phase;
     default:
       expectTypeOf(error).toBeNever();
       return error satisfies never;
@@ -73,9 +79,45 @@ describe('the types of the client', () => {
       readonly waitMs: number;
       readonly error: CreatePlantError;
     }>();
-    expectTypeOf<CreatePlantOptions>().toEqualTypeOf<{
-      readonly signal?: AbortSignal | undefined;
-      readonly onSettled?: ((settled: { readonly attempts: number }) => unknown) | undefined;
+    const limits = { attemptTimeoutMs: 1, timeoutMs: 1, retries: 0 };
+    expectTypeOf(limits).toExtend<CreatePlantOptions>();
+    expectTypeOf<NonNullable<CreatePlantOptions['onSettled']>>().parameters.toEqualTypeOf<
+      [report: { readonly attempts: number; readonly status?: number; readonly requestId?: string }]
+    >();
+  });
+
+  it('take headers as an object or a function, for a client and for a call', () => {
+    const headers = { traceparent: '00-1-2-03' };
+    createClient({ baseUrl: '', token: '', headers });
+    createClient({ baseUrl: '', token: '', headers: () => headers });
+    void client.createPlant({ id: 7, name: 'a' }, { headers: async () => headers });
+    // @ts-expect-error -- a value is a string
+    createClient({ baseUrl: '', token: '', headers: { age: 7 } });
+  });
+
+  it('take a fetch by what is used of it', () => {
+    createClient({ baseUrl: '', token: '', fetch: async (url, init) => fetch(url, init) });
+    createClient({
+      baseUrl: '',
+      token: '',
+      fetch: async () => ({
+        status: 200,
+        headers: { get: () => null },
+        body: null,
+        arrayBuffer: async () => new ArrayBuffer(0),
+      }),
+    });
+    expectTypeOf<FetchInit>().toExtend<RequestInit>();
+    // @ts-expect-error -- a response has a status
+    createClient({ baseUrl: '', token: '', fetch: async () => ({ ok: true }) });
+  });
+
+  it('equal those of core', () => {
+    expectTypeOf<Plant>().toEqualTypeOf<CorePlant>();
+    expectTypeOf<NewPlant>().toEqualTypeOf<Parameters<typeof encodeNewPlant>[0]>();
+    expectTypeOf<ErrorName>().toEqualTypeOf<CoreErrorName>();
+    expectTypeOf<typeof errorNames>().toEqualTypeOf<{
+      readonly [Name in CoreErrorName as (typeof errorTable)[Name]['error']]: Name;
     }>();
   });
 

@@ -82,7 +82,7 @@ describe('createClient', () => {
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
       kind: 'request-invalid',
       reason: 'fetch-invalid',
-      message: 'nothing was sent: fetch invalid',
+      message: 'fetch must be a function',
     });
   });
 

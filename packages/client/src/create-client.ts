@@ -1,33 +1,41 @@
-import type { Plant } from '@plantstore/core';
 import { ResultAsync } from 'neverthrow';
+import type { Report } from './call.ts';
 import { callService } from './call-service.ts';
-import { type ClientOptions, readSettings } from './client-options.ts';
+import {
+  type ClientOptions,
+  type Limits,
+  readSettings,
+  type RequestHeaders,
+} from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
+import type { NewPlant, Plant } from './plant.ts';
 
 /**
- * What a single call may be told.
+ * Options of a single call. Its limits have the client's as defaults.
  *
  * @example
  * ```ts
  * import type { CreatePlantOptions } from '@plantstore/client';
  *
  * const controller = new AbortController();
- * export const options: CreatePlantOptions = { signal: controller.signal };
+ * export const options: CreatePlantOptions = { signal: controller.signal, timeoutMs: 5_000 };
  * ```
  */
-export type CreatePlantOptions = {
-  /** Ends the call with the error `aborted`, in whatever phase it is. Default: none. */
+export type CreatePlantOptions = Limits & {
+  /** Ends the call with the error `aborted`, in every phase. Default: none. */
   readonly signal?: AbortSignal | undefined;
+  /** Further request headers, which replace the client's of the same name. Default: none. */
+  readonly headers?: RequestHeaders | undefined;
   /**
-   * Hears how many requests the call has started, just before its result is there: for a success too,
-   * whose plant has no place for it. Not waited for, and what it throws is ignored. Default: none.
+   * Called just before the call settles, with a plant or an error: a plant has no place for this report.
+   * Not awaited, and its failure is ignored. Default: none.
    */
-  readonly onSettled?: ((settled: { readonly attempts: number }) => unknown) | undefined;
+  readonly onSettled?: ((report: Report) => unknown) | undefined;
 };
 
 /**
- * A client of one plant store; see {@link createClient}. It keeps the token out of sight and can be
- * used for any number of calls at a time.
+ * A client of one plant store; see {@link createClient}. It does not show the token, and can make any
+ * number of calls at a time.
  *
  * @example
  * ```ts
@@ -42,25 +50,18 @@ export type PlantClient = {
    * Creates a plant. Never throws, and the result never rejects. Source: the specification's
    * "Create plant".
    *
-   * @returns The plant as the service answers it (without the id): it is stored durably. The same
+   * @returns The plant as the service returns it (without the id): it is stored durably. The same
    * plant may be created again; another plant under a taken id is `refused` as `id-taken`.
    */
   readonly createPlant: (
-    newPlant: {
-      /** An exact int64: a `bigint`, or a safe integer number. */
-      readonly id: bigint | number;
-      /** Any Unicode text without U+0000; the service judges it, not the client. */
-      readonly name: string;
-      /** Likewise, or absent. */
-      readonly tag?: string | undefined;
-    },
+    newPlant: NewPlant,
     options?: CreatePlantOptions,
   ) => ResultAsync<Plant, CreatePlantError>;
 };
 
 /**
- * Makes a client of the plant store at a base URL. Nothing is sent yet, and nothing is thrown:
- * a wrong option is what every call answers, as `request-invalid` or `token-failed`.
+ * Creates a client of the plant store at a base URL. It sends nothing yet and never throws:
+ * every call of a client with a wrong option returns `request-invalid` or `token-failed`.
  *
  * @example
  * ```ts

@@ -1,87 +1,93 @@
-import type { ErrorName } from '@plantstore/core/errors';
 import type { CauseDescription } from './describe-cause.ts';
+import type { ErrorName } from './error-names.ts';
 
 type Attempted = {
   /** For people: a short sentence without a full stop. Switch on `kind` instead. */
   readonly message: string;
-  /** The requests that were started: 0 for what ended before the first. */
+  /** The requests that were started: 0 if the call ended before the first. */
   readonly attempts: number;
 };
 
+type Answered = Attempted & {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The response's `X-Request-Id`, where it has one: the service's log has the request under it. */
+  readonly requestId?: string;
+};
+
 /**
- * The service answered an error of its own; `message` is the service's.
+ * The service returned an error of its own; `message` is the service's.
  *
  * @interface
  */
-export type Refused = Attempted & {
+export type Refused = Answered & {
   readonly kind: 'refused';
   /** The error's name in the error table, `'unknown'` for a number that this version does not know. */
   readonly name: ErrorName | 'unknown';
   /** The error's number, an int32. */
   readonly error: number;
-  /** The HTTP status, 400 or more. */
-  readonly status: number;
 };
 
 /**
- * Refused before sending: an argument or option is wrong.
+ * Refused before sending: an argument or option is wrong. `message` names it and its rule.
  *
  * @interface
  */
 export type RequestInvalid = Attempted & {
   readonly kind: 'request-invalid';
   /**
-   * `id-not-exact`: the id is no `bigint` in int64's range and no safe integer number.
+   * `id-not-exact`: the id is neither a `bigint` in int64's range nor a safe integer number.
    * `plant-unwritable`: the plant cannot be written as JSON.
-   * `base-url-invalid`: `baseUrl` is no absolute http(s) URL, or has user info, a query or fragment.
-   * `signal-invalid`: `signal` is no `AbortSignal`.
-   * `fetch-invalid`: `fetch` is no function, or this runtime has none.
+   * `base-url-invalid`: `baseUrl` is not an absolute http(s) URL, or has user info, a query or fragment.
+   * `headers-invalid`: `headers` are not header fields, or their function failed.
+   * `signal-invalid`: `signal` is not an `AbortSignal`.
+   * `fetch-invalid`: `fetch` is not a function, or this runtime has none.
    */
   readonly reason:
-    'id-not-exact' | 'plant-unwritable' | 'base-url-invalid' | 'signal-invalid' | 'fetch-invalid';
+    | 'id-not-exact'
+    | 'plant-unwritable'
+    | 'base-url-invalid'
+    | 'headers-invalid'
+    | 'signal-invalid'
+    | 'fetch-invalid';
 };
 
 /**
- * There is no token that could be sent: it is no RFC 6750 b64token, or the function that should give it
- * failed. Nothing of what it threw is here, for that may hold a credential.
+ * There is no token to send: it is not an RFC 6750 b64token, or its function failed. What the function
+ * threw is not repeated, as it may hold a credential.
  *
  * @interface
  */
 export type TokenFailed = Attempted & { readonly kind: 'token-failed' };
 
 /**
- * The answer has another status than 200 and no error of the service; a redirect is not followed.
+ * The response has another status than 200 and no error of the service; a redirect is not followed.
+ * The status is 0 where a browser hides a redirect.
  *
  * @interface
  */
-export type UnexpectedStatus = Attempted & {
+export type UnexpectedStatus = Answered & {
   readonly kind: 'unexpected-status';
-  /** The HTTP status; 0 where a browser hides a redirect. */
-  readonly status: number;
-  /** The raw body, with `***` for each word that has the token in it; an over-long one is cut off. */
+  /** The raw body, with `***` for each word that contains the token; a too long one is cut off. */
   readonly body: string;
 };
 
 /**
- * The answer breaks the contract: a 200 that is no plant, or a 400 that is no error.
+ * The response breaks the contract: a 200 without a plant, or a 400 without an error.
  *
  * @interface
  */
-export type ResponseInvalid = Attempted & {
+export type ResponseInvalid = Answered & {
   readonly kind: 'response-invalid';
-  /** The HTTP status, 200 or 400. */
-  readonly status: number;
-  /** The raw body, with `***` for each word that has the token in it; an over-long one is cut off. */
+  /** The raw body, with `***` for each word that contains the token; a too long one is cut off. */
   readonly body: string;
 };
 
-type MaybeAnswered = Attempted & {
-  /** The HTTP status, where an answer had begun: after a plant store's 200 the plant is stored. */
-  readonly status?: number;
-};
+/** After the status 200 of a plant store, the plant is stored, even if the rest is missing. */
+type MaybeAnswered = Attempted & Partial<Pick<Answered, 'status' | 'requestId'>>;
 
 /**
- * No whole answer: `fetch` failed, or the body broke off.
+ * No complete response: `fetch` failed, or the body ended early. `message` has the innermost cause.
  *
  * @interface
  */
@@ -92,11 +98,15 @@ export type NetworkFailed = MaybeAnswered & {
 };
 
 /**
- * No whole answer within `attemptTimeoutMs`, the last time, or `timeoutMs`.
+ * The call took longer than `timeoutMs`, or its last attempt longer than `attemptTimeoutMs`.
  *
  * @interface
  */
-export type TimedOut = MaybeAnswered & { readonly kind: 'timeout' };
+export type TimedOut = MaybeAnswered & {
+  readonly kind: 'timeout';
+  /** What the call waited for: its `headers` function, its token function, or the response. */
+  readonly phase: 'request-headers' | 'token' | 'response';
+};
 
 /**
  * The caller's signal aborted the call.
@@ -112,8 +122,8 @@ export type Aborted = MaybeAnswered & {
 /**
  * Why a plant was not created, or is not known to be: closed, plain data, without the token. Switch on
  * `kind`. With `attempts` of 0 nothing was sent; a `refused` of a status below 500 says that the last
- * attempt stored nothing; an earlier one, whose answer was lost, may have, or will. After any other the
- * plant may be stored, and to create it again is safe.
+ * attempt stored nothing; an earlier one, whose response was lost, may have, or will. After any other
+ * the plant may be stored, and to create it again is safe.
  *
  * @example
  * ```ts

@@ -23,12 +23,12 @@ describe('describeCause', () => {
     [undefined, { name: 'undefined', message: 'undefined' }],
     [null, { name: 'object', message: 'null' }],
     [Symbol('s'), { name: 'symbol', message: 'Symbol(s)' }],
-    [Object.create(null), { name: 'object', message: 'a value without a text' }],
+    [Object.create(null), { name: 'object', message: 'a value without text' }],
     [
       { message: 7, code: 20 },
       { name: 'object', message: '[object Object]' },
     ],
-    [hostile, { name: 'function', message: 'a value without a text' }],
+    [hostile, { name: 'function', message: 'a value without text' }],
   ])('describes what is no error (number %#)', (thrown, description) => {
     expect(describeThrown(thrown)).toEqual(description);
   });

@@ -1,7 +1,5 @@
-import type { ErrorName, errorTable } from '@plantstore/core/errors';
-
-/** The names of core's error table by their numbers; the table itself would weigh twice as much. */
-export const errorNames: { readonly [number: number]: ErrorName } = {
+/** The names of the service's errors by their numbers; a type test compares them with core's table. */
+export const errorNames = {
   1000: 'bad-request',
   1001: 'body-missing',
   1002: 'json-malformed',
@@ -26,5 +24,7 @@ export const errorNames: { readonly [number: number]: ErrorName } = {
   2501: 'not-implemented',
   3500: 'internal',
   3503: 'unavailable',
-  // Checked against the table: a name under a wrong number, or one that is missing, does not compile.
-} satisfies { [Name in ErrorName as (typeof errorTable)[Name]['error']]: Name };
+} as const;
+
+/** The name of an error that the service can return. */
+export type ErrorName = (typeof errorNames)[keyof typeof errorNames];

@@ -1,6 +1,13 @@
+export type { Report } from './call.ts';
+export type {
+  ClientOptions,
+  FetchInit,
+  FetchResponse,
+  Limits,
+  RequestHeaders,
+  Retry,
+} from './client-options.ts';
 export { createClient, type CreatePlantOptions, type PlantClient } from './create-client.ts';
-export { createPlants, type CreatePlantsOptions, type PlantOutcome } from './create-plants.ts';
-export type { ClientOptions, Retry } from './client-options.ts';
 export type {
   Aborted,
   CreatePlantError,
@@ -12,5 +19,9 @@ export type {
   TokenFailed,
   UnexpectedStatus,
 } from './create-plant-error.ts';
+export { createPlants } from './create-plants.ts';
+export type { CreatePlantsOptions, PlantOutcome } from './create-plants-options.ts';
 export type { CauseDescription } from './describe-cause.ts';
+export type { ErrorName } from './error-names.ts';
+export type { NewPlant, Plant } from './plant.ts';
 export type { TokenRequest } from './token-source.ts';

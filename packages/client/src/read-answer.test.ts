@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../test/fixtures.ts';
-import { redactorOf } from './redactor.ts';
+import { createCall } from './call.ts';
 import { readAnswer } from './read-answer.ts';
 
 const longest = 200_000;
 
+const readBytes = (status: number, body: Uint8Array, limit = longest) => {
+  const call = createCall();
+  call.attempts = 1;
+  call.response = { status, headers: undefined };
+  call.tokens.push(token);
+  return readAnswer(call, { status, body, longest: limit });
+};
+
 const read = (status: number, body: string) =>
-  readAnswer(
-    { status, body: new TextEncoder().encode(body), longest },
-    1,
-    redactorOf([token]),
-  ).match<unknown>(
+  readBytes(status, new TextEncoder().encode(body)).match<unknown>(
     (plant) => plant,
     (error) => error,
   );
@@ -43,7 +47,7 @@ describe('readAnswer', () => {
   ])('calls a 200 that is no plant invalid and keeps its raw body (number %#)', (body) => {
     expect(read(200, body)).toEqual({
       kind: 'response-invalid',
-      message: 'the 200 answer breaks the contract',
+      message: 'unexpected response with status 200',
       status: 200,
       body,
       attempts: 1,
@@ -52,7 +56,7 @@ describe('readAnswer', () => {
 
   it('calls an answer invalid that is not UTF-8', () => {
     const body = Uint8Array.from([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
-    expect(readAnswer({ status: 200, body, longest }, 1, redactorOf([token]))).toMatchObject({
+    expect(readBytes(200, body)).toMatchObject({
       error: { kind: 'response-invalid', body: '{"name":"\ufffd"}' },
     });
   });
@@ -60,8 +64,7 @@ describe('readAnswer', () => {
   it('judges nothing that comes after the cut', () => {
     const plant = '{"name":"Monstera"}';
     const body = new TextEncoder().encode(`${plant} and more`);
-    const readUpTo = (bytes: number) =>
-      readAnswer({ status: 200, body, longest: bytes }, 1, redactorOf([token]));
+    const readUpTo = (bytes: number) => readBytes(200, body, bytes);
     expect(readUpTo(plant.length).unwrapOr(undefined)).toEqual({ name: 'Monstera' });
     expect(readUpTo(plant.length - 1)).toMatchObject({ error: { body: '{"name":"Monstera"' } });
     expect(readUpTo(body.length)).toMatchObject({ error: { body: `${plant} and more` } });

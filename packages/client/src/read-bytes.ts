@@ -1,45 +1,52 @@
-import { nextTurn, quietly } from './safely.ts';
+import type { FetchResponse } from './client-options.ts';
+import { ignoreErrors, nextTurn } from './lenient.ts';
 
-/** How many chunks may come without letting timers and other work have their turn. */
+/** How many chunks are read before timers and other work run. */
 const chunksPerTurn = 1000;
 
 /**
- * Reads a response's body until it ends or more than `longest` bytes are there. Whatever goes wrong is
- * thrown; the body is then cancelled and unlocked, as it is when `signal` aborts or too much comes.
+ * Reads a response's body until it ends or has more than `longest` bytes. Rejects with whatever goes
+ * wrong; the body is then cancelled and unlocked, as it is when `signal` aborts or it is too long.
  */
 export const readBytes = async (
-  response: Response,
+  response: FetchResponse,
   signal: AbortSignal,
   longest: number,
 ): Promise<Uint8Array> => {
-  const { body } = response;
+  const body = response.body as ReadableStream<Uint8Array> | null | undefined;
   // An opaque redirect has no body, and some injected fetches have no web stream.
   if (typeof body?.getReader !== 'function')
-    // A DataView takes no garbage for a length, as an array of bytes would.
+    // A DataView refuses a value that is not a buffer, which an array of bytes would take for its length.
     return new Uint8Array(new DataView(await response.arrayBuffer()).buffer);
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  const cancel = () => void quietly(() => reader.cancel());
+  const reader = body.getReader();
+  const cancel = () => void ignoreErrors(() => reader.cancel());
   signal.addEventListener('abort', cancel);
   // One buffer, because a chunk of one byte takes hundreds of bytes if it is kept.
-  let bytes = new Uint8Array(1024);
+  let bytes: Uint8Array = new Uint8Array();
   let size = 0;
+  let isOver = false;
   try {
     for (let reads = 1; size <= longest && !signal.aborted; reads += 1) {
       const { done, value } = await reader.read();
+      isOver = done;
       if (done) break;
-      if (!(value.byteLength >= 0)) throw new TypeError('what came is no bytes');
+      if (!(value.byteLength >= 0)) throw new TypeError('a chunk of the body is not bytes');
       const start = size;
       size += value.byteLength;
-      if (size > bytes.length) {
-        const larger = new Uint8Array(2 * size);
-        larger.set(bytes);
-        bytes = larger;
+      // Most bodies are one chunk, which needs no copy.
+      if (start === 0) bytes = value;
+      else {
+        if (size > bytes.length) {
+          const larger = new Uint8Array(2 * size);
+          larger.set(bytes);
+          bytes = larger;
+        }
+        bytes.set(value, start);
       }
-      bytes.set(value, start);
       if (reads % chunksPerTurn === 0) await nextTurn();
     }
   } finally {
-    cancel();
+    if (!isOver) cancel();
     reader.releaseLock();
   }
   return bytes.subarray(0, size);

@@ -1,8 +1,7 @@
-import { isBearerToken } from '@plantstore/core/wire';
-import { isFunction } from './safely.ts';
+import { isFunction } from './lenient.ts';
 
 /**
- * Why a token is asked for.
+ * Why the token function is called.
  *
  * @example
  * ```ts
@@ -12,53 +11,46 @@ import { isFunction } from './safely.ts';
  * declare const fetchToken: () => Promise<string>;
  * export const token = async ({ refresh }: TokenRequest): Promise<string> => {
  *   const old = refresh ? undefined : kept.get('token');
- *   const given = old ?? (await fetchToken());
- *   kept.set('token', given);
- *   return given;
+ *   const current = old ?? (await fetchToken());
+ *   kept.set('token', current);
+ *   return current;
  * };
  * ```
  */
 export type TokenRequest = {
-  /** Whether the service has just answered 401 to the token before: one from a cache will not do. */
+  /** Whether the service has just answered 401 to the last token: a cached one will not do. */
   readonly refresh: boolean;
 };
 
-export type TokenSource = {
-  /** The tokens that are known before anybody is asked. */
-  readonly known: readonly string[];
-  /**
-   * Asks anew, or joins who is asking; what the function throws is no token. A question on which a call
-   * gives up, as `signal` tells, may never be answered: the next call asks anew. None for a mere text.
-   */
-  readonly ask:
-    ((refresh: boolean, signal: AbortSignal) => Promise<{ readonly token: unknown }>) | undefined;
-};
+/** Calls the token function, or joins a call of it that is pending; `signal` is that of one who waits. */
+export type AskToken = (
+  refresh: boolean,
+  signal: AbortSignal,
+) => Promise<{ readonly token: unknown }>;
 
-/** The token as it was given, or a function's answer, which calls that wait at a time share. */
-export const tokenSource = (given: unknown): TokenSource => {
-  const pending: (Promise<{ token: unknown }> | undefined)[] = [];
+/** Returns how to ask a token function, shared by the calls that wait at the same time. */
+export const tokenQuestion = (token: unknown): AskToken | undefined => {
+  if (!isFunction(token)) return undefined;
+  let pending: { readonly refresh: boolean; readonly answer: ReturnType<AskToken> } | undefined;
   const begin = async (refresh: boolean) => {
-    // Asked a turn later, so that a function that itself calls the client waits, not recurses.
+    // Called a microtask later, so that a function that itself calls the client waits, not recurses.
     await Promise.resolve();
     try {
-      return { token: isFunction(given) && (await given({ refresh })) };
+      return { token: await token({ refresh }) };
     } catch {
       return { token: undefined };
     }
   };
-  return {
-    known: typeof given === 'string' && isBearerToken(given) ? [given] : [],
-    ask: isFunction(given)
-      ? (refresh, signal) => {
-          const place = Number(refresh || pending[1] !== undefined);
-          const question = (pending[place] ??= begin(refresh));
-          const drop = () => {
-            if (pending[place] === question) pending[place] = undefined;
-          };
-          signal.addEventListener('abort', drop);
-          void question.then(drop);
-          return question;
-        }
-      : undefined,
+  return (refresh, signal) => {
+    // A refreshed token will do for those who asked for any.
+    if (!pending || (refresh && !pending.refresh)) pending = { refresh, answer: begin(refresh) };
+    const question = pending;
+    const drop = () => {
+      if (pending === question) pending = undefined;
+    };
+    // A question that a call no longer waits for may never be answered: the next call asks anew.
+    signal.addEventListener('abort', drop);
+    void question.answer.then(drop);
+    return question.answer;
   };
 };

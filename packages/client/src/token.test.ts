@@ -54,7 +54,7 @@ describe('a token function', () => {
     });
     expect(created).toMatchObject(ok);
     expect(shown).toEqual(['old', 'new']);
-    expect(attempts).toEqual([{ attempts: 2 }]);
+    expect(attempts).toEqual([{ attempts: 2, status: 200 }]);
   });
 
   it('is asked for the new token once by calls that were refused at a time', async () => {
@@ -115,7 +115,7 @@ describe('a token function', () => {
     const give = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
     expect(await errorOf(createClient({ baseUrl, token: give }))).toEqual({
       kind: 'token-failed',
-      message: 'there is no RFC 6750 b64token to send',
+      message: 'token must be an RFC 6750 b64token, or a function that returns one',
       attempts: 1,
     });
   });
@@ -144,7 +144,8 @@ describe('a token function', () => {
     const client = clientWith(fetch, { token: give, timeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
-      message: 'no whole answer within 50 ms',
+      message: 'no token within 50 ms',
+      phase: 'token',
       attempts: 0,
     });
     expect(await client.createPlant(plant)).toMatchObject(ok);

@@ -1,43 +1,43 @@
-import { readMember, safely } from './safely.ts';
+import { orUndefined, readMember } from './lenient.ts';
 
-/** What ended some work from outside: its clock, or the signal above it. */
+/** What ended some work from outside: its clock, or its parent signal. */
 export type Interruption = 'timeout' | 'aborted';
 
-/** Hears of a signal's abort, as far as one can listen to it; answers how to leave no listener behind. */
-export const listen = (signal: unknown, onAbort: () => void): (() => void) => {
-  safely(() => (signal as AbortSignal).addEventListener('abort', onAbort));
-  return () => safely(() => (signal as AbortSignal).removeEventListener('abort', onAbort));
+/** Calls a listener when a signal aborts, as far as it can be listened to; returns how to remove it. */
+export const onAbort = (signal: AbortSignal | undefined, listener: () => void): (() => void) => {
+  orUndefined(() => signal?.addEventListener('abort', listener));
+  return () => orUndefined(() => signal?.removeEventListener('abort', listener));
 };
 
 /**
- * Waits for some work, until its time is over or `above` aborts: then the signal that the work was
- * given aborts, and nobody waits for it any more. `AbortSignal.any` and `AbortSignal.timeout` would
- * outlive the work; this leaves no timer and no listener behind.
+ * Waits for some work, until its time is over or its parent signal aborts: then the signal of the work
+ * aborts, and what the work still returns is ignored. Removes its timer and its listener, which
+ * `AbortSignal.timeout` and `AbortSignal.any` would leave behind.
  */
 export const within = async <T>(
-  above: AbortSignal | undefined,
+  parent: AbortSignal | undefined,
   timeoutMs: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | Interruption> => {
-  if (readMember(above, 'aborted') === true) return 'aborted';
-  // Such as where something kept the whole thread waiting: nothing may begin after its end.
+  if (readMember(parent, 'aborted') === true) return 'aborted';
+  // The thread may have been blocked: nothing begins after its end.
   if (timeoutMs < 0) return 'timeout';
   const own = new AbortController();
   let stop = (): void => {};
-  const interrupted = new Promise<Interruption>((resolve) => {
-    const end = (by: Interruption): void => {
-      resolve(by);
-      own.abort();
-    };
-    const timer = setTimeout(end, timeoutMs, 'timeout');
-    const stopListening = above && listen(above, () => end('aborted'));
-    stop = () => {
-      clearTimeout(timer);
-      stopListening?.();
-    };
-  });
   try {
-    return await Promise.race([interrupted, work(own.signal)]);
+    return await new Promise<T | Interruption>((resolve, reject) => {
+      const end = (by: Interruption): void => {
+        resolve(by);
+        own.abort();
+      };
+      const timer = setTimeout(end, timeoutMs, 'timeout');
+      const removeListener = onAbort(parent, () => end('aborted'));
+      stop = () => {
+        clearTimeout(timer);
+        removeListener();
+      };
+      work(own.signal).then(resolve, reject);
+    });
   } finally {
     stop();
   }

@@ -150,13 +150,12 @@ describe('the syntax of the oldest promised browsers', () => {
     return (await write('old', browsers)) === (await write('new', 'esnext'));
   };
 
-  it.each([
-    '@plantstore/client/dist/index.js',
-    '@plantstore/core/dist/wire.js',
-    'neverthrow/dist/index.es.js',
-  ])('suffices for %s', async (path) => {
-    expect(await suffices(join(stranger.folder, 'node_modules', path))).toBe(true);
-  });
+  it.each(['@plantstore/client/dist/index.js', 'neverthrow/dist/index.es.js'])(
+    'suffices for %s',
+    async (path) => {
+      expect(await suffices(join(stranger.folder, 'node_modules', path))).toBe(true);
+    },
+  );
 
   it.each(['class { static {} }', '/(?<=a)b/'])('does not suffice for %s', async (code) => {
     const file = join(stranger.folder, 'newer-syntax.js');

@@ -53,6 +53,27 @@ const checks: Readonly<Record<string, Check>> = {
       same(created.isOk() && created.value, { name: 'Monstera', tag: 'climber' });
     }
   },
+  'reports the request id of an error, and of a success': async ({ clientOf }) => {
+    const ids: (string | undefined)[] = [];
+    const onSettled = ({ requestId }: packed.Report) => ids.push(requestId);
+    for (const name of ['Monstera', 'Ficus']) {
+      await clientOf().createPlant({ id: 6n, name }, { onSettled });
+    }
+    same(
+      ids.map((id) => typeof id),
+      ['string', 'string'],
+    );
+  },
+  'sends no invalid headers': async ({ clientOf }) => {
+    const fetch = () => Promise.reject(new Error('sent'));
+    const headers = { 'not a name': 'x' };
+    same(await create(clientOf({ fetch, headers }), monstera), 'request-invalid');
+  },
+  'finds its token in base64': async ({ clientOf, settings }) => {
+    const fetch = () => Promise.reject(new Error(btoa(`Bearer ${settings.token}`)));
+    const created = await clientOf({ fetch, retries: 0 }).createPlant(monstera);
+    same(created.isErr() && created.error.message, 'no response: ***');
+  },
   'is refused another plant under a taken id': async ({ clientOf }) =>
     same(await create(clientOf(), { id: 1, name: 'Ficus' }), 'id-taken'),
   'sends every int64 exactly': async ({ clientOf }) => {
@@ -102,13 +123,13 @@ const checks: Readonly<Record<string, Check>> = {
       for (let id = 1_000; ; id += 1) yield { id, name: `${id}` };
     }
     const told: (number | false)[] = [];
-    for await (const { newPlant, result } of createPlants(clientOf(), plants())) {
-      told.push(result.isOk() && newPlant.id);
+    for await (const { index, newPlant, result } of createPlants(clientOf(), plants())) {
+      told.push(result.isOk() && newPlant.id - index);
       if (told.length === 20) break;
     }
     same(
       told,
-      told.map((_, index) => 1_000 + index),
+      told.map(() => 1_000),
     );
   },
   'tells of a host that is not known': async ({ clientOf }) =>

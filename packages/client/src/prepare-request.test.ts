@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { hostile, untyped } from '../test/fixtures.ts';
-import { plantBody } from './plant-body.ts';
+import { readSettings } from './client-options.ts';
+import { prepareRequest } from './prepare-request.ts';
 
 const cyclic: unknown[] = [];
 cyclic.push(cyclic);
 
-const bodyOf = (newPlant: unknown) => plantBody(untyped(newPlant));
+const settings = readSettings({ baseUrl: 'https://plants.example', token: 'a' });
 
-describe('plantBody', () => {
+/** The body of the request, or why there is none. */
+const bodyOf = (newPlant: unknown) => {
+  const request = prepareRequest(settings, untyped(newPlant), undefined);
+  return typeof request === 'string' ? request : request.body;
+};
+
+describe('prepareRequest', () => {
   it.each([
     [9007199254740993n, '9007199254740993'],
     [2n ** 63n - 1n, '9223372036854775807'],
@@ -34,7 +41,7 @@ describe('plantBody', () => {
     new Number(7),
     Symbol('7'),
   ])('refuses the id %s', (id) => {
-    expect(bodyOf({ id, name: 'Monstera' })).toBe('');
+    expect(bodyOf({ id, name: 'Monstera' })).toBe('id-not-exact');
   });
 
   it('leaves out a tag that is undefined and keeps one that is empty', () => {
@@ -69,7 +76,7 @@ describe('plantBody', () => {
     ['a hostile name', { id: 7, name: hostile }],
     ['a throwing toJSON', { id: 7, name: { toJSON: () => JSON.parse('{') as unknown } }],
     ['a cyclic name', { id: 7, name: cyclic }],
-  ])('answers nothing for %s, and does not throw', (_what, newPlant) => {
-    expect(bodyOf(newPlant)).toBeUndefined();
+  ])('refuses %s as unwritable, and does not throw', (_what, newPlant) => {
+    expect(bodyOf(newPlant)).toBe('plant-unwritable');
   });
 });

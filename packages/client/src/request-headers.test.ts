@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { clientWith, errorOf, hostile, never, plant, token, untyped } from '../test/fixtures.ts';
+import type { ClientOptions, CreatePlantOptions, FetchInit, RequestHeaders } from './index.ts';
+
+const own = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+
+/** The headers of each request of a call that succeeds at its last attempt. */
+const headersOf = async (
+  options: Partial<ClientOptions>,
+  callOptions?: CreatePlantOptions,
+  statuses = [200],
+) => {
+  const sent: FetchInit['headers'][] = [];
+  const client = clientWith(async (_url, init) => {
+    sent.push(init.headers);
+    return new Response('{"name":"a"}', { status: statuses[sent.length - 1] ?? 200 });
+  }, options);
+  expect((await client.createPlant(plant, callOptions)).isOk()).toBe(true);
+  return sent;
+};
+
+describe('headers', () => {
+  const trace = { traceparent: '00-1-2-01' };
+
+  it.each<RequestHeaders>([trace, () => trace, async () => trace])(
+    'of the client are sent, whether an object or a function (number %#)',
+    async (headers) => {
+      expect(await headersOf({ headers })).toEqual([{ ...own, ...trace }]);
+      expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);
+    },
+  );
+
+  it('of a call replace those of the client with the same name, in any case', async () => {
+    const headers = { 'X-Key': 'client', 'x-other': 'client' };
+    const sent = await headersOf({ headers: () => headers }, { headers: { 'x-key': 'call' } });
+    expect(sent).toEqual([{ ...own, 'x-key': 'call', 'x-other': 'client' }]);
+  });
+
+  it('never replace Authorization and Content-Type, in any case', async () => {
+    const headers = { authorization: 'Basic YTpi', 'CONTENT-TYPE': 'text/plain' };
+    expect(await headersOf({ headers }, { headers })).toEqual([own]);
+  });
+
+  it('come from a function that is called once for a call, however often that is repeated', async () => {
+    let calls = 0;
+    const headers = () => ({ 'x-calls': `${++calls}` });
+    const sent = await headersOf({ headers, retries: 2, retryDelayMs: 0 }, {}, [503, 503, 200]);
+    expect(sent.map((fields) => fields['x-calls'])).toEqual(['1', '1', '1']);
+  });
+
+  it('of a call are read before it returns', async () => {
+    const headers = { 'x-key': 'before' };
+    const client = clientWith(async (_url, init) => {
+      expect(init.headers['x-key']).toBe('before');
+      return new Response('{"name":"a"}');
+    });
+    const creating = client.createPlant(plant, { headers });
+    headers['x-key'] = 'after';
+    expect((await creating).isOk()).toBe(true);
+  });
+
+  it.each([
+    7,
+    'a',
+    hostile,
+    { 'not a name': 'a' },
+    { 'x-key': 'two\nlines' },
+    { 'x-key': '\u{1fab4}' },
+    () => 7,
+    () => hostile,
+    () => JSON.parse('{') as object,
+    () => Promise.reject(new Error('secret')),
+    async () => ({ 'x-key': '\0' }),
+  ])('that are wrong are refused before anything is sent (number %#)', async (headers) => {
+    const client = clientWith(() => Promise.reject(new Error('was called')));
+    const expected = {
+      kind: 'request-invalid',
+      reason: 'headers-invalid',
+      message: 'headers must be valid fields, or a function that returns them',
+      attempts: 0,
+    };
+    const created = await client.createPlant(plant, { headers: untyped(headers) });
+    expect(created._unsafeUnwrapErr()).toEqual(expected);
+    const clients = clientWith(() => Promise.reject(new Error('was called')), {
+      headers: untyped(headers),
+    });
+    expect(await errorOf(clients)).toEqual(expected);
+  });
+
+  it('that never come are a timeout in their phase, or aborted', async () => {
+    const headers = untyped(never);
+    const client = clientWith(never, { headers, timeoutMs: 50 });
+    expect(await errorOf(client)).toEqual({
+      kind: 'timeout',
+      phase: 'request-headers',
+      message: 'no request-headers within 50 ms',
+      attempts: 0,
+    });
+    const controller = new AbortController();
+    const creating = errorOf(clientWith(never, { headers }), controller.signal);
+    controller.abort();
+    expect(await creating).toMatchObject({ kind: 'aborted', attempts: 0 });
+  });
+});
