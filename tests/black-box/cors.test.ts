@@ -10,7 +10,10 @@ const request = (method: string, fields: readonly string[], text = '') =>
 
 it('the host lets the pages of its --cors-origins create plants, and logs under their ids', async () => {
   const { port, stdout } = await startHost({
-    args: ['--database', 'memory:', '--cors-origins', `http://localhost:5173, ${garden}`],
+    args: [
+      ...['--database', 'memory:', '--cors-origins', `http://localhost:5173, ${garden}`],
+      ...['--cors-allowed-headers', 'traceparent, X-Gateway-Key'],
+    ],
   });
   const preflight = request('OPTIONS', [
     'Access-Control-Request-Method: POST',
@@ -21,7 +24,7 @@ it('the host lets the pages of its --cors-origins create plants, and logs under 
     headers: {
       'access-control-allow-origin': garden,
       'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'authorization, content-type',
+      'access-control-allow-headers': 'authorization, content-type, traceparent, X-Gateway-Key',
     },
   });
   const post = request(

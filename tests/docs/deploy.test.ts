@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorMessages, errorTable } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
-import { settingTable, tokensVariable } from '../../packages/server/src/host/setting-table.ts';
+import { settingNames, variableOf } from '../../packages/server/src/host/setting-table.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = globSync(['deploy/**/*', 'docs/operating.md'], { cwd: root, withFileTypes: true })
@@ -11,10 +11,7 @@ const files = globSync(['deploy/**/*', 'docs/operating.md'], { cwd: root, withFi
   .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
   .toSorted();
 
-const variables = new Set<string>([
-  tokensVariable,
-  ...Object.values(settingTable).map(({ variable }) => variable),
-]);
+const variables = new Set(settingNames.map(variableOf));
 
 it.each(files)('%s sets only variables that the server reads', (file) => {
   const named = readFileSync(join(root, file), 'utf8').match(/PLANTSTORE_\w+/g) ?? [];

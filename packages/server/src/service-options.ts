@@ -19,4 +19,9 @@ export type ServiceOptions = {
    * Default is none: browsers keep every other origin's pages out.
    */
   readonly corsOrigins?: readonly string[];
+  /**
+   * Further request headers that these pages may send, such as `traceparent`. `Authorization` and
+   * `Content-Type` are always allowed. Default is none.
+   */
+  readonly corsAllowedHeaders?: readonly string[];
 } & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;

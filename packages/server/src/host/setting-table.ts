@@ -1,6 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { digestOf } from '../accept-tokens.ts';
-import { isOrigin } from '../http/cors.ts';
+import { isFieldName, isOrigin } from '../http/cors.ts';
 import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
 import { defaultLimits } from '../limits.ts';
 import type { LogFormat } from './log.ts';
@@ -92,6 +92,16 @@ const origins: Parser<readonly string[]> = {
   },
 };
 
+const headerNames: Parser<readonly string[]> = {
+  placeholder: 'HEADERS',
+  parse(text) {
+    const value = splitList(text);
+    return value.every(isFieldName)
+      ? { value }
+      : { wanted: 'header names such as traceparent, comma-separated' };
+  },
+};
+
 /** Keeps digests only, because a crash dump contains the settings. */
 const tokenDigests: Parser<readonly Buffer[]> = {
   placeholder: 'TOKENS',
@@ -141,6 +151,11 @@ export const settingTable = {
     parser: origins,
     unset: 'none',
     help: 'origins whose pages may send requests, comma-separated',
+  },
+  corsAllowedHeaders: {
+    parser: headerNames,
+    unset: 'none',
+    help: 'further request headers that these pages may send, comma-separated',
   },
   healthPort: {
     parser: port,

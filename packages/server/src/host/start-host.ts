@@ -95,6 +95,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   const started = await startServer({
     ...settings,
     corsOrigins: settings.corsOrigins ?? [],
+    corsAllowedHeaders: settings.corsAllowedHeaders ?? [],
     ...(files.tls && { tls: files.tls }),
     repository: store.repository,
     authenticate: tokens.authenticate,

@@ -79,6 +79,14 @@ describe('a preflight', () => {
     });
   });
 
+  it('allows the further headers of the options, too', async () => {
+    const allowing = serviceWith({ corsOrigins, corsAllowedHeaders: ['traceparent', 'X-Key'] });
+    expect((await answerTo(preflight, allowing))?.headers).toContainEqual([
+      'Access-Control-Allow-Headers',
+      'authorization, content-type, traceparent, X-Key',
+    ]);
+  });
+
   it.each<[string, Request]>([
     ['another origin', withFields({ Origin: 'https://weeds.example' })(preflight)],
     ['two origins', withFields({ Origin: [garden, garden] })(preflight)],
@@ -128,6 +136,19 @@ describe('with CORS on', () => {
       expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must be origins');
     },
   );
+
+  it.each(['*', '', 'two words', 'a:', 'a,b', 'a\r\nb', 7])('no header name is %j', (wrong) => {
+    const corsAllowedHeaders = ['traceparent', wrong] as string[];
+    expect(() => serviceWith({ corsOrigins, corsAllowedHeaders })).toThrow(
+      'corsAllowedHeaders must be header names',
+    );
+  });
+
+  it('no list of header names is a text', () => {
+    expect(() => serviceWith({ corsAllowedHeaders: 'traceparent' as never })).toThrow(
+      'corsAllowedHeaders must be',
+    );
+  });
 
   it('no list of origins is a text', () => {
     expect(() => serviceWith({ corsOrigins: garden as never })).toThrow('corsOrigins must be');

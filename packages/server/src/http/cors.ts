@@ -10,6 +10,13 @@ const exposed = 'Retry-After, WWW-Authenticate, X-Request-Id';
 export const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
+/** A field name (RFC 9110 §5.1), but not `*`, which Fetch takes for any. */
+const fieldName = /^[\w!#$%&'+.^`|~-]+$/;
+
+/** Whether a value is the name of a header that a page may be allowed to send. */
+export const isFieldName = (name: unknown): boolean =>
+  typeof name === 'string' && fieldName.test(name);
+
 /** Cross-origin resource sharing with the pages of some origins. */
 export type Cors = {
   /** The fields of every response to a request with this Origin field. */
@@ -20,26 +27,31 @@ export type Cors = {
 
 const allow: Fields = ['Allow', 'OPTIONS, POST'];
 
-const preflightFields: Fields = [
-  ...allow,
-  'Access-Control-Allow-Methods',
-  'POST',
-  'Access-Control-Allow-Headers',
-  'authorization, content-type',
-  'Access-Control-Max-Age',
-  String(maxAgeSeconds),
-];
-
 /**
- * Shares with exactly these origins, or with none (`undefined`) where there are none. Cookies are not
- * accepted: the token authorizes a request.
+ * Shares with exactly these origins, or with none (`undefined`) where there are none. Their pages may
+ * send these headers besides `Authorization` and `Content-Type`. Cookies are not accepted: the token
+ * authorizes a request.
  *
- * @throws TypeError for a value that is not an origin, `*` and `null` included
+ * @throws TypeError for a value that is not an origin, `*` and `null` included, or not a field name
  */
-export const createCors = (origins: readonly string[]): Cors | undefined => {
+export const createCors = (
+  origins: readonly string[],
+  allowedHeaders: readonly string[] = [],
+): Cors | undefined => {
   const isList = Array.isArray(origins) && origins.every(isOrigin);
   if (!isList) throw new TypeError('corsOrigins must be origins such as https://garden.example');
+  if (!Array.isArray(allowedHeaders) || !allowedHeaders.every(isFieldName))
+    throw new TypeError('corsAllowedHeaders must be header names such as traceparent');
   if (origins.length === 0) return undefined;
+  const preflightFields: Fields = [
+    ...allow,
+    'Access-Control-Allow-Methods',
+    'POST',
+    'Access-Control-Allow-Headers',
+    ['authorization', 'content-type', ...allowedHeaders].join(', '),
+    'Access-Control-Max-Age',
+    String(maxAgeSeconds),
+  ];
   const vary: Fields = ['Vary', 'Origin'];
   const listed: ReadonlyMap<string | undefined, Fields> = new Map(
     origins.map((origin) => [

@@ -24,12 +24,12 @@ const none: Fields = [];
 
 /** Creates the service; a wrong option is a bug and throws a TypeError. */
 export const createService = (options: ServiceOptions, limits: Limits): Service => {
-  const { repository, authenticate, basePath = '', corsOrigins = [] } = options;
+  const { repository, authenticate, basePath = '', corsOrigins = [], corsAllowedHeaders } = options;
   const normalized = normalizeBasePath(basePath);
   if (normalized === undefined) throw new TypeError(`basePath must be ${basePathForm}`);
   if (typeof repository?.create !== 'function') throw new TypeError('repository must have create');
   if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
-  const cors = createCors(corsOrigins);
+  const cors = createCors(corsOrigins, corsAllowedHeaders);
   const { maxBodyBytes, handlerTimeoutMs } = limits;
   const timeouts = createTimeouts(handlerTimeoutMs);
   const path = `${normalized}/plants`;
