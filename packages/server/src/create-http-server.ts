@@ -1,13 +1,13 @@
 import type { Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { type Limits, limitsOf } from './limits.ts';
-import { createServer } from './node/builtin-http.ts';
-import type { Logger } from './logger.ts';
-import { ignoredMessageOptions } from './node/ignored-messages.ts';
-import { createRequestHandler } from './node/request-handler.ts';
-import { createClientErrorListener, createConnectListener } from './node/refused-connection.ts';
 import type { RequestListenerOptions } from './create-request-listener.ts';
+import { type Limits, limitsOf } from './limits.ts';
+import type { Logger } from './logger.ts';
+import { createServer } from './node/builtin-http.ts';
+import { ignoredMessageOptions } from './node/ignored-messages.ts';
+import { createClientErrorListener, createConnectListener } from './node/refused-connection.ts';
+import { createRequestHandler } from './node/request-handler.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**

@@ -3,12 +3,12 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from './http/request-path.ts';
 import { longestTimerMs } from './limits.ts';
-import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
-import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
-import { trackConnections, type TrackedConnections } from './node/track-connections.ts';
 import { type ListenAddress, listenOn } from './node/listen-on.ts';
+import { trackConnections, type TrackedConnections } from './node/track-connections.ts';
+import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
  * What a running server is made of.

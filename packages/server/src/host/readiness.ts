@@ -1,6 +1,6 @@
-import { createTimeouts, withTimeout } from '../timeouts.ts';
 import { describeCause } from '../describe-cause.ts';
 import type { Logger } from '../logger.ts';
+import { createTimeouts, withTimeout } from '../timeouts.ts';
 import type { StoreCheck, StoreState } from './open-store.ts';
 
 /** Whether plants can be created here now. */

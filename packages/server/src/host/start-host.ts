@@ -1,17 +1,16 @@
 import type { Writable } from 'node:stream';
-import type { Logger } from '../logger.ts';
-import type { TlsOptions } from '../tls-options.ts';
 import { createTokenSet } from '../accept-tokens.ts';
-import { loadTls } from './load-tls.ts';
-import { isLoopback } from './loopback.ts';
+import type { Logger } from '../logger.ts';
+import { type RunningServer, startServer } from '../start-server.ts';
 import { generateToken } from './generate-token.ts';
+import { loadTls } from './load-tls.ts';
+import { loadTokens } from './load-tokens.ts';
+import { isLoopback } from './loopback.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import { createReload } from './reload.ts';
 import type { DatabaseSetting } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import type { Signals } from './signals.ts';
-import { type RunningServer, startServer } from '../start-server.ts';
-import { loadTokens } from './load-tokens.ts';
 
 /** What the program is started with. */
 export type HostParts = {
@@ -48,30 +47,6 @@ const nameOf = (database: DatabaseSetting): string => {
   }
 };
 
-type Loaded = {
-  readonly kind: 'loaded';
-  readonly tls: TlsOptions | undefined;
-  readonly digests: readonly Buffer[];
-};
-
-/** Reads the files that the settings name. */
-const loadFiles = async (settings: Settings): Promise<Loaded | HostFailure> => {
-  const secured = await loadTls(settings);
-  if (secured.kind === 'cannot-load') return failed(secured.message);
-  const loaded = await loadTokens(settings);
-  if (loaded.kind === 'cannot-load') return failed(loaded.message);
-  return { ...loaded, tls: secured.kind === 'loaded' ? secured.tls : undefined };
-};
-
-const open = async (
-  database: DatabaseSetting,
-  log: Logger,
-): Promise<StartedHost['store'] | HostFailure> => {
-  const store = await openStore(database, log);
-  if (store.kind === 'opened') return store;
-  return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
-};
-
 const announce = ({ settings, log, healthUrl }: HostParts, url: string): void => {
   const { host, tlsCert } = settings;
   const health = healthUrl === undefined ? {} : { health: healthUrl };
@@ -87,16 +62,20 @@ const announce = ({ settings, log, healthUrl }: HostParts, url: string): void =>
 /** Starts everything but health; a failure is one line. */
 export const startHost = async (parts: HostParts): Promise<StartedHost | HostFailure> => {
   const { settings, log, stderr, signals } = parts;
-  const files = await loadFiles(settings);
-  if (files.kind === 'failed') return files;
-  const store = await open(settings.database, log);
-  if (store.kind === 'failed') return store;
-  const tokens = createTokenSet(files.digests);
+  const tls = await loadTls(settings);
+  if (tls.kind === 'cannot-load') return failed(tls.message);
+  const loaded = await loadTokens(settings);
+  if (loaded.kind === 'cannot-load') return failed(loaded.message);
+  const store = await openStore(settings.database, log);
+  if (store.kind === 'cannot-open') {
+    return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
+  }
+  const tokens = createTokenSet(loaded.digests);
   const started = await startServer({
     ...settings,
     corsOrigins: settings.corsOrigins ?? [],
     corsAllowedHeaders: settings.corsAllowedHeaders ?? [],
-    ...(files.tls && { tls: files.tls }),
+    ...(tls.kind === 'loaded' && { tls: tls.tls }),
     repository: store.repository,
     authenticate: tokens.authenticate,
     logger: log,

@@ -1,6 +1,6 @@
 import { errorTable } from '@plantstore/core/errors';
-import type { Answer } from '../http/answer.ts';
 import { describeCause } from '../describe-cause.ts';
+import type { Answer } from '../http/answer.ts';
 import { type Logger, silent } from '../logger.ts';
 import {
   endChannel,
