@@ -122,7 +122,7 @@ const commit = (
   try {
     const created = table.createAll(batch);
     if (created.kind === 'table-altered')
-      return failed('another program altered the table of plants');
+      return failed('another program altered the schema of the database');
     // A plant in a file that no name leads to is not kept.
     const reason = missing();
     return reason === undefined

@@ -20,6 +20,7 @@ export const schemaVersion = migrations.length;
 
 /** A file that SQLite would open, but that is not ours to write, or not whole. */
 export type UnusableFile =
+  | { readonly kind: 'missing' }
   | { readonly kind: 'cannot-open' }
   | { readonly kind: 'locked' }
   | { readonly kind: 'damaged' }
@@ -41,7 +42,7 @@ const migrate = (database: Database, from: number): void => {
 };
 
 /** In a table that was made otherwise, an id could be there twice, or a result be wrong. */
-const hasItsTable = (database: Database): boolean => {
+export const hasItsTable = (database: Database): boolean => {
   const sql = "SELECT sql FROM sqlite_schema WHERE name = 'plants'";
   // A migration that alters the table changes this, too.
   return database.prepare(sql).get()?.['sql'] === migrations[0];
@@ -59,7 +60,7 @@ const alterationOf = (database: Database): string | undefined => {
  * Whether a database file has fewer bytes than its header says, as a copy that broke off has. Where only
  * the last page is cut, SQLite opens the file and misses plants without a word.
  */
-const isCutShort = (database: Database, path: string): boolean => {
+export const isCutShort = (database: Database, path: string): boolean => {
   const pages = readInteger(database, 'PRAGMA page_count');
   return statSync(path).size < pages * readInteger(database, 'PRAGMA page_size');
 };
@@ -72,11 +73,10 @@ export type Expected = {
   readonly mustRewrite: boolean;
 };
 
-/** A file that is there, and a store of this version or an older one, or new. */
-const unusableBecause = (
+/** Why a file is neither a store of this version or an older one, nor a new one that may be there. */
+export const unusableBecause = (
   database: Database,
-  path: string,
-  { mayBeNew, hadLog }: { readonly mayBeNew: boolean; readonly hadLog: boolean },
+  { mayBeNew }: Pick<Expected, 'mayBeNew'>,
 ): UnusableFile | undefined => {
   const application = readInteger(database, 'PRAGMA application_id');
   const version = readInteger(database, 'PRAGMA user_version');
@@ -85,8 +85,6 @@ const unusableBecause = (
   if (isNew && !mayBeNew) return { kind: 'replaced' };
   if (application !== applicationId && !isNew) return { kind: 'not-a-plant-store' };
   if (version > schemaVersion) return { kind: 'schema-newer', version };
-  // Pages that are still in the log count, too, and need not be in the file.
-  if (!hadLog && isCutShort(database, path)) return { kind: 'damaged' };
   return undefined;
 };
 
@@ -159,8 +157,10 @@ const prepareFile = (
   if (isOpenUnderAnotherName(database, path)) return { kind: 'locked' };
   recoverLog(database);
   if (hadLog) makeLogDurable(database, path, mustRewrite);
-  const unusable = unusableBecause(database, path, { mayBeNew, hadLog });
+  const unusable = unusableBecause(database, { mayBeNew });
   if (unusable !== undefined) return unusable;
+  // Pages that are still in the log count, too, and need not be in the file.
+  if (!hadLog && isCutShort(database, path)) return { kind: 'damaged' };
   makeOurs(database);
   database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
   const altered = alteredTable(database);

@@ -1,3 +1,10 @@
+export {
+  type BackUpError,
+  type BackUpOptions,
+  type BackupProgress,
+  backUpPlants,
+  type PlantsBackup,
+} from './back-up-plants.ts';
 export type { OpenSqliteError } from './open-error.ts';
 export {
   type ClosedSqliteRepository,
@@ -6,3 +13,4 @@ export {
   type SqliteOptions,
   type SqliteRepository,
 } from './open-sqlite-repository.ts';
+export { readPlants, type ReadPlantsOptions } from './read-plants.ts';

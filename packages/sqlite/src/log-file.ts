@@ -73,6 +73,11 @@ export const rewriteTail = (path: string): void => {
 /** Syncs the log, and the names in its folder: SQLite ignores that a folder could not be synced. */
 export const syncLog = (path: string): void => {
   withLog(path, fsyncSync);
+  syncFolderOf(path);
+};
+
+/** Syncs the names in the folder of a file. */
+export const syncFolderOf = (path: string): void => {
   // Windows syncs no folders.
   if (process.platform === 'win32') return;
   const folder = openSync(dirname(path), 'r');

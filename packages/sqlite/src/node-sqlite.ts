@@ -14,6 +14,9 @@ const withoutWarning = <T>(load: () => T): T => {
 // Node 22 warns that node:sqlite is experimental, which helps no user of ours. It goes with Node 22.
 const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
 
+/** Copies a database in steps, in a thread of libuv. */
+export const { backup } = sqlite;
+
 /** One connection to a database file. */
 export type Database = sqliteModule.DatabaseSync;
 

@@ -13,6 +13,7 @@ export type OpenSqliteError = {
     | 'damaged'
     | 'disk-full'
     | 'cannot-open'
+    | 'missing'
     | 'not-a-database'
     | 'replaced'
     | 'log-of-another-file'
@@ -27,6 +28,8 @@ export type OpenSqliteError = {
   /** What node:sqlite threw, if it did. */
   readonly cause?: unknown;
 };
+
+const readAndWrite = constants.R_OK | constants.W_OK;
 
 type Description = Pick<OpenSqliteError, 'kind' | 'message'>;
 
@@ -49,7 +52,7 @@ const statOf = (path: string): Stats | 'missing' | 'forbidden' => {
 };
 
 /** SQLite says "unable to open" or "disk I/O error" of many things; the file system knows which. */
-const fileSystemFault = (path: string): Description | undefined => {
+const fileSystemFault = (path: string, access: number): Description | undefined => {
   const folder = dirname(path);
   const folderStat = statOf(folder);
   const fileStat = statOf(path);
@@ -62,8 +65,10 @@ const fileSystemFault = (path: string): Description | undefined => {
   if (fileStat !== 'missing' && fileStat.isDirectory()) {
     return { kind: 'cannot-open', message: `${path} is a folder, not a file; name a file in it` };
   }
-  if (fileStat !== 'missing' && !may(path, constants.R_OK | constants.W_OK)) {
-    return { kind: 'read-only', message: `${path} cannot be written to` };
+  if (fileStat !== 'missing' && !may(path, access)) {
+    return (access & constants.W_OK) === 0
+      ? { kind: 'cannot-open', message: `this user may not read ${path}` }
+      : { kind: 'read-only', message: `${path} cannot be written to` };
   }
   if (!may(folder, constants.W_OK)) {
     const message = `the folder ${folder} cannot be written to; SQLite makes files beside ${path}`;
@@ -101,15 +106,21 @@ const describedByFileSystem: readonly SqliteFailure[] = [
 ];
 
 /** What an exception of node:sqlite means; `undefined` for one that is a fault of ours. */
-export const openErrorOf = (path: string, cause: unknown): OpenSqliteError | undefined => {
+export const openErrorOf = (
+  path: string,
+  cause: unknown,
+  access: number = readAndWrite,
+): OpenSqliteError | undefined => {
   const failure = sqliteFailureOf(cause);
   if (failure === undefined) return undefined;
-  const fault = describedByFileSystem.includes(failure) ? fileSystemFault(path) : undefined;
+  const fault = describedByFileSystem.includes(failure) ? fileSystemFault(path, access) : undefined;
   return { kind: failure, message: describe(path, failure, cause), ...fault, path, cause };
 };
 
 const describeForeign = (path: string, foreign: UnusableFile): string => {
   switch (foreign.kind) {
+    case 'missing':
+      return `${path} does not exist`;
     case 'cannot-open':
       return `${path} is a device or a pipe, not a file`;
     case 'damaged':
@@ -129,6 +140,6 @@ const describeForeign = (path: string, foreign: UnusableFile): string => {
 };
 
 export const unusableFileError = (path: string, foreign: UnusableFile): OpenSqliteError => {
-  const fault = foreign.kind === 'cannot-open' ? fileSystemFault(path) : undefined;
+  const fault = foreign.kind === 'cannot-open' ? fileSystemFault(path, readAndWrite) : undefined;
   return { kind: foreign.kind, message: describeForeign(path, foreign), ...fault, path };
 };

@@ -1,0 +1,113 @@
+import { mkdtemp, open as openFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { backUpPlants, type BackupProgress } from './back-up-plants.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { readPlants } from './read-plants.ts';
+
+let folder = '';
+let from = '';
+let to = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  [from, to] = [join(folder, 'plants.db'), join(folder, 'backup.db')];
+  return async () => rm(folder, { recursive: true });
+});
+
+const openStore = async () => {
+  const repository = (await openSqliteRepository({ path: from }))._unsafeUnwrap();
+  onTestFinished(async () => void (await repository.close()));
+  return repository;
+};
+
+const name = 'x'.repeat(1_000);
+
+const idsIn = async (path: string) => {
+  const ids = new Set<bigint>();
+  for await (const read of readPlants({ path })) ids.add(read._unsafeUnwrap().id);
+  return ids;
+};
+
+describe('backUpPlants', () => {
+  it('copies every acknowledged plant while creates go on', async () => {
+    const repository = await openStore();
+    const acknowledged: bigint[] = [];
+    const create = async (id: bigint) => {
+      if ((await repository.create({ id, name })).isOk()) acknowledged.push(id);
+    };
+    await Promise.all(Array.from({ length: 5_000 }, async (_, id) => create(BigInt(id))));
+    const before = [...acknowledged];
+    const stop = new AbortController();
+    const creating = (async () => {
+      for (let id = 5_000n; !stop.signal.aborted; id += 1n) await create(id);
+    })();
+    const progress: BackupProgress[] = [];
+    const onProgress = (one: BackupProgress) => void progress.push(one);
+    const backup = (await backUpPlants({ from, to, onProgress }))._unsafeUnwrap();
+    stop.abort();
+    await creating;
+    const ids = await idsIn(to);
+    expect(before.filter((id) => !ids.has(id))).toEqual([]);
+    expect(backup).toEqual({ plants: ids.size, size: (await stat(to)).size });
+    expect(progress.length).toBeGreaterThan(0);
+    expect((await readdir(folder)).filter((one) => one.startsWith('backup.db.'))).toEqual([]);
+  });
+
+  it('makes a file that a repository opens', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name });
+    (await backUpPlants({ from, to }))._unsafeUnwrap();
+    const copy = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
+    expect((await copy.create({ id: 7n, name })).isOk()).toBe(true);
+    expect((await copy.create({ id: 7n, name: 'other' })).isErr()).toBe(true);
+    await copy.close();
+  });
+
+  it('replaces no file', async () => {
+    await (await openStore()).close();
+    await writeFile(to, 'mine');
+    for (const taken of [to, from]) {
+      expect((await backUpPlants({ from, to: taken }))._unsafeUnwrapErr()).toEqual({
+        kind: 'exists',
+        path: taken,
+        message: `${taken} exists already; name another file`,
+      });
+    }
+    expect((await stat(to)).size).toBe(4);
+  });
+
+  it('removes what an interrupted backup left', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name });
+    await writeFile(`${to}.partial`, 'half a copy');
+    (await backUpPlants({ from, to }))._unsafeUnwrap();
+    expect(await idsIn(to)).toEqual(new Set([7n]));
+  });
+
+  it('fails where there is no file, or no folder', async () => {
+    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'missing',
+      message: `${from} does not exist`,
+    });
+    await openStore();
+    const away = join(folder, 'no/backup.db');
+    expect((await backUpPlants({ from, to: away }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'cannot-open',
+      message: expect.stringContaining('does not exist; make it first') as unknown,
+    });
+  });
+
+  it('makes no backup of a damaged file', async () => {
+    const repository = await openStore();
+    for (let id = 0n; id < 100n; id += 1n) await repository.create({ id, name });
+    await repository.close();
+    const file = await openFile(from, 'r+');
+    await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, 5 * 4_096);
+    await file.close();
+    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'damaged',
+    });
+    expect((await readdir(folder)).filter((one) => one.startsWith('backup.db'))).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NewPlant } from '@plantstore/core';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { OpenSqliteError } from './open-error.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { readPlants } from './read-plants.ts';
+
+let folder = '';
+let path = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  path = join(folder, 'plants.db');
+  return async () => rm(folder, { recursive: true });
+});
+
+const makeStore = async (plants: readonly NewPlant[]) => {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  onTestFinished(async () => void (await repository.close()));
+  const created = await Promise.all(plants.map(async (plant) => repository.create(plant)));
+  expect(created.filter((one) => one.isErr())).toEqual([]);
+  return repository;
+};
+
+const readAll = async (after?: bigint) => {
+  const plants: NewPlant[] = [];
+  const errors: OpenSqliteError[] = [];
+  for await (const read of readPlants({ path, ...(after !== undefined && { after }) })) {
+    if (read.isOk()) plants.push(read.value);
+    else errors.push(read.error);
+  }
+  return { plants, errors };
+};
+
+const [smallest, largest] = [-(2n ** 63n), 2n ** 63n - 1n];
+const extremes: NewPlant[] = [
+  { id: smallest, name: '' },
+  { id: -1n, name: 'e\u0301', tag: '' },
+  { id: 0n, name: '🪴\n"' },
+  { id: 2n ** 53n + 1n, name: 'Monstera', tag: 'NULL' },
+  { id: largest, name: 'x'.repeat(100_000), tag: 'y'.repeat(100_000) },
+];
+/** Overwrites a page in the middle of the file. */
+const damageAPage = async () => {
+  const file = await openFile(path, 'r+');
+  const page = 4_096;
+  const middle = Math.floor((await file.stat()).size / page / 2) * page;
+  await file.write(Buffer.alloc(page, 0xff), 0, page, middle);
+  await file.close();
+};
+
+const many = Array.from({ length: 2_500 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` }));
+
+describe('readPlants', () => {
+  it('reads every plant as it is, in the order of the ids, while the repository is open', async () => {
+    await makeStore(extremes.toReversed());
+    expect(await readAll()).toEqual({ plants: extremes, errors: [] });
+    expect((await readAll(-1n)).plants).toEqual(extremes.slice(2));
+    expect((await readAll(largest)).plants).toEqual([]);
+  });
+
+  it('reads more plants than it keeps in memory, and those after an id', async () => {
+    const repository = await makeStore(many);
+    expect((await readAll()).plants).toEqual(many);
+    await repository.close();
+    expect((await readAll(1_999n)).plants).toEqual(many.slice(2_000));
+  });
+
+  it('reads plants that are created meanwhile, and keeps the log from nothing', async () => {
+    const repository = await makeStore(many);
+    const ids: bigint[] = [];
+    for await (const read of readPlants({ path })) {
+      const { id } = read._unsafeUnwrap();
+      ids.push(id);
+      if (id === 1_500n) await repository.create({ id: 5_000n, name: 'later' });
+    }
+    expect(ids).toEqual([...many.map((plant) => plant.id), 5_000n]);
+    expect(await repository.close()).toEqual({ logLeft: undefined });
+  });
+
+  it('closes the file when its reader stops early', async () => {
+    const repository = await makeStore(many);
+    for await (const read of readPlants({ path })) if (read.isOk()) break;
+    expect(await repository.close()).toEqual({ logLeft: undefined });
+  });
+
+  it('yields what keeps it from reading on, and reads what comes after a damaged page', async () => {
+    await (await makeStore(many)).close();
+    await damageAPage();
+    const { plants, errors } = await readAll();
+    expect(errors.map(({ kind }) => kind)).toEqual(['damaged']);
+    expect(plants.length).toBeLessThan(many.length);
+    expect(plants).toEqual(many.slice(0, plants.length));
+    expect((await readAll(2_400n)).plants).toEqual(many.slice(2_401));
+  });
+
+  it.each([
+    ['is missing', async () => {}, 'missing'],
+    ['is empty', async () => writeFile(path, ''), 'not-a-plant-store'],
+    ['is no database', async () => writeFile(path, 'buy milk\n'.repeat(100)), 'not-a-database'],
+    [
+      'is a folder',
+      async () => rm(path, { force: true }).then(() => (path = folder)),
+      'cannot-open',
+    ],
+  ])('yields one error for a file that %s', async (_, make, kind) => {
+    await make();
+    const { plants, errors } = await readAll();
+    expect(plants).toEqual([]);
+    expect(errors).toMatchObject([
+      { kind, path, message: expect.stringContaining(path) as unknown },
+    ]);
+  });
+});
