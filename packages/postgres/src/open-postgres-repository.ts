@@ -137,9 +137,10 @@ const open = async (
 };
 
 /**
- * Opens a plant repository on PostgreSQL, and makes its table where it is missing. A create answers once the plant is durable, as far as the server's own replication
- * goes. Any number of processes may share one database. While the server is away creates are
- * retried, then answered `store-unavailable`; nothing has to be started again when it is back.
+ * Opens a plant repository on PostgreSQL, and makes its table where it is missing. A create answers
+ * once the plant is durable, as far as the server's own replication goes. Any number of processes may
+ * share one database. While the server is away creates are retried, then answered
+ * `store-unavailable`; nothing has to be started again when it is back.
  *
  * @param options - the `url`, and how long to try
  * @returns the repository, or why the database cannot be used, with a `message` for the operator
