@@ -1,129 +1,84 @@
-// `pnpm bench`: everything that is measured, as tables and as JSON. `--parts start,client` measures only those,
-// `--only sqlite` only the servers of such a name; what is not whole is written only where `--json` says.
-// `pnpm bench --report` measures nothing, and writes the pages and plots anew from the JSON.
-import { readFile, writeFile } from 'node:fs/promises';
+// `pnpm bench`: measures everything and writes results.json. `--parts start,client` measures only those parts,
+// `--only sqlite` only the servers with that in their names, and both write only where `--json` says.
+// `pnpm bench --report` measures nothing: it writes the pages and the plots from results.json.
+import { readFile, statfs, writeFile } from 'node:fs/promises';
+import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { canPin } from './child.ts';
 import { compareClients } from './client.ts';
-import { compareCore } from './core.ts';
 import { measureGrowth } from './growth.ts';
-import { thisMachine } from './machine.ts';
-import { writeReport } from './report/report.ts';
-import type { Machine, Parts, Results } from './results.ts';
+import { formatMarkdown, writeReport } from './report.ts';
+import type { Parts, Results } from './results.ts';
 import { compareServers } from './servers.ts';
 import { compareStarts } from './start.ts';
-import {
-  asText,
-  clientTables,
-  coreTable,
-  growthTable,
-  machineInWords,
-  serversTable,
-  startTable,
-  type Table,
-} from './tables.ts';
+import { asMarkdown, tablesOf } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string' },
+    parts: { type: 'string', default: 'servers,start,client,growth' },
     only: { type: 'string', default: '' },
     rounds: { type: 'string' },
     seconds: { type: 'string', default: '3' },
-    connections: { type: 'string', default: '64' },
     plants: { type: 'string', default: '1000000' },
     json: { type: 'string' },
     report: { type: 'boolean', default: false },
   },
 });
 
-/** How it goes on, which is not part of what it prints. */
-const tell = (text: string) => process.stderr.write(`${text}\n`);
+const notify = (text: string) => process.stderr.write(`${text}\n`);
 
-const print = (tables: readonly Table[]) => {
-  for (const table of tables) console.log(`\n${asText(table)}`);
+const load = { connections: 64, seconds: Number(values.seconds), warmUpSeconds: 1.5 };
+const rounds = (usual: number): number => Number(values.rounds ?? usual);
+
+const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = {
+  servers: async () => compareServers(load, rounds(3), values.only, notify),
+  start: async () => compareStarts(rounds(9)),
+  client: async () => compareClients(rounds(15)),
+  growth: async () => measureGrowth(load, Number(values.plants), rounds(5)),
 };
 
-const roundsOr = (usual: number): number => Number(values.rounds ?? usual);
-
-/** Measures a part and prints it. */
-const measurePart: {
-  readonly [Name in keyof Parts]: () => Promise<Parts[Name]>;
-} = {
-  servers: async () => {
-    const servers = await compareServers(
-      {
-        connections: Number(values.connections),
-        seconds: Number(values.seconds),
-        warmUpSeconds: 1.5,
-        rounds: roundsOr(3),
-        only: values.only,
-      },
-      tell,
-    );
-    print([serversTable(servers)]);
-    if (servers.leftOut.length > 0) process.exitCode = 1;
-    return servers;
-  },
-  start: async () => {
-    const starts = await compareStarts(roundsOr(9));
-    print([startTable(starts)]);
-    return starts;
-  },
-  client: async () => {
-    const clients = await compareClients(roundsOr(15));
-    print(clientTables(clients));
-    return clients;
-  },
-  core: async () => {
-    const core = await compareCore(roundsOr(9));
-    print([coreTable(core)]);
-    return core;
-  },
-  growth: async () => {
-    const growth = await measureGrowth({ plants: Number(values.plants), rounds: roundsOr(5) });
-    print([growthTable(growth)]);
-    return growth;
-  },
+const machineInWords = async (): Promise<string> => {
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const tmpfs = 0x01_02_19_94;
+  return [
+    `${cpus()[0]?.model}, ${cpus().length} cores, ${memory}, ${type()} ${release()}, Node ${process.versions.node}`,
+    canPin ? 'servers and load had a core each' : 'servers and load shared the cores',
+    (await statfs(tmpdir())).type === tmpfs ? 'stores on a tmpfs, not durable' : 'stores on a disk',
+  ].join('; ');
 };
 
-const names = Object.keys(measurePart) as (keyof Parts)[];
-
-const chosen = (): readonly (keyof Parts)[] => {
-  if (values.only !== '') return ['servers'];
-  if (values.parts === undefined) return names;
-  const asked = values.parts.split(',');
-  const unknown = asked.filter((name) => !names.some((known) => known === name));
-  if (unknown.length > 0) throw new Error(`no such part: ${unknown.join(', ')} (${names.join()})`);
-  return names.filter((name) => asked.includes(name));
-};
+const partsIn = (text: string): readonly (keyof Parts)[] =>
+  text.split(',').map((name) => {
+    if (name in measure) return name as keyof Parts;
+    throw new Error(`there is no part "${name}": ${Object.keys(measure).join(', ')}`);
+  });
 
 const usualJson = join(import.meta.dirname, 'results.json');
 
-const measureAll = async (): Promise<void> => {
-  const parts = chosen();
-  const isWhole = parts.length === names.length;
-  const machine: Machine = await thisMachine();
+const measureParts = async (names: readonly (keyof Parts)[]): Promise<void> => {
+  const machine = await machineInWords();
   const began = performance.now();
-  console.log(machineInWords(machine));
-  const told: Partial<Record<keyof Parts, unknown>> = {};
-  for (const name of parts) {
-    tell(`${name} …`);
-    told[name] = await measurePart[name]();
+  console.log(machine);
+  const parts: Partial<Parts> = {};
+  for (const name of names) {
+    notify(`${name} …`);
+    Object.assign(parts, { [name]: await measure[name]() });
+    for (const table of tablesOf(name, parts as Parts))
+      console.log(await formatMarkdown(asMarkdown(table)));
   }
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const results = { date: new Date().toISOString(), seconds, machine, ...told };
+  const isWhole = names.length === Object.keys(measure).length;
   const json = values.json ?? (isWhole ? usualJson : undefined);
   if (json === undefined) return;
+  const results = { date: new Date().toISOString(), seconds, machine, ...parts };
   await writeFile(json, `${JSON.stringify(results, undefined, 2)}\n`);
-  tell(`written in ${seconds} s: ${json}`);
+  notify(`written in ${seconds} s: ${json}`);
 };
 
 if (values.report) {
-  const file = values.json ?? usualJson;
-  const results = JSON.parse(await readFile(file, 'utf8')) as Results;
-  const missing = names.filter((name) => !(name in results));
-  if (missing.length > 0) throw new Error(`${file} has no ${missing.join(', ')}: measure all`);
-  for (const written of await writeReport(results)) tell(`written: ${written}`);
+  const results = JSON.parse(await readFile(values.json ?? usualJson, 'utf8')) as Results;
+  for (const file of await writeReport(results)) notify(`written: ${file}`);
 } else {
-  await measureAll();
+  await measureParts(values.only === '' ? partsIn(values.parts) : ['servers']);
 }

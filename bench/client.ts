@@ -1,78 +1,82 @@
-// A call of the client beside the same call by bare fetch and by other clients, on one loopback server,
-// in blocks that take turns; and their weight in a bundle.
-import { type Asked, startAsked } from './child.ts';
-import { bundleSizes } from './client/bundle-sizes.ts';
-import type { Block, Question } from './client/calls.ts';
-import { installIn } from './install.ts';
-import type { ClientRow, Clients, ClientSetting } from './results.ts';
-import { spreadOf } from './spread.ts';
+// A call of the client beside the same call by bare fetch and by other clients, on one loopback server.
+import { join } from 'node:path';
+import { GCProfiler, getHeapStatistics } from 'node:v8';
+import { sum } from 'simple-statistics';
+import { baseline, peersFolder } from './contenders.ts';
+import type { Parts, Row } from './results.ts';
+import { type Figures, runRounds } from './rounds.ts';
+import { withServer } from './server.ts';
+import { installPeers } from './servers.ts';
+import { token } from './token.ts';
 
-const settings: readonly ClientSetting[] = [
-  { title: 'one call after the other', atATime: 1, isInjected: false },
-  { title: '16 calls at a time', atATime: 16, isInjected: false },
-  { title: 'a fetch that answers at once', atATime: 1, isInjected: true },
+/** Creates a plant and returns the name in the response. */
+type Call = (plant: { readonly id: number; readonly name: string }) => Promise<string>;
+
+type Modules = {
+  readonly createClients: (
+    baseUrl: string,
+    token: string,
+    fetch?: () => Promise<Response>,
+  ) => Readonly<Record<string, Call>>;
+  readonly bundleSizes: () => Promise<Readonly<Record<string, number>>>;
+};
+
+const importPeer = async (file: string): Promise<Modules> =>
+  (await import(join(peersFolder, file))) as Modules;
+
+const respondAtOnce = async (): Promise<Response> =>
+  new Response('{"name":"Monstera","tag":"climber"}', {
+    headers: { 'Content-Type': 'application/json' },
+  });
+
+const settings = [
+  { section: 'one call after the other', atATime: 1 },
+  { section: '16 calls at a time', atATime: 16 },
+  { section: 'a fetch that responds at once', atATime: 1, fetch: respondAtOnce },
 ];
+
 const calls = 512;
-const warmUpRounds = 4;
-const baseline = 'bare fetch';
 
-// A heap with room for all garbage of a block grows by what was allocated; where time counts, V8 decides.
-const roomy = ['--min-semi-space-size=256', '--max-semi-space-size=256'];
-
-type Round = ReadonlyMap<string, Block>;
-
-const spreadsOf = (name: string, rounds: readonly Round[], key: keyof Block) => {
-  const own = rounds.map((round) => round.get(name)?.[key] ?? Number.NaN);
-  const base = rounds.map((round) => round.get(baseline)?.[key] ?? Number.NaN);
-  return [spreadOf(own), spreadOf(own.map((value, at) => value / (base[at] ?? 0)))] as const;
+/** Makes a block of calls. The figures are for each call. */
+const measureCalls = async (call: Call, atATime: number): Promise<Figures> => {
+  const callMany = async () => {
+    for (let id = 1; id <= calls / atATime; id += 1)
+      if ((await call({ id, name: 'Monstera' })) !== 'Monstera') throw new Error('another name');
+  };
+  const collections = new GCProfiler();
+  collections.start();
+  const heap = getHeapStatistics().used_heap_size;
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  await Promise.all(Array.from({ length: atATime }, callMany));
+  const wallUs = ((performance.now() - began) * 1_000) / calls;
+  const { user, system } = process.cpuUsage(cpu);
+  const growth = getHeapStatistics().used_heap_size - heap;
+  const { statistics } = collections.stop();
+  const freed = statistics.map(
+    ({ beforeGC, afterGC }) =>
+      beforeGC.heapStatistics.usedHeapSize - afterGC.heapStatistics.usedHeapSize,
+  );
+  const allocatedBytes = (growth + sum(freed)) / calls;
+  return { wallUs, cpuUs: (user + system) / calls, allocatedBytes };
 };
 
-const rowOf = (name: string, timed: readonly Round[], roomyRounds: readonly Round[]): ClientRow => {
-  const [wallUs, wallRatio] = spreadsOf(name, timed, 'wallUs');
-  const [cpuUs, cpuRatio] = spreadsOf(name, timed, 'cpuUs');
-  const [allocatedBytes, allocatedRatio] = spreadsOf(name, roomyRounds, 'heapGrowth');
-  return { name, wallUs, cpuUs, allocatedBytes, wallRatio, cpuRatio, allocatedRatio };
-};
-
-/** One block of each contender in turn, each round. */
-const runRounds = async (
-  caller: Asked,
-  names: readonly string[],
-  { atATime, isInjected }: ClientSetting,
-  rounds: number,
-): Promise<readonly Round[]> => {
-  const told: Round[] = [];
-  for (let round = 0; round < warmUpRounds + rounds; round += 1) {
-    const blocks = new Map<string, Block>();
-    // Each round begins with another one, as each leaves something to the next.
-    const first = round % names.length;
-    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
-      const question: Question = { ask: 'block', name, calls, atATime, isInjected };
-      blocks.set(name, await caller.ask<Block>(question));
+/** Measures every client in every setting, and its weight in a bundle. */
+export const compareClients = async (rounds: number): Promise<Parts['client']> => {
+  await installPeers();
+  const { createClients } = await importPeer('clients.mjs');
+  const { bundleSizes } = await importPeer('bundle-sizes.mjs');
+  return withServer({ ...baseline, core: 'any' }, async (port) => {
+    const rows: Row[] = [];
+    for (const { section, atATime, fetch } of settings) {
+      const clients = createClients(`http://127.0.0.1:${port}`, token, fetch);
+      const [bare, ...others] = Object.entries(clients).map(([name, call]) => ({
+        name,
+        section,
+        measure: async () => measureCalls(call, atATime),
+      }));
+      if (bare !== undefined) rows.push(...(await runRounds(bare, others, { rounds, warmUps: 4 })));
     }
-    told.push(blocks);
-  }
-  return told.slice(warmUpRounds);
-};
-
-/** Measures every client in every setting. */
-export const compareClients = async (rounds: number): Promise<Clients> => {
-  await installIn('compare');
-  const server = startAsked('client/answer-server.ts');
-  const timed = startAsked('client/calls.ts', ['--expose-gc']);
-  const roomyCaller = startAsked('client/calls.ts', ['--expose-gc', ...roomy]);
-  try {
-    const begin: Question = { ask: 'names', baseUrl: await server.ask<string>({ ask: 'listen' }) };
-    const names = await timed.ask<readonly string[]>(begin);
-    await roomyCaller.ask(begin);
-    const measured: Clients['settings'][number][] = [];
-    for (const setting of settings) {
-      const times = await runRounds(timed, names, setting, rounds);
-      const heaps = await runRounds(roomyCaller, names, setting, 3);
-      measured.push({ ...setting, rows: names.map((name) => rowOf(name, times, heaps)) });
-    }
-    return { rounds, baseline, settings: measured, bundles: await bundleSizes() };
-  } finally {
-    await Promise.all([server.stop(), timed.stop(), roomyCaller.stop()]);
-  }
+    return { rounds, baseline: 'bare fetch', rows, bundles: await bundleSizes() };
+  });
 };

@@ -1,66 +1,115 @@
-import { bin } from './build.ts';
-import type { Contender } from './measure.ts';
-import type { Stores } from './stores.ts';
+import { join } from 'node:path';
+import type { Program, Server } from './server.ts';
 import { token } from './token.ts';
 
-/** What everything is a ratio to. */
-export const baseline: Contender = {
+/** The program as it is built, which is what users start. */
+const bin = join(import.meta.dirname, '../packages/server/dist/bin.js');
+
+/** Folder of the peers, whose packages are installed by the benchmark alone. */
+export const peersFolder = join(import.meta.dirname, 'peers');
+
+/** Creates stores. */
+export type Stores = {
+  /** The path of a file that does not exist. */
+  readonly newFile: () => string;
+  /** The URL of a new database. */
+  readonly newDatabase: () => Promise<string>;
+};
+
+/** The server to which the ratios relate. */
+export const baseline: Server = {
   name: 'bare node:http',
   group: 'limit',
   ids: 'sequential',
-  program: async () => ({ file: 'servers/bare.ts' }),
+  program: () => ({ file: 'servers/bare.mjs' }),
 };
 
-/** What the load generator reaches where a server costs next to nothing. */
-export const rawSocket: Contender = {
-  name: "load generator's own limit (a raw socket)",
-  group: 'limit',
-  ids: 'sequential',
-  program: async () => ({ file: 'servers/raw.ts' }),
-};
+type Store = Pick<Server, 'section' | 'ids' | 'core'>;
+
+const inMemory: Store = { section: 'HTTP alone, in memory', ids: 'random' };
+const onSqlite: Store = { section: 'on SQLite', ids: 'random', core: 'any' };
+const onPostgres: Store = { section: 'on PostgreSQL', ids: 'random' };
+
+/** Our request listener on a database, without the host around it. */
+const listener = (database: string): Program => ({ file: 'servers/ours.ts', args: [database] });
+
+const host = (port: number, database: string, log: string): Program => ({
+  file: bin,
+  args: ['--port', String(port), '--database', database, '--log', 'json'],
+  env: { PLANTSTORE_TOKENS: token },
+  stdout: log,
+});
+
+/** The program on a database file, which it creates if it does not exist. */
+export const hostOn = (file: string): Server => ({
+  ...onSqlite,
+  name: 'host',
+  program: (port) => host(port, `sqlite:${file}`, `${file}.log`),
+});
 
 /** This project, as it is built. */
-export const ours = ({ newFile, newDatabase }: Stores): readonly Contender[] => {
-  const listener = (database: string) => ({ file: 'servers/ours.ts', args: [database] });
-  const host = (port: number, database: string) => ({
-    file: bin,
-    args: ['--port', String(port), '--database', database, '--log', 'json'],
-    env: { PLANTSTORE_TOKENS: token },
-    stdout: `${newFile()}.log`,
-  });
-  const inMemory = { group: 'ours', store: 'memory', ids: 'random' } as const;
-  const onSqlite = { group: 'ours', store: 'sqlite', ids: 'random', core: 'any' } as const;
+const ours = ({ newFile, newDatabase }: Stores): readonly Server[] => {
+  const server = (
+    store: Store,
+    name: string,
+    program: Server['program'],
+    more?: Partial<Server>,
+  ): Server => ({ ...store, name: `ours, ${name}`, group: 'ours', program, ...more });
+  const onNewFile = () => listener(newFile());
   return [
-    {
-      ...inMemory,
-      name: 'ours, keeping nothing',
-      program: async () => listener('nothing'),
-      forgets: true,
-    },
-    { ...inMemory, name: 'ours, in memory', program: async () => listener('memory') },
-    {
-      ...inMemory,
-      name: 'ours, in memory, whole host, logging',
-      program: async (port) => host(port, 'memory:'),
-    },
-    {
-      ...onSqlite,
-      name: 'ours, sqlite, sequential ids',
-      ids: 'sequential',
-      program: async () => listener(newFile()),
-    },
-    { ...onSqlite, name: 'ours, sqlite', program: async () => listener(newFile()) },
-    {
-      ...onSqlite,
-      name: 'ours, sqlite, whole host, logging',
-      program: async (port) => host(port, `sqlite:${newFile()}`),
-    },
-    {
-      name: 'ours, postgres',
-      group: 'ours',
-      store: 'postgres',
-      ids: 'random',
-      program: async () => listener(await newDatabase()),
-    },
+    server(inMemory, 'keeping nothing', () => listener('nothing'), { forgets: true }),
+    server(inMemory, 'in memory', () => listener('memory')),
+    server(inMemory, 'in memory, whole host, logging', (port) => host(port, 'memory:', newFile())),
+    server(onSqlite, 'sqlite, sequential ids', onNewFile, { ids: 'sequential' }),
+    server(onSqlite, 'sqlite', onNewFile),
+    server(onSqlite, 'sqlite, whole host, logging', (port) => hostOn(newFile()).program(port)),
+    server(onPostgres, 'postgres', async () => listener(await newDatabase())),
   ];
+};
+
+type Framework = { readonly name: string; readonly file: string } & Pick<Program, 'bun'>;
+
+const fastify: Framework = { name: 'Fastify (ajv)', file: 'fastify.mjs' };
+const express: Framework = { name: 'Express 5 (zod)', file: 'express.mjs' };
+const hono: Framework = { name: 'Hono on Node (zod)', file: 'hono.mjs' };
+const nest: Framework = { name: 'Nest (class-validator)', file: 'nest/dist/main.js' };
+const elysia: Framework = {
+  name: 'Elysia on Bun (TypeBox)',
+  file: 'elysia.mjs',
+  bun: join(peersFolder, 'node_modules/.bin/bun'),
+};
+
+/** The same job with other frameworks and drivers. */
+const peers = ({ newFile, newDatabase }: Stores): readonly Server[] => {
+  const peer = (
+    store: Store,
+    { name, file, ...runtime }: Framework,
+    driver: string,
+    open: () => string | Promise<string>,
+  ): Server => ({
+    ...store,
+    name: `${name}, ${driver}`,
+    group: 'peer',
+    program: async () => ({
+      file: join(peersFolder, file),
+      args: [await open()],
+      env: { TOKEN: token },
+      ...runtime,
+    }),
+  });
+  return [
+    ...[fastify, hono, elysia].map((one) => peer(inMemory, one, 'in memory', () => 'memory')),
+    ...[fastify, express, hono, nest].map((one) => peer(onSqlite, one, 'better-sqlite3', newFile)),
+    peer(onSqlite, elysia, 'bun:sqlite', newFile),
+    peer(onSqlite, fastify, 'node:sqlite, group commit', () => `group-commit:${newFile()}`),
+    peer(onPostgres, fastify, 'pg', newDatabase),
+  ];
+};
+
+/** Every server but the baseline, by section, this project's before the peers. */
+export const allServers = (stores: Stores): readonly Server[] => {
+  const servers = [...ours(stores), ...peers(stores)];
+  return [inMemory, onSqlite, onPostgres].flatMap((store) =>
+    servers.filter(({ section }) => section === store.section),
+  );
 };

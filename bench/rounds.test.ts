@@ -1,60 +1,60 @@
 import { expect, it } from 'vitest';
-import { type Entry, runRounds, summarize } from './rounds.ts';
+import { type Contender, type Figures, runRounds } from './rounds.ts';
 
-const load = { connections: 2, seconds: 0.5, warmUpSeconds: 0.5 };
+/** A contender with a given result for each of its measurements. */
+const contenderOf = (name: string, results: readonly Figures[], log: string[] = []): Contender => {
+  const left = [...results];
+  return {
+    name,
+    async measure() {
+      log.push(name);
+      const figures = left.shift();
+      if (figures === undefined) throw new Error(`${name} failed`);
+      return figures;
+    },
+  };
+};
 
-const entryOf = (name: string, measure: Entry['measure']): Entry => ({
-  name,
-  group: 'peer',
-  measure,
+const rates = (...values: readonly number[]) => values.map((perSecond) => ({ perSecond }));
+
+it('relates each contender to the mean of the baseline before and after it', async () => {
+  const bare = contenderOf('bare', rates(100, 300, 300, 100, 200, 200));
+  const own = contenderOf('own', rates(100, 400, 200));
+  const [base, row] = await runRounds(bare, [own], { rounds: 3 });
+  expect(base?.figures['perSecond']).toEqual({ median: 200, least: 100, most: 300 });
+  expect(row?.figures['perSecond']).toEqual({ median: 200, least: 100, most: 400 });
+  expect(row?.ratios['perSecond']).toEqual({ median: 1, least: 0.5, most: 2 });
 });
 
-it('an entry that fails is told and not tried again, and the others go on', async () => {
-  let tries = 0;
-  const broken = entryOf('broken', async () => {
-    tries += 1;
-    throw new Error('broken: for a reason');
-  });
-  const whole = entryOf('whole', async () => ({ perSecond: 1_000 }));
-  const told: string[] = [];
-  const { base, samples, failed } = await runRounds([broken, whole], load, {
-    rounds: 2,
-    tell: (text) => told.push(text),
-  });
-  expect(failed).toEqual(new Map([['broken', 'broken: for a reason']]));
-  expect(told).toContain('failed: broken: for a reason');
-  expect(tries).toBe(1);
-  expect(samples.get('whole')).toHaveLength(2);
-  expect(base).toHaveLength(4);
-});
-
-it('every entry is between two measurements of the baseline, to whose mean it is a ratio', async () => {
-  const whole = entryOf('whole', async () => ({ perSecond: 1_000, cpuPerRequest: 50 }));
-  const { base, samples } = await runRounds([whole], load, { rounds: 1, tell: () => {} });
-  const [before, after] = base;
-  const mean = ((before?.perSecond ?? 0) + (after?.perSecond ?? 0)) / 2;
-  const { throughput, cpu } = summarize(whole, samples.get('whole') ?? []);
-  expect(throughput.median).toBeCloseTo(1_000 / mean);
-  expect(cpu?.median).toBeCloseTo(
-    100 / ((before?.cpuPerRequest ?? 0) + (after?.cpuPerRequest ?? 0)),
+it('begins each round with another contender, and measures the baseline as often as asked', async () => {
+  const log: string[] = [];
+  const [bare, ...others] = ['bare', 'a', 'b', 'c'].map((name) =>
+    contenderOf(name, rates(1, 1, 1, 1, 1, 1), log),
   );
+  if (bare === undefined) throw new Error('no baseline');
+  await runRounds(bare, others, { rounds: 2, betweenBaselines: 2 });
+  expect(log.join(' ')).toBe('bare a b bare c bare bare b c bare a bare');
 });
 
-it('a row has the median, the least and the most of its rounds, and null for what does not apply', () => {
-  const base = { perSecond: 1_000, cpuPerRequest: 10 };
-  const samples = [100, 400, 200].map((perSecond) => ({ own: { perSecond }, base }));
-  expect(
-    summarize(
-      entryOf('a disk', async () => ({ perSecond: 1 })),
-      samples,
-    ),
-  ).toEqual({
-    name: 'a disk',
-    group: 'peer',
-    throughput: { median: 0.2, least: 0.1, most: 0.4 },
-    cpu: null,
-    latencyMs: null,
-    perSecond: 200,
-    loadCores: null,
+it('does not count warm-up rounds', async () => {
+  const bare = contenderOf('bare', rates(9, 9, 1, 1));
+  const [base, row] = await runRounds(bare, [contenderOf('own', rates(9, 2))], {
+    rounds: 1,
+    warmUps: 1,
   });
+  expect(base?.figures['perSecond']?.median).toBe(1);
+  expect(row?.ratios['perSecond']?.median).toBe(2);
+});
+
+it('reports a contender that fails, leaves it out, and goes on with the others', async () => {
+  const log: string[] = [];
+  const failures: unknown[] = [];
+  const rows = await runRounds(
+    contenderOf('bare', rates(1, 1, 1, 1)),
+    [contenderOf('broken', [], log), contenderOf('own', rates(1, 1), log)],
+    { rounds: 2, onFailure: (_, error) => failures.push(error) },
+  );
+  expect(failures).toEqual([new Error('broken failed')]);
+  expect(rows.map(({ name }) => name)).toEqual(['bare', 'own']);
+  expect(log).toEqual(['broken', 'own', 'own']);
 });

@@ -1,128 +1,98 @@
-import { baseline } from './contenders.ts';
-import { type Load, measure, type Measured, textOf } from './measure.ts';
-import type { Baseline, ContenderResult, LatencyMs } from './results.ts';
-import { spreadOf } from './spread.ts';
+import { max, mean, median, min } from 'simple-statistics';
+import type { Row, Spread } from './results.ts';
 
-/** One measurement; what does not apply is left out. */
-export type Figures = { readonly perSecond: number } & Partial<Measured>;
+/** The result of one measurement, by metric. */
+export type Figures = Readonly<Record<string, number>>;
 
-/** What is measured in each round. */
-export type Entry = Pick<ContenderResult, 'name' | 'group' | 'store'> & {
-  readonly measure: (load: Load) => Promise<Figures>;
+/** Anything that is measured once in each round. */
+export type Contender = Pick<Row, 'name' | 'group' | 'section'> & {
+  readonly measure: () => Promise<Figures>;
 };
 
-type Base = Pick<Measured, 'perSecond' | 'cpuPerRequest'>;
-
-type Sample = { readonly own: Figures; readonly base: Base };
-
-/** The samples of each entry, those of the baseline, and what failed. */
-export type Samples = {
-  readonly base: readonly Measured[];
-  readonly samples: ReadonlyMap<string, readonly Sample[]>;
-  readonly failed: ReadonlyMap<string, string>;
+/** Options of {@link runRounds}. */
+export type RoundOptions = {
+  readonly rounds: number;
+  /** Rounds before those that count. Default: 0. */
+  readonly warmUps?: number;
+  /** Contenders between two measurements of the baseline. Default: all. */
+  readonly betweenBaselines?: number;
+  /** Called when a contender fails, which ends its rounds. By default, the error is thrown. */
+  readonly onFailure?: (contender: Contender, error: unknown) => void;
 };
 
-/** The baseline is measured anew after so many, for a machine's speed drifts. */
-const entriesBetweenBaselines = 3;
+type Sample = { readonly own: Figures; readonly before: Figures; readonly after: Figures };
 
-const groupsOf = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, group) =>
-    items.slice(group * size, (group + 1) * size),
-  );
-
-const mean = (one: number, other: number): number => (one + other) / 2;
-
-/** What the baseline would have reached between two measurements of it. */
-const between = (before: Base, after: Base): Base => ({
-  perSecond: mean(before.perSecond, after.perSecond),
-  cpuPerRequest: mean(before.cpuPerRequest, after.cpuPerRequest),
+const spreadOf = (values: number[]): Spread => ({
+  median: median(values),
+  least: min(values),
+  most: max(values),
 });
 
-/**
- * Measures every entry in every round, each round in the other direction, between two measurements of
- * the baseline. An entry that fails is not tried again; the others go on.
- */
-export const runRounds = async (
-  entries: readonly Entry[],
-  load: Load,
-  { rounds, tell }: { readonly rounds: number; readonly tell: (text: string) => void },
-): Promise<Samples> => {
-  const base: Measured[] = [];
-  const samples = new Map<string, Sample[]>();
-  const failed = new Map<string, string>();
-  const measureBase = async (): Promise<Measured> => {
-    const measured = await measure(baseline, load);
-    base.push(measured);
-    return measured;
-  };
-  const measureEntry = async (entry: Entry): Promise<Figures | undefined> => {
-    if (failed.has(entry.name)) return undefined;
-    try {
-      return await entry.measure(load);
-    } catch (thrown) {
-      failed.set(entry.name, textOf(thrown));
-      tell(`failed: ${textOf(thrown)}`);
-      return undefined;
-    }
-  };
-  for (let round = 1; round <= rounds; round += 1) {
-    const inOrder = round % 2 === 1 ? entries : entries.toReversed();
-    let before = await measureBase();
-    for (const group of groupsOf(inOrder, entriesBetweenBaselines)) {
-      const measured: { readonly name: string; readonly own: Figures }[] = [];
-      for (const entry of group) {
-        tell(`round ${round} of ${rounds}: ${entry.name}`);
-        const own = await measureEntry(entry);
-        if (own !== undefined) measured.push({ name: entry.name, own });
-      }
-      const after = await measureBase();
-      for (const { name, own } of measured)
-        samples.set(name, [...(samples.get(name) ?? []), { own, base: between(before, after) }]);
-      before = after;
-    }
-  }
-  return { base, samples, failed };
-};
-
-const median = (numbers: readonly number[]): number => spreadOf(numbers).median;
-
-const latencyOf = (figures: readonly Figures[]): LatencyMs | null => {
-  const told = figures.flatMap(({ latency }) => (latency === undefined ? [] : [latency]));
-  if (told.length === 0) return null;
-  return {
-    p50: median(told.map(({ p50 }) => p50)),
-    p99: median(told.map(({ p99 }) => p99)),
-    p999: median(told.map(({ p999 }) => p999)),
-  };
-};
-
-/** The row of an entry. */
-export const summarize = (
-  { name, group, store }: Entry,
-  samples: readonly Sample[],
-): ContenderResult => {
-  const figures = samples.map(({ own }) => own);
-  const cpu = samples.flatMap(({ own, base }) =>
-    own.cpuPerRequest === undefined ? [] : [own.cpuPerRequest / base.cpuPerRequest],
-  );
-  const loadCores = figures.flatMap(({ loadCpu }) => (loadCpu === undefined ? [] : [loadCpu]));
+const rowOf = ({ name, group, section }: Contender, samples: readonly Sample[]): Row => {
+  const spreads = (valueOf: (sample: Sample, metric: string) => number) =>
+    Object.fromEntries(
+      Object.keys(samples[0]?.own ?? {}).map((metric) => [
+        metric,
+        spreadOf(samples.map((sample) => valueOf(sample, metric))),
+      ]),
+    );
+  const figure = (figures: Figures, metric: string): number => figures[metric] ?? Number.NaN;
   return {
     name,
     group,
-    store,
-    cpu: cpu.length === 0 ? null : spreadOf(cpu),
-    throughput: spreadOf(samples.map(({ own, base }) => own.perSecond / base.perSecond)),
-    latencyMs: latencyOf(figures),
-    perSecond: median(figures.map(({ perSecond }) => perSecond)),
-    loadCores: loadCores.length === 0 ? null : Math.max(...loadCores),
+    section,
+    figures: spreads(({ own }, metric) => figure(own, metric)),
+    ratios: spreads(
+      ({ own, before, after }, metric) =>
+        figure(own, metric) / mean([figure(before, metric), figure(after, metric)]),
+    ),
   };
 };
 
-/** What the ratios are to. */
-export const summarizeBaseline = (base: readonly Measured[]): Baseline => ({
-  name: baseline.name,
-  perSecond: spreadOf(base.map(({ perSecond }) => perSecond)),
-  cpuMicrosecondsPerRequest: spreadOf(base.map(({ cpuPerRequest }) => cpuPerRequest)),
-  latencyMs: latencyOf(base) ?? { p50: Number.NaN, p99: Number.NaN, p999: Number.NaN },
-  loadCores: Math.max(...base.map(({ loadCpu }) => loadCpu)),
-});
+/**
+ * Measures every contender in every round, between two measurements of the baseline, because the speed of
+ * a machine drifts. Each round begins with another contender. Returns the baseline's row, then the others.
+ */
+export const runRounds = async (
+  baseline: Contender,
+  contenders: readonly Contender[],
+  { rounds, warmUps = 0, betweenBaselines = contenders.length, onFailure }: RoundOptions,
+): Promise<readonly Row[]> => {
+  const bases: Figures[] = [];
+  const samples = new Map(contenders.map((contender) => [contender, [] as Sample[]]));
+  const fail = (contender: Contender, error: unknown): void => {
+    if (onFailure === undefined) throw error;
+    onFailure(contender, error);
+    samples.delete(contender);
+  };
+  for (let round = 0; round < warmUps + rounds; round += 1) {
+    const first = round % contenders.length;
+    const inOrder = [...contenders.slice(first), ...contenders.slice(0, first)];
+    let before = await baseline.measure();
+    const roundBases = [before];
+    for (let at = 0; at < inOrder.length; at += betweenBaselines) {
+      const measured: (readonly [Contender, Figures])[] = [];
+      for (const contender of inOrder.slice(at, at + betweenBaselines)) {
+        if (!samples.has(contender)) continue;
+        await contender.measure().then(
+          (own) => measured.push([contender, own]),
+          (error: unknown) => fail(contender, error),
+        );
+      }
+      const after = await baseline.measure();
+      roundBases.push(after);
+      if (round >= warmUps)
+        for (const [contender, own] of measured)
+          samples.get(contender)?.push({ own, before, after });
+      before = after;
+    }
+    if (round >= warmUps) bases.push(...roundBases);
+  }
+  return [
+    rowOf(
+      baseline,
+      bases.map((own) => ({ own, before: own, after: own })),
+    ),
+    ...[...samples].map(([contender, own]) => rowOf(contender, own)),
+  ];
+};

@@ -1,93 +1,84 @@
-// Every server in turn, several rounds, as ratios to a bare server measured between them.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// Every server under the same load, in rounds, as ratios to a bare server.
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
+import { connectSql } from '../packages/postgres/test/sql-client.ts';
 import { check } from './check.ts';
-import { ours, rawSocket } from './contenders.ts';
-import { type Contender, type Load, measure, measureDisk, textOf } from './measure.ts';
-import { installPeers, peers, peerVersions } from './peers.ts';
-import type { Servers } from './results.ts';
-import { type Entry, runRounds, summarize, summarizeBaseline } from './rounds.ts';
-import { type Stores, storesIn } from './stores.ts';
+import { allServers, baseline, peersFolder, type Stores } from './contenders.ts';
+import { withFolder } from './folder.ts';
+import type { Load } from './load.ts';
+import peersManifest from './peers/package.json' with { type: 'json' };
+import type { Parts } from './results.ts';
+import { type Contender, runRounds } from './rounds.ts';
+import { measureServer, messageOf, type Server } from './server.ts';
 
-/** How the servers are measured. */
-export type ServersOptions = Load & {
-  readonly rounds: number;
-  /** What the names of the contenders have to include. */
-  readonly only: string;
+const run = promisify(execFile);
+
+/** Installs the packages of the peers at exact versions, outside the workspace. */
+export const installPeers = async (): Promise<void> => {
+  await run('npx', ['-y', 'pnpm@12', 'install', '--frozen-lockfile'], { cwd: peersFolder });
+  // The decorators of Nest need a compiler.
+  const compiler = join(import.meta.dirname, '../node_modules/typescript/bin/tsc');
+  await run(process.execPath, [compiler, '-p', join(peersFolder, 'nest')]);
 };
 
-const isChosen =
-  (only: string) =>
-  ({ name }: Contender): boolean =>
-    name.includes(only);
-
-/** Measures every server that is chosen, installs, and does the job; the others are left out. */
-export const compareServers = async (
-  { only, rounds, ...load }: ServersOptions,
-  tell: (text: string) => void,
-): Promise<Servers> => {
-  const leftOut: { readonly name: string; readonly why: string }[] = [];
-  const leaveOut = (name: string, why: string) => {
-    leftOut.push({ name, why });
-    tell(`left out: ${why}`);
-  };
-
-  const peersThatInstall = async (stores: Stores): Promise<readonly Contender[]> => {
-    const chosen = peers(stores).filter(isChosen(only));
-    if (chosen.length === 0) return [];
-    tell('installing the peers');
-    try {
-      await installPeers();
-      return chosen;
-    } catch (thrown) {
-      for (const { name } of chosen)
-        leaveOut(name, `${name}: the peers do not install: ${textOf(thrown)}`);
-      return [];
-    }
-  };
-
-  const entriesOn = async (stores: Stores): Promise<Entry[]> => {
-    const entries: Entry[] = [
-      { ...rawSocket, measure: async (how) => measure(rawSocket, how) },
-      {
-        name: `disk: append and fdatasync by ${load.connections}`,
-        group: 'limit',
-        measure: async (how) => measureDisk(stores.newFile(), how),
-      },
-    ];
-    const all = [...ours(stores).filter(isChosen(only)), ...(await peersThatInstall(stores))];
-    tell('checking that all do the same job');
-    for (const contender of all) {
-      const { name, group, store } = contender;
-      try {
-        await check(contender);
-        entries.push({ name, group, store, measure: async (how) => measure(contender, how) });
-      } catch (thrown) {
-        leaveOut(name, textOf(thrown));
-      }
-    }
-    return entries;
-  };
-
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
-  const postgres = await startPostgres();
-  try {
-    const entries = await entriesOn(storesIn(folder, postgres));
-    const { base, samples, failed } = await runRounds(entries, load, { rounds, tell });
-    for (const [name, why] of failed) leftOut.push({ name, why });
-    return {
-      options: { ...load, rounds },
-      baseline: summarizeBaseline(base),
-      contenders: entries
-        .filter(({ name }) => !failed.has(name))
-        .map((entry) => summarize(entry, samples.get(entry.name) ?? [])),
-      leftOut,
-      peerVersions: await peerVersions(),
+const withStores = async <T>(task: (stores: Stores) => Promise<T>): Promise<T> =>
+  withFolder(async (folder) => {
+    const postgres = await startPostgres();
+    let count = 0;
+    const newFile = () => {
+      count += 1;
+      return join(folder, `${count}.db`);
     };
-  } finally {
-    await postgres.dispose();
-    await rm(folder, { recursive: true, force: true });
-  }
-};
+    const newDatabase = async () => {
+      count += 1;
+      const client = await connectSql(postgres.url());
+      await client.query(`CREATE DATABASE plants_${count}`);
+      await client.end();
+      return postgres.url(`plants_${count}`);
+    };
+    try {
+      return await task({ newFile, newDatabase });
+    } finally {
+      await postgres.dispose();
+    }
+  });
+
+/** Turns a server into a contender. */
+export const underLoad = (server: Server, load: Load): Contender => ({
+  ...server,
+  measure: async () => measureServer(server, load),
+});
+
+/** Measures every server that has `only` in its name and does the job. The others are left out. */
+export const compareServers = async (
+  load: Load,
+  rounds: number,
+  only: string,
+  notify: (text: string) => void,
+): Promise<Parts['servers']> =>
+  withStores(async (stores) => {
+    const leftOut: string[] = [];
+    const leaveOut = (error: unknown) => {
+      leftOut.push(messageOf(error));
+      notify(`left out: ${messageOf(error)}`);
+    };
+    const chosen = allServers(stores).filter(({ name }) => name.includes(only));
+    if (chosen.some(({ group }) => group === 'peer')) {
+      notify('installing the peers');
+      await installPeers();
+    }
+    const contenders: Contender[] = [];
+    for (const server of chosen) {
+      notify(`checking ${server.name}`);
+      await check(server).then(() => contenders.push(underLoad(server, load)), leaveOut);
+    }
+    const rows = await runRounds(underLoad(baseline, load), contenders, {
+      rounds,
+      betweenBaselines: 3,
+      onFailure: (_, error) => leaveOut(error),
+    });
+    const versions = peersManifest.dependencies;
+    return { ...load, rounds, baseline: baseline.name, rows, leftOut, versions };
+  });

@@ -1,45 +1,34 @@
-// From the command to the first answer, and the memory at rest, beside the least program that can answer.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+// From the command to the first response, and the memory at rest, beside a bare server.
 import { join } from 'node:path';
-import { bin } from './build.ts';
-import type { StartCost, Starts } from './results.ts';
-import { spreadOf } from './spread.ts';
-import { type Start, startOnce } from './start/first-answer.ts';
-import { token } from './token.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { baseline, hostOn } from './contenders.ts';
+import { withFolder } from './folder.ts';
+import type { Part } from './results.ts';
+import { type Figures, runRounds } from './rounds.ts';
+import { post, type Server, withServer } from './server.ts';
 
-/** Starts the built host on a database file; one that is not there is made. */
-export const startHost = async (folder: string, database: string): Promise<Start> => {
-  const tokens = join(folder, 'tokens');
-  await writeFile(tokens, `${token}\n`);
-  const settings = ['--port', '0', '--database', `sqlite:${database}`, '--tokens-file', tokens];
-  return startOnce([bin, ...settings, '--log', 'json'], folder);
+/** Starts a server, sends it a plant, and measures its memory a second later. */
+export const measureStart = async (server: Server): Promise<Figures> => {
+  const began = performance.now();
+  return withServer(server, async (port, child) => {
+    const { status } = await post(port, { id: 1, name: 'Monstera' });
+    if (status !== 200) throw new Error(`the first response was ${status}`);
+    const firstAnswerMs = performance.now() - began;
+    await sleep(1_000);
+    const { residentMiB } = await child.usage();
+    return { firstAnswerMs, atRestMiB: residentMiB };
+  });
 };
 
-const costOf = (starts: readonly Start[]): StartCost => ({
-  firstAnswerMs: spreadOf(starts.map(({ firstAnswerMs }) => firstAnswerMs)),
-  residentMiB: spreadOf(starts.map(({ residentBytes }) => residentBytes / 2 ** 20)),
-});
-
-/** Starts both in turn, each round on an empty folder. */
-export const compareStarts = async (rounds: number): Promise<Starts> => {
-  const told: { readonly host: Start; readonly bare: Start }[] = [];
-  // One more round than asked: the first reads the files from the disk.
-  for (let round = 0; round <= rounds; round += 1) {
-    const folder = await mkdtemp(join(tmpdir(), 'plantstore-start-'));
-    try {
-      const bare = await startOnce([join(import.meta.dirname, 'start/bare.mjs')], folder);
-      told.push({ bare, host: await startHost(folder, join(folder, 'plants.db')) });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-  const counted = told.slice(1);
-  return {
-    rounds,
-    host: costOf(counted.map(({ host }) => host)),
-    bare: costOf(counted.map(({ bare }) => bare)),
-    timeRatio: spreadOf(counted.map(({ host, bare }) => host.firstAnswerMs / bare.firstAnswerMs)),
-    memoryRatio: spreadOf(counted.map(({ host, bare }) => host.residentBytes / bare.residentBytes)),
+/** Starts the program on a new file and the bare server in turn. */
+export const compareStarts = async (rounds: number): Promise<Part> => {
+  const bare = { name: baseline.name, measure: async () => measureStart(baseline) };
+  const host = {
+    name: 'plantstore-server, sqlite',
+    measure: async () =>
+      withFolder(async (folder) => measureStart(hostOn(join(folder, 'plants.db')))),
   };
+  // The first round reads the files from the disk.
+  const rows = await runRounds(bare, [host], { rounds, warmUps: 1 });
+  return { rounds, baseline: bare.name, rows };
 };

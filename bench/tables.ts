@@ -1,179 +1,123 @@
-import type {
-  Clients,
-  ContenderResult,
-  Core,
-  CoreRow,
-  Growth,
-  LatencyMs,
-  Machine,
-  Servers,
-  Spread,
-  Starts,
-  StoreKind,
-} from './results.ts';
-import { inWords } from './spread.ts';
+import { baseline as bareServer } from './contenders.ts';
+import type { Parts, Row, Spread } from './results.ts';
 
-/** Rows of cells. The first row has the heads; a row of one cell is the title of a section. */
+/** Rows of cells. The first row has the heads. A row of one cell is the title of a section. */
 export type Table = readonly (readonly string[])[];
 
-const none = '–';
-const times = (spread: Spread | null): string => (spread === null ? none : `×${inWords(spread)}`);
-const count = new Intl.NumberFormat('en');
-/** A number of things, with its thousands apart. */
-export const many = (number: number): string => count.format(Math.round(number));
+type Cell = (row: Row) => string;
+type Columns = readonly (readonly [head: string, cell: Cell])[];
 
-const columnsOf = (table: Table): readonly number[] =>
-  (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+const integers = new Intl.NumberFormat('en');
 
-/** Aligned lines, for a terminal. */
-export const asText = (table: Table): string => {
-  const widths = columnsOf(table);
-  const lines = table.map((row) =>
-    row.map((cell, at) =>
-      at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
-    ),
-  );
-  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n');
+/** A number of things, with its thousands separated. */
+const many = (number: number): string => integers.format(Math.round(number));
+
+const orNone = (spread: Spread | undefined, write: (spread: Spread) => string): string =>
+  spread === undefined ? '–' : write(spread);
+
+const inWords = ({ median, least, most }: Spread, digits: number): string =>
+  `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
+
+/** The ratio of a metric, as "×1.23 (1.20–1.31)". */
+const ratio =
+  (metric: string): Cell =>
+  ({ ratios }) =>
+    orNone(ratios[metric], (spread) => `×${inWords(spread, 2)}`);
+
+/** The figure of a metric, as "123 (120–131)". */
+const spread =
+  (metric: string): Cell =>
+  ({ figures }) =>
+    orNone(figures[metric], (figure) => inWords(figure, 0));
+
+/** The median of a metric. */
+const median =
+  (metric: string, digits = 0): Cell =>
+  ({ figures }) =>
+    orNone(figures[metric], (figure) =>
+      digits === 0 ? many(figure.median) : figure.median.toFixed(digits),
+    );
+
+const name: Cell = (row) => row.name;
+
+/** The figure of the baseline is the unit of the ratios. */
+const cpuOfServer: Cell = (row) =>
+  row.name === bareServer.name ? `×1 = ${median('cpuUs')(row)} µs` : ratio('cpuUs')(row);
+
+const overview: Columns = [
+  ['server', name],
+  ['CPU per request', cpuOfServer],
+  ['throughput', ratio('perSecond')],
+  ['p50 ms', median('p50', 1)],
+  ['p99 ms', median('p99', 1)],
+];
+
+const columns: Readonly<Record<keyof Parts, Columns>> = {
+  servers: [
+    ...overview,
+    ['p99.9 ms', median('p999', 1)],
+    ['per second', median('perSecond')],
+    ['CPU µs', median('cpuUs', 1)],
+    ['MiB', median('residentMiB')],
+    ['load, cores', ({ figures }) => orNone(figures['loadCores'], ({ most }) => most.toFixed(2))],
+  ],
+  start: [
+    ['start', name],
+    ['first response, ms', spread('firstAnswerMs')],
+    ['over bare', ratio('firstAnswerMs')],
+    ['at rest, MiB', spread('atRestMiB')],
+    ['over bare', ratio('atRestMiB')],
+  ],
+  client: [
+    ['a call', name],
+    ['µs', median('wallUs', 1)],
+    ['over bare fetch', ratio('wallUs')],
+    ['CPU µs', median('cpuUs', 1)],
+    ['CPU over it', ratio('cpuUs')],
+    ['bytes allocated', median('allocatedBytes')],
+    ['bytes over it', ratio('allocatedBytes')],
+  ],
+  growth: [
+    ['plants', (row) => many(Number(row.name))],
+    ['CPU per request', ratio('cpuUs')],
+    ['throughput', ratio('perSecond')],
+    ['p50 ms', median('p50', 1)],
+    ['p99.9 ms', median('p999', 1)],
+    ['MiB', median('residentMiB')],
+    ['at rest, MiB', median('atRestMiB')],
+    ['bytes a plant', median('bytesPerPlant')],
+    ['first response, ms', spread('firstAnswerMs')],
+    ['first response', ratio('firstAnswerMs')],
+  ],
+};
+
+const tableOf = (shown: Columns, rows: readonly Row[]): Table => [
+  shown.map(([head]) => head),
+  ...[...Map.groupBy(rows, ({ section = '' }) => section)].flatMap(([title, inSection]) => [
+    ...(title === '' ? [] : [[title]]),
+    ...inSection.map((row) => shown.map(([, cell]) => cell(row))),
+  ]),
+];
+
+/** The columns of the servers that matter most. */
+export const overviewTable = ({ servers }: Pick<Parts, 'servers'>): Table =>
+  tableOf(overview, servers.rows);
+
+/** The tables of a part. */
+export const tablesOf = (part: keyof Parts, results: Parts): readonly Table[] => {
+  const table = tableOf(columns[part], results[part].rows);
+  if (part !== 'client') return [table];
+  const bundles = Object.entries(results.client.bundles);
+  const sizes = bundles.map(([client, bytes]) => [client, many(bytes)]);
+  return [table, [['in a bundle', 'bytes, minified and gzipped'], ...sizes]];
 };
 
 /** Markdown. */
-export const asMarkdown = ([heads = [], ...rows]: Table): string => {
-  const line = heads.map((_, at) => (at === 0 ? '---' : '--:'));
-  const section = ([title = '']: readonly string[]) => [`**${title}**`];
-  return [heads, line, ...rows.map((cells) => (cells.length === 1 ? section(cells) : cells))]
+export const asMarkdown = ([heads = [], ...rows]: Table): string =>
+  [
+    heads,
+    heads.map((_, at) => (at === 0 ? '---' : '--:')),
+    ...rows.map((cells) => (cells.length === 1 ? [`**${cells[0]}**`] : cells)),
+  ]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
-};
-
-/** Where something was measured, in a line. */
-export const machineInWords = ({ cpu, cores, memoryGiB, os, node, storesOn }: Machine): string =>
-  [
-    `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}, Node ${node.replace('v', '')}`,
-    ...(storesOn === 'memory'
-      ? ['the stores on a tmpfs, which is no disk (set TMPDIR to a folder on one)']
-      : []),
-  ].join('; ');
-
-const milliseconds = (latency: LatencyMs | null): string[] =>
-  latency === null
-    ? [none, none, none]
-    : [latency.p50, latency.p99, latency.p999].map((time) => time.toFixed(1));
-
-const serverRow = (row: ContenderResult): string[] => [
-  row.name,
-  times(row.cpu),
-  times(row.throughput),
-  ...milliseconds(row.latencyMs),
-  many(row.perSecond),
-  row.loadCores === null ? none : row.loadCores.toFixed(2),
-];
-
-const titles: readonly (readonly [StoreKind | undefined, string])[] = [
-  [undefined, 'limits of this machine'],
-  ['memory', 'HTTP alone, in memory'],
-  ['sqlite', 'on SQLite'],
-  ['postgres', 'on PostgreSQL'],
-];
-
-/** Servers by store, each group with its title, in the order of the report. */
-export const sectionsOf = <T extends Pick<ContenderResult, 'store'>>(servers: readonly T[]) =>
-  titles
-    .map(([store, title]) => ({ title, rows: servers.filter((server) => server.store === store) }))
-    .filter(({ rows }) => rows.length > 0);
-
-/** Every server: the baseline, then each section. */
-export const serversTable = ({ baseline, contenders }: Servers): Table => [
-  [
-    'server',
-    'CPU per request',
-    'throughput',
-    'p50 ms',
-    'p99 ms',
-    'p99.9 ms',
-    'per second',
-    'load, cores',
-  ],
-  [
-    baseline.name,
-    `×1 = ${baseline.cpuMicrosecondsPerRequest.median.toFixed(0)} µs`,
-    '×1',
-    ...milliseconds(baseline.latencyMs),
-    many(baseline.perSecond.median),
-    baseline.loadCores.toFixed(2),
-  ],
-  ...sectionsOf(contenders).flatMap(({ title, rows }) => [[title], ...rows.map(serverRow)]),
-];
-
-/** The start of the host and of the bare server. */
-export const startTable = ({ host, bare, timeRatio, memoryRatio }: Starts): Table => [
-  ['start', 'first answer, ms', 'at rest, MiB'],
-  ['bare node:http', inWords(bare.firstAnswerMs, 0), inWords(bare.residentMiB, 0)],
-  ['plantstore-server, sqlite', inWords(host.firstAnswerMs, 0), inWords(host.residentMiB, 0)],
-  ['the one over the other', times(timeRatio), times(memoryRatio)],
-];
-
-/** A table for every way to call, and the weight in a bundle. */
-export const clientTables = ({ baseline, settings, bundles }: Clients): readonly Table[] => [
-  ...settings.map(({ title, rows }) => [
-    [title, 'µs', `over ${baseline}`, 'CPU µs', 'CPU over it', 'KiB allocated', 'KiB over it'],
-    ...rows.map((row) => [
-      row.name,
-      row.wallUs.median.toFixed(1),
-      times(row.wallRatio),
-      row.cpuUs.median.toFixed(1),
-      times(row.cpuRatio),
-      (row.allocatedBytes.median / 1_024).toFixed(1),
-      times(row.allocatedRatio),
-    ]),
-  ]),
-  [
-    ['in a bundle', 'bytes, minified and gzipped'],
-    ...Object.entries(bundles).map(([name, bytes]) => [name, many(bytes)]),
-  ],
-];
-
-/** Every validator. */
-export const coreTable = ({ baseline, plants, faulty }: Core): Table => {
-  const cells = ({ perSecond, ratio }: CoreRow): string[] => [
-    `${many(perSecond.median / 1_000)} k/s`,
-    times(ratio),
-  ];
-  return [
-    ['validation', 'plants', `over ${baseline}`, 'faulty', `faulty over ${baseline}`],
-    ...plants.map((row) => [
-      row.name,
-      ...cells(row),
-      ...faulty.filter(({ name }) => name === row.name).flatMap(cells),
-    ]),
-  ];
-};
-
-/** Every size of a store. */
-export const growthTable = ({ small, steps }: Growth): Table => [
-  [
-    'plants',
-    'µs a create',
-    `over ${many(small)}`,
-    'CPU over it',
-    'longest wave',
-    'resident',
-    'host at rest',
-    'file a plant',
-    'open, ms',
-    'first answer, ms',
-    'over a new file',
-  ],
-  ...steps.map((step) => [
-    many(step.plants),
-    inWords(step.perCreate, 0),
-    times(step.perCreateRatio),
-    times(step.cpuRatio),
-    `${step.longestWaveMs.toFixed(0)} ms`,
-    `${step.residentMiB.toFixed(0)} MiB`,
-    `${step.hostResidentMiB.median.toFixed(0)} MiB`,
-    `${step.bytesPerPlant.toFixed(0)} B`,
-    inWords(step.openMs, 0),
-    inWords(step.firstAnswerMs, 0),
-    times(step.firstAnswerRatio),
-  ]),
-];

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../packages/postgres/test/postgres-server.ts';
+import { type Child, type ChildOptions, startChild } from './child.ts';
+import type { Load, LoadOptions, LoadResult } from './load.ts';
+import type { Row } from './results.ts';
+import type { Figures } from './rounds.ts';
+import { token } from './token.ts';
+
+/** A program that listens on a port. */
+export type Program = {
+  /** Absolute, or from this folder. */
+  readonly file: string;
+  readonly args?: readonly string[];
+} & Pick<ChildOptions, 'env' | 'bun' | 'stdout'>;
+
+/** A server that is measured. */
+export type Server = Pick<Row, 'name' | 'group' | 'section'> & {
+  readonly ids: LoadOptions['ids'];
+  /** Called for each start, which gets a new process and a new store. */
+  readonly program: (port: number) => Program | Promise<Program>;
+  /** Default: the core that the load does not use. `any` where another thread or process has work. */
+  readonly core?: ChildOptions['core'];
+  /** Whether it keeps nothing, and so cannot detect that an id already exists. */
+  readonly forgets?: boolean;
+};
+
+/** The text of an error. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const accepts = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1');
+  const accepted = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return accepted;
+};
+
+/** Time that a server may take to listen, in milliseconds. */
+const maxStartMs = 30_000;
+
+const untilListening = async ({ ended }: Child, port: number): Promise<void> => {
+  const isOver = ended.then(() => true);
+  const began = performance.now();
+  while (!(await accepts(port))) {
+    if (await Promise.race([isOver, sleep(2, false)]))
+      throw new Error('it ended before it listened');
+    if (performance.now() - began > maxStartMs) throw new Error('it does not listen');
+  }
+};
+
+/** Runs a task with a server. An error has the server's name, how it ended, and what it wrote. */
+export const withServer = async <T>(
+  { name, program, core = 0 }: Server,
+  task: (port: number, server: Child) => Promise<T>,
+): Promise<T> => {
+  const port = await freePort();
+  const { file, args = [], env = {}, ...options } = await program(port);
+  const server = startChild(file, args, { ...options, core, env: { PORT: String(port), ...env } });
+  try {
+    await untilListening(server, port);
+    return await task(port, server);
+  } catch (cause) {
+    await server.stop();
+    const parts = new Set([messageOf(cause), await server.ended]);
+    throw new Error(`${name}: ${[...parts].join('; ')}`, { cause });
+  } finally {
+    await server.stop();
+  }
+};
+
+/** Posts a plant, with the benchmark's token if no other is given. */
+export const post = async (
+  port: number,
+  plant: object,
+  authorization = `Bearer ${token}`,
+): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}/plants`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: authorization },
+    body: JSON.stringify(plant),
+  });
+
+/** Puts a server under load once. Its CPU time is per request, its memory that at the end. */
+export const measureServer = async (server: Server, load: Load): Promise<Figures> => {
+  // Writes what the last contender left, so that it does not slow the next.
+  spawnSync('sync');
+  return withServer(server, async (port, child) => {
+    const options: LoadOptions = { ...load, port, ids: server.ids };
+    const generator = startChild('load.ts', [JSON.stringify(options)], { core: 1 });
+    try {
+      await generator.next();
+      const before = await child.usage();
+      await generator.next();
+      const after = await child.usage();
+      const { responses, ...figures } = (await generator.next()) as LoadResult;
+      const cpuUs = (after.cpuUs - before.cpuUs) / responses;
+      return { cpuUs, ...figures, residentMiB: after.residentMiB };
+    } finally {
+      await generator.stop();
+    }
+  });
+};

@@ -1,0 +1,23 @@
+// The baseline: a server without a store, a bearer or a check. It reads the body, parses it, and sends a constant.
+// Plain JavaScript, because its start is measured too.
+import { createServer } from 'node:http';
+
+const answer = '{"name":"Monstera","tag":"climber"}';
+
+const server = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (text) => {
+    body += text;
+  });
+  request.on('end', () => {
+    JSON.parse(body);
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(answer),
+    });
+    response.end(answer);
+  });
+});
+// Longer than any part of the benchmark, so that no connection ends in the middle of it.
+server.keepAliveTimeout = 600_000;
+server.listen(Number(process.env.PORT), '127.0.0.1');
