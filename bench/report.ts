@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { draw, plotsOf } from './plots.ts';
 import type { Parts, Results } from './results.ts';
-import { asMarkdown, overviewTable, tablesOf } from './tables.ts';
+import { asMarkdown, summaryTable, tablesOf } from './tables.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -25,7 +25,7 @@ const partOf = (part: keyof Parts) => (results: Results) =>
 const blocks: Readonly<Record<string, (results: Results) => string>> = {
   run: ({ date, seconds, machine }) =>
     `Measured on ${date.slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes: ${machine}.`,
-  overview: (results) => asMarkdown(overviewTable(results)) + leftOut(results.servers),
+  summary: (results) => asMarkdown(summaryTable(results)),
   servers: (results) => partOf('servers')(results) + leftOut(results.servers),
   versions: ({ servers: { versions } }) => {
     const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);

@@ -99,9 +99,25 @@ const tableOf = (shown: Columns, rows: readonly Row[]): Table => [
   ]),
 ];
 
-/** The columns of the servers that matter most. */
-export const overviewTable = ({ servers }: Pick<Parts, 'servers'>): Table =>
-  tableOf(overview, servers.rows);
+/** The README's servers, which make each plant durable before they respond. */
+const durable = [
+  'ours, sqlite',
+  'Fastify (ajv), node:sqlite, group commit',
+  'Elysia on Bun (TypeBox), bun:sqlite',
+  'Fastify (ajv), better-sqlite3',
+  'Express 5 (zod), better-sqlite3',
+  'Nest (class-validator), better-sqlite3',
+];
+
+export const summaryTable = ({ servers }: Pick<Parts, 'servers'>): Table =>
+  tableOf(
+    [
+      ['server', name],
+      ['durable creates per second', median('perSecond')],
+      ['CPU over a bare server', ratio('cpuUs')],
+    ],
+    servers.rows.filter((row) => durable.includes(row.name)).map(({ section: _, ...row }) => row),
+  );
 
 /** The tables of a part. */
 export const tablesOf = (part: keyof Parts, results: Parts): readonly Table[] => {

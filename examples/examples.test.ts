@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,13 @@ import { submitPlant } from './client-abort.ts';
 
 const run = promisify(execFile);
 const condition = '--conditions=@plantstore/source';
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+};
 const example = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 it('use-core.ts creates a plant and explains what it refuses', async () => {
@@ -21,6 +29,36 @@ it('use-core.ts creates a plant and explains what it refuses', async () => {
     'not created: id must be an exact integer; name is required',
     '',
   ]);
+});
+
+it('first-core.ts creates a plant', async () => {
+  const { stdout } = await run(process.execPath, [condition, example('first-core.ts')]);
+  expect(stdout).toBe('created Monstera\n');
+});
+
+it('first-server.ts serves what first-client.ts sends', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const port = String(await freePort());
+  const server = spawn(process.execPath, [condition, example('first-server.ts')], {
+    env: { PORT: port, PLANT_TOKEN: 'example', PLANTS_FILE: join(folder, 'plants.db') },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  onTestFinished(async () => {
+    server.kill();
+    await once(server, 'close');
+    await rm(folder, { recursive: true });
+  });
+  const env = { PLANTSTORE_URL: `http://127.0.0.1:${port}`, PLANTSTORE_TOKEN: 'example' };
+  // The client waits for the server by its retries; a slow machine may need more of them.
+  await expect
+    .poll(
+      async () =>
+        (await run(process.execPath, [condition, example('first-client.ts')], { env })).stdout,
+      {
+        timeout: 20_000,
+      },
+    )
+    .toBe('created Monstera\n');
 });
 
 it('own-group-commit.ts keeps plants in a log', async () => {

@@ -76,7 +76,7 @@ describe('the tables of the pages', () => {
       name,
       String(status),
     ]);
-    expect(rowsOf('README.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
+    expect(rowsOf('docs/reference.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
   });
 
   it('have every setting, in the words of the server', () => {

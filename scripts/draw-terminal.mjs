@@ -1,0 +1,60 @@
+// Draws docs/terminal.svg from a real run: create a plant, kill the server, start it again, and try to take the id.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../packages/server/src/bin.ts', import.meta.url));
+const folder = await mkdtemp(join(tmpdir(), 'terminal-'));
+const lines = [];
+
+const start = async () => {
+  lines.push('$ npx -y pnpm@12 start');
+  const host = spawn(
+    process.execPath,
+    ['--conditions=@plantstore/source', program, '--log', 'pretty'],
+    { cwd: folder, env: { PLANTSTORE_TOKENS: 'secret' } },
+  );
+  const [line] = await once(host.stdout.setEncoding('utf8'), 'data');
+  lines.push(line.trim());
+  return host;
+};
+
+const create = async (plant) => {
+  lines.push(`$ curl http://127.0.0.1:3000/plants $HEADERS -d '${plant}'`);
+  const response = await fetch('http://127.0.0.1:3000/plants', {
+    method: 'POST',
+    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+    body: plant,
+  });
+  lines.push(await response.text());
+};
+
+const first = await start();
+await create('{"id":1,"name":"Monstera"}');
+first.kill('SIGKILL');
+await once(first, 'close');
+lines.push(`$ kill -9 ${first.pid}`);
+const second = await start();
+await create('{"id":1,"name":"Ficus"}');
+second.kill();
+await once(second, 'close');
+await rm(folder, { recursive: true });
+
+const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+const shown = lines.map(
+  (line, index) =>
+    `<text x="16" y="${32 + index * 22}" fill="${line.startsWith('$') ? '#fff' : '#9fd8a4'}" xml:space="preserve">${escape(line)}</text>`,
+);
+const width = 32 + 8.5 * Math.max(...lines.map(({ length }) => length));
+const height = 28 + lines.length * 22;
+await writeFile(
+  new URL('../docs/terminal.svg', import.meta.url),
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="monospace" font-size="14">
+<rect width="100%" height="100%" rx="8" fill="#1b1f24"/>
+${shown.join('\n')}
+</svg>
+`,
+);
