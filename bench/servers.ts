@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
-import { connectSql } from '../packages/postgres/test/sql-client.ts';
+import { startPostgres } from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { check } from './check.ts';
 import { allServers, baseline, peersFolder, type Stores } from './contenders.ts';
 import { withFolder } from './folder.ts';

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openPostgresRepository } from '@plantstore/postgres';
 import { openSqliteRepository } from '@plantstore/sqlite';
+import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { expect, it, onTestFinished } from 'vitest';
-import { startPostgres } from '../packages/postgres/test/postgres-server.ts';
 
 const run = promisify(execFile);
 const example = fileURLToPath(new URL('move-to-postgres.ts', import.meta.url));

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@plantstore/test-support/postgres-server';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../packages/postgres/test/postgres-server.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 

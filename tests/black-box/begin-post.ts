@@ -1,8 +1,4 @@
-import {
-  connectRaw,
-  parseResponses,
-  type RawConnection,
-} from '../../packages/server/test/raw-http.ts';
+import { connectRaw, parseResponses, type RawConnection } from '@plantstore/test-support/raw-http';
 import { token } from './host.ts';
 
 /** A request that is in flight: the host has its head and waits for its body. */

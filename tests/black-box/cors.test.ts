@@ -1,5 +1,5 @@
+import { sendRaw } from '@plantstore/test-support/raw-http';
 import { expect, it } from 'vitest';
-import { sendRaw } from '../../packages/server/test/raw-http.ts';
 import { startHost, token } from './host.ts';
 
 const garden = 'https://garden.example';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { connectRaw } from '../../packages/server/test/raw-http.ts';
 import { newFolder, post, spawnHost, startHost, token } from './host.ts';
 
 /** Makes a host fail at SIGUSR2 as code says. */

@@ -3,8 +3,8 @@ import type { PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { startServer } from '@plantstore/server';
 import { openSqliteRepository } from '@plantstore/sqlite';
+import { type RawResponse, sendRaw } from '@plantstore/test-support/raw-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RawResponse, sendRaw } from '../../packages/server/test/raw-http.ts';
 import { type Cleanup, newFolder, type RunningHost, startHost, token } from './host.ts';
 
 const raw = (line: string, fields: Readonly<Record<string, string>>, body: string | Uint8Array) => {

@@ -1,5 +1,5 @@
+import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { expect, it } from 'vitest';
-import { mayMount, smallDiskCommand } from '../../packages/sqlite/test/small-disk.ts';
 import { bin, newFolder, post, startHost } from './host.ts';
 
 it('a host that stops on a full disk logs that its newest plants are still in the log', async ({

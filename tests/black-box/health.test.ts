@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@plantstore/test-support/postgres-server';
 import { describe, expect, it } from 'vitest';
-import { freePort } from '../../packages/postgres/test/postgres-server.ts';
 import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnHost, startHost, untilLogged } from './host.ts';
 

@@ -1,5 +1,5 @@
+import { startPostgres, superuserPassword } from '@plantstore/test-support/postgres-server';
 import { expect, it } from 'vitest';
-import { startPostgres, superuserPassword } from '../../packages/postgres/test/postgres-server.ts';
 import { post, spawnHost, startHost } from './host.ts';
 
 it('hosts that share a PostgreSQL database share its plants, and keep its password to themselves', async ({

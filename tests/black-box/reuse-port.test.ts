@@ -1,12 +1,12 @@
 import { open, readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   freePort,
   type PostgresServer,
   startPostgres,
-} from '../../packages/postgres/test/postgres-server.ts';
+} from '@plantstore/test-support/postgres-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newFolder, post, spawnHost, startHost, token } from './host.ts';
 import { postOn } from './post-on.ts';
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { connectRaw, parseResponses } from '../../packages/server/test/raw-http.ts';
 import { newFolder, post, startHost, token } from './host.ts';
 import { postOn } from './post-on.ts';
 

@@ -3,13 +3,13 @@ import { createPrivateKey } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type Certificate,
   hasOpenssl,
   makeCertificate,
-} from '../../packages/server/test/certificate.ts';
-import { connectRaw } from '../../packages/server/test/raw-http.ts';
+} from '@plantstore/test-support/certificate';
+import { connectRaw } from '@plantstore/test-support/raw-http';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newFolder, spawnHost, startHost, token, untilLogged } from './host.ts';
 import { postSecurely } from './https.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectRaw, type RawConnection } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { connectRaw, type RawConnection } from '../../packages/server/test/raw-http.ts';
 import { beginPost } from './begin-post.ts';
 import { type HostProcess, newFolder, spawnHost, startHost, untilLogged } from './host.ts';
 

@@ -1,8 +1,8 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { type RunningServer, startServer } from '@plantstore/server';
+import { sendRaw } from '@plantstore/test-support/raw-http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sendRaw } from '../../packages/server/test/raw-http.ts';
 import { jsonTypes, otherEncodings, otherTypes, utf8 } from './encodings.ts';
 import { integers, noIds, noNumbers } from './numbers.ts';
 import { noStrings, noTexts, texts } from './strings.ts';

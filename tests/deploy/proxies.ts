@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../packages/postgres/test/postgres-server.ts';
-import { type Certificate, makeCertificate } from '../../packages/server/test/certificate.ts';
+import { type Certificate, makeCertificate } from '@plantstore/test-support/certificate';
+import { freePort } from '@plantstore/test-support/postgres-server';
 import { newFolder } from '../black-box/host.ts';
 import { onTestFinished } from 'vitest';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort, giveToServer, nobody } from '../../packages/postgres/test/postgres-server.ts';
+import { freePort, giveToServer, nobody } from '@plantstore/test-support/postgres-server';
 import type { Cleanup } from '../black-box/host.ts';
 import type { Programs } from './debian-programs.ts';
 import { killNode, processesOf, signal } from './node-processes.ts';

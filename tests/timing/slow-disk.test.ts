@@ -1,5 +1,5 @@
+import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { expect, it } from 'vitest';
-import { makeFaultyDisk } from '../../packages/sqlite/test/faulty-disk.ts';
 import { post, startHost } from '../black-box/host.ts';
 import { median } from './median.ts';
 

@@ -2,9 +2,9 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { superuserPassword } from '@plantstore/test-support/postgres-server';
 import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { startProxy } from '../test/postgres-proxy.ts';
-import { superuserPassword } from '../test/postgres-server.ts';
 import { failToOpen, openAndClose } from '../test/open.ts';
 import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 

@@ -1,5 +1,5 @@
+import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 

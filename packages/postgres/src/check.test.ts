@@ -1,5 +1,5 @@
+import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startPostgres } from '../test/postgres-server.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 

@@ -1,6 +1,6 @@
+import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectKept } from '../test/load.ts';
-import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository, type PostgresOptions } from './open-postgres-repository.ts';
 

@@ -1,9 +1,9 @@
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { judgeNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
 import { expectKept } from '../test/load.ts';
 import type { Verdict } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { connectSql } from '../test/sql-client.ts';
 
 describe('a create whose statement fails', () => {
   const retried: readonly (readonly [string, Verdict])[] = [

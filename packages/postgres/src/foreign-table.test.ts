@@ -1,7 +1,7 @@
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newRole, openAndClose } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { connectSql } from '../test/sql-client.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 describe('a table that cannot be used', () => {

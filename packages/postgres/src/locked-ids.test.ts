@@ -1,8 +1,8 @@
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
 import { expectKept } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { connectSql } from '../test/sql-client.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
 /** Runs statements in a transaction of another session, and leaves it open. */

@@ -5,10 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PlantRepository } from '@plantstore/core';
+import {
+  freePort,
+  giveToServer,
+  nobody,
+  superuserPassword,
+} from '@plantstore/test-support/postgres-server';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { open } from '../test/behind-proxy.ts';
 import { expectKept, startLoad } from '../test/load.ts';
-import { freePort, giveToServer, nobody, superuserPassword } from '../test/postgres-server.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 const program = process.env['PLANTSTORE_PGBOUNCER'] ?? 'pgbouncer';

@@ -1,6 +1,6 @@
+import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectKept, type Load, startLoad } from '../test/load.ts';
-import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 

@@ -1,6 +1,10 @@
+import {
+  type PostgresServer,
+  startPostgres,
+  startStandbyOf,
+} from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../test/postgres-proxy.ts';
-import { type PostgresServer, startPostgres, startStandbyOf } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 

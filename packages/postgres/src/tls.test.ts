@@ -6,8 +6,12 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import {
+  giveToServer,
+  type PostgresServer,
+  startPostgres,
+} from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { giveToServer, type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 

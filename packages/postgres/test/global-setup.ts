@@ -1,4 +1,4 @@
-import { startPostgres } from './postgres-server.ts';
+import { startPostgres } from '@plantstore/test-support/postgres-server';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,6 +1,6 @@
+import { superuserPassword } from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { inject } from 'vitest';
-import { superuserPassword } from './postgres-server.ts';
-import { connectSql } from './sql-client.ts';
 
 let count = 0;
 

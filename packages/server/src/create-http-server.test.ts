@@ -1,8 +1,8 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, plant, post, responses } from '../test/listen.ts';
-import { connectRaw, parseResponses, sendRaw } from '../test/raw-http.ts';
 
 describe('the HTTP server', () => {
   it('creates a plant', async () => {

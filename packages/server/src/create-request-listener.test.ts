@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
+import { memoryInUse } from '@plantstore/test-support/memory';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, plant, post, responses } from '../test/listen.ts';
-import { memoryInUse } from '../test/memory.ts';
-import { connectRaw, parseResponses, sendRaw } from '../test/raw-http.ts';
 import { recordLog } from '../test/record-log.ts';
 import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 

@@ -1,6 +1,6 @@
 import { createMemoryRepository } from '@plantstore/core';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRaw, parseResponses } from '../test/raw-http.ts';
 import { cannotListen } from './node/listen-on.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { connectRaw, connectTls, parseResponses } from '@plantstore/test-support/raw-http';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasOpenssl, makeCertificate } from '../test/certificate.ts';
 import { goodFields, head } from '../test/listen.ts';
-import { connectRaw, connectTls, parseResponses } from '../test/raw-http.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
 
 const start = async (options: Partial<StartServerOptions> = {}) =>

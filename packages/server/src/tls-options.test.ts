@@ -1,10 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createMemoryRepository } from '@plantstore/core';
+import {
+  type Certificate,
+  hasOpenssl,
+  makeCertificate,
+} from '@plantstore/test-support/certificate';
+import { connectRaw, connectTls, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Certificate, hasOpenssl, makeCertificate } from '../test/certificate.ts';
 import { goodFields, head, listen, plant, post, responses } from '../test/listen.ts';
-import { connectRaw, connectTls, parseResponses, sendRaw } from '../test/raw-http.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 import { tlsFaultOf } from './tls-options.ts';
 

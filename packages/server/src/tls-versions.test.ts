@@ -3,9 +3,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import nodeTls, { type SecureVersion } from 'node:tls';
 import { createMemoryRepository } from '@plantstore/core';
+import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasOpenssl, makeCertificate } from '../test/certificate.ts';
-import { connectTls } from '../test/raw-http.ts';
 import { startServer } from './start-server.ts';
 
 /** Lets servers and clients of this test use TLS 1.1, which OpenSSL refuses by default. */

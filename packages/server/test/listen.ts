@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
+import { parseResponses } from '@plantstore/test-support/raw-http';
 import { onTestFinished } from 'vitest';
 import { createHttpServer, type HttpServerOptions } from '../src/create-http-server.ts';
-import { parseResponses } from './raw-http.ts';
 
 export const maxBodyBytes = 1000;
 

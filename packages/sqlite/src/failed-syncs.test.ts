@@ -1,5 +1,6 @@
+import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
-import { type Creating, createOnFailingDisk, makeFaultyDisk } from '../test/faulty-disk.ts';
+import { type Creating, createOnFailingDisk } from '../test/create-on-disk.ts';
 import { firstLarge } from '../test/plant-of.ts';
 import { inspectStates } from '../test/surviving-states.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { expect, it, onTestFinished } from 'vitest';
-import { mayMount, onSmallDisk } from '../test/small-disk.ts';
 
 const run = promisify(execFile);
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { expect, it, onTestFinished } from 'vitest';
-import { mayMount, onSmallDisk } from '../test/small-disk.ts';
 
 const newFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createUntilKilled, makeFaultyDisk } from '../test/faulty-disk.ts';
+import { createUntilKilled } from '../test/create-on-disk.ts';
 import { Database } from './node-sqlite.ts';
 
 const noCompiler = 'this machine has no C compiler to make a faulty disk with';

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Operation } from '@plantstore/test-support/disk-trace';
+import { createFolder, type Leaves } from '@plantstore/test-support/power-cut';
 import { openDatabaseFile } from '../src/database-file.ts';
 import type { Database } from '../src/node-sqlite.ts';
-import type { Operation } from './disk-trace.ts';
 import { plantOf } from './plant-of.ts';
-import { createFolder, type Leaves } from './power-cut.ts';
 
 /** What is wrong with the files that a power cut left. */
 type Fault = { readonly fault: string; readonly acknowledged: number; readonly missing: number };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 import { startHealth } from './health-server.ts';
 
 const running = async (isReady: () => Promise<boolean>) => {

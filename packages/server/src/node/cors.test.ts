@@ -1,8 +1,8 @@
 import type { PlantRepository } from '@plantstore/core';
+import { sendRaw } from '@plantstore/test-support/raw-http';
 import { errAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, maxBodyBytes, post } from '../../test/listen.ts';
-import { sendRaw } from '../../test/raw-http.ts';
 
 const garden = 'https://garden.example';
 const corsOrigins = [garden];

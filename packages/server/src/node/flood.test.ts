@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
+import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { memoryInUse } from '@plantstore/test-support/memory';
+import { sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMemoryRepository } from '@plantstore/core';
-import { hasOpenssl, makeCertificate } from '../../test/certificate.ts';
 import { head, listen, post } from '../../test/listen.ts';
-import { memoryInUse } from '../../test/memory.ts';
-import { sendRaw } from '../../test/raw-http.ts';
 import { startServer } from '../start-server.ts';
 
 const clientCount = 5;

@@ -1,9 +1,9 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
+import { connectRaw, parseResponses, type RawResponse } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { otherPaths, refusedFraming, servedFraming } from '../../test/framing-cases.ts';
 import { listen, post } from '../../test/listen.ts';
-import { connectRaw, parseResponses, type RawResponse } from '../../test/raw-http.ts';
 
 /** What a row has besides, in the words of the table. */
 const besides: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {

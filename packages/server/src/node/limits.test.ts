@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
-import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 import { createHttpServer, type HttpServerOptions } from '../create-http-server.ts';
 
 /** A repository that answers when it is told to. */

@@ -1,8 +1,8 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, vi } from 'vitest';
 import { chunked, goodFields, head, listen, post, responses } from '../../test/listen.ts';
-import { connectRaw, parseResponses } from '../../test/raw-http.ts';
 
 const statuses = (text: string) => parseResponses(text).map(({ status }) => status);
 

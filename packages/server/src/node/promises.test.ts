@@ -1,20 +1,7 @@
-import { createHook } from 'node:async_hooks';
+import { countResources } from '@plantstore/test-support/count-resources';
+import { connectRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { listen, post, responses } from '../../test/listen.ts';
-import { connectRaw } from '../../test/raw-http.ts';
-
-/** Counts the promises that are made while a task runs, those of the task's own code included. */
-const countPromises = async (task: () => Promise<void>): Promise<number> => {
-  let count = 0;
-  const hook = createHook({
-    init(_id, type) {
-      if (type === 'PROMISE') count += 1;
-    },
-  }).enable();
-  await task();
-  hook.disable();
-  return count;
-};
 
 describe('a request', () => {
   it('makes at most 10 promises', async () => {
@@ -29,11 +16,11 @@ describe('a request', () => {
           if (isDone(received())) resolve();
         });
       });
-    const promises = await countPromises(async () => {
-      const done = wait();
-      socket.write(bytes);
-      await done;
-    });
+    const counted = countResources();
+    const done = wait();
+    socket.write(bytes);
+    await done;
+    const { promises } = counted();
     console.log(`promises a request: ${promises / requests}`);
     expect(promises / requests).toBeLessThanOrEqual(10);
     socket.destroy();

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { memoryInUse } from '@plantstore/test-support/memory';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import {
   chunked,
@@ -12,8 +14,6 @@ import {
   plant,
   responses,
 } from '../../test/listen.ts';
-import { memoryInUse } from '../../test/memory.ts';
-import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 
 describe('a body past the limit', () => {
   const postLarge = async (port: number, size: number, headers: Record<string, string>) =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { errorOf, goodFields, head, listen, post } from '../../test/listen.ts';
-import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 
 describe('a connection that Node refuses', () => {
   it('answers 408 to a head and to a body that are too slow', async () => {

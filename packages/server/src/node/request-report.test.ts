@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import type { PlantRepository } from '@plantstore/core';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
-import { connectRaw, parseResponses, sendRaw } from '../../test/raw-http.ts';
 import { recordLog, until } from '../../test/record-log.ts';
 
 const withId = (id: string, bytes: string) => bytes.replace('\r\n', `\r\nX-Request-Id: ${id}\r\n`);

@@ -1,7 +1,7 @@
+import { memoryInUse } from '@plantstore/test-support/memory';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { head, listen, responses } from '../../test/listen.ts';
-import { memoryInUse } from '../../test/memory.ts';
-import { connectRaw, parseResponses } from '../../test/raw-http.ts';
 
 describe('an unauthenticated client', () => {
   it('has the answer before any of the body is sent', async () => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { goodFields, head, listen, maxBodyBytes, post, responses } from '../../test/listen.ts';
-import { connectRaw, parseResponses } from '../../test/raw-http.ts';
 
 const notHttp = 'hello\r\n\r\n';
 const withBody = (length: number) => head(['Host: a', `Content-Length: ${length}`]);
