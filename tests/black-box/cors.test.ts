@@ -11,8 +11,9 @@ const request = (method: string, fields: readonly string[], text = '') =>
 it('the host lets the pages of its --cors-origins create plants, and logs under their ids', async () => {
   const { port, stdout } = await startHost({
     args: [
-      ...['--database', 'memory:', '--cors-origins', `http://localhost:5173, ${garden}`],
-      ...['--cors-allowed-headers', 'traceparent, X-Gateway-Key'],
+      '--database=memory:',
+      `--cors-origins=http://localhost:5173, ${garden}`,
+      '--cors-allowed-headers=traceparent, X-Gateway-Key',
     ],
   });
   const preflight = request('OPTIONS', [

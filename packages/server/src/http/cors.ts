@@ -40,8 +40,8 @@ export const createCors = (
 ): Cors | undefined => {
   const isList = Array.isArray(origins) && origins.every(isOrigin);
   if (!isList) throw new TypeError('corsOrigins must be origins such as https://garden.example');
-  if (!Array.isArray(allowedHeaders) || !allowedHeaders.every(isFieldName))
-    throw new TypeError('corsAllowedHeaders must be header names such as traceparent');
+  const areNames = Array.isArray(allowedHeaders) && allowedHeaders.every(isFieldName);
+  if (!areNames) throw new TypeError('corsAllowedHeaders must be header names such as traceparent');
   if (origins.length === 0) return undefined;
   const preflightFields: Fields = [
     ...allow,
