@@ -44,17 +44,13 @@ const name: Cell = (row) => row.name;
 const cpuOfServer: Cell = (row) =>
   row.name === bareServer.name ? `×1 = ${median('cpuUs')(row)} µs` : ratio('cpuUs')(row);
 
-const overview: Columns = [
-  ['server', name],
-  ['CPU per request', cpuOfServer],
-  ['throughput', ratio('perSecond')],
-  ['p50 ms', median('p50', 1)],
-  ['p99 ms', median('p99', 1)],
-];
-
 const columns: Readonly<Record<keyof Parts, Columns>> = {
   servers: [
-    ...overview,
+    ['server', name],
+    ['CPU per request', cpuOfServer],
+    ['throughput', ratio('perSecond')],
+    ['p50 ms', median('p50', 1)],
+    ['p99 ms', median('p99', 1)],
     ['p99.9 ms', median('p999', 1)],
     ['per second', median('perSecond')],
     ['CPU µs', median('cpuUs', 1)],
@@ -91,41 +87,26 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
   ],
 };
 
-const cellsOf = (shown: Columns, rows: readonly Row[]): Table =>
-  rows.map((row) => shown.map(([, cell]) => cell(row)));
-
 const tableOf = (shown: Columns, rows: readonly Row[]): Table => [
   shown.map(([head]) => head),
   ...[...Map.groupBy(rows, ({ section = '' }) => section)].flatMap(([title, inSection]) => [
     ...(title === '' ? [] : [[title]]),
-    ...cellsOf(shown, inSection),
+    ...inSection.map((row) => shown.map(([, cell]) => cell(row))),
   ]),
 ];
 
 /** The README's servers, which make each plant durable before they respond. */
-const durable = [
-  'ours, sqlite',
-  'Fastify (ajv), node:sqlite, group commit',
-  'Elysia on Bun (TypeBox), bun:sqlite',
-  'Fastify (ajv), better-sqlite3',
-  'Express 5 (zod), better-sqlite3',
-  'Nest (class-validator), better-sqlite3',
-];
-
-const summary: Columns = [
-  ['server', name],
-  ['durable creates per second', median('perSecond')],
-  ['CPU over a bare server', ratio('cpuUs')],
-];
-
-/** The servers that the README shows. */
-export const summaryTable = ({ servers }: Pick<Parts, 'servers'>): Table => [
-  summary.map(([head]) => head),
-  ...cellsOf(
-    summary,
-    servers.rows.filter((row) => durable.includes(row.name)),
-  ),
-];
+export const summaryTable = ({ servers }: Pick<Parts, 'servers'>): Table =>
+  tableOf(
+    [
+      ['server', name],
+      ['durable creates per second', median('perSecond')],
+      ['CPU over a bare server', ratio('cpuUs')],
+    ],
+    servers.rows.filter(
+      (row) => row.section === 'on SQLite' && !/sequential|logging|Hono/.test(row.name),
+    ),
+  );
 
 /** The tables of a part. */
 export const tablesOf = (part: keyof Parts, results: Parts): readonly Table[] => {

@@ -17,6 +17,8 @@ const fieldName = /^[\w!#$%&'+.^`|~-]+$/;
 export const isFieldName = (name: unknown): boolean =>
   typeof name === 'string' && fieldName.test(name);
 
+const areFieldNames = (names: unknown): boolean => Array.isArray(names) && names.every(isFieldName);
+
 /** Cross-origin resource sharing with the pages of some origins. */
 export type Cors = {
   /** The fields of every response to a request with this Origin field. */
@@ -40,8 +42,8 @@ export const createCors = (
 ): Cors | undefined => {
   const isList = Array.isArray(origins) && origins.every(isOrigin);
   if (!isList) throw new TypeError('corsOrigins must be origins such as https://garden.example');
-  const areNames = Array.isArray(allowedHeaders) && allowedHeaders.every(isFieldName);
-  if (!areNames) throw new TypeError('corsAllowedHeaders must be header names such as traceparent');
+  if (!areFieldNames(allowedHeaders))
+    throw new TypeError('corsAllowedHeaders must be header names such as traceparent');
   if (origins.length === 0) return undefined;
   const preflightFields: Fields = [
     ...allow,
