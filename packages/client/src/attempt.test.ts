@@ -59,6 +59,23 @@ describe('a request without a whole answer', () => {
     expect(await errorOf(clientWith(() => untyped(garbage)))).toMatchObject(expected);
   });
 
+  it.each(['getReader', 'releaseLock', 'cancel'])(
+    'leaves a rejection of %s handled, where a body is a fake',
+    async (member) => {
+      const unhandled: unknown[] = [];
+      const note = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', note);
+      const reader = { read: rejecting('no'), cancel: () => {}, releaseLock: () => {} };
+      Reflect.set(reader, member, rejecting('no'));
+      const getReader = member === 'getReader' ? rejecting('no') : () => reader;
+      const fake = untyped({ status: 200, body: { getReader } });
+      expect(await errorOf(clientWith(async () => fake))).toMatchObject({ kind: 'network' });
+      await new Promise(setImmediate);
+      process.off('unhandledRejection', note);
+      expect(unhandled).toEqual([]);
+    },
+  );
+
   it('cancels the body of garbage', async () => {
     const { body, cancelled } = abandonable();
     const garbage = untyped({ status: 'no number', body });

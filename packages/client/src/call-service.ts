@@ -1,6 +1,14 @@
-import { isBearerToken } from '@plantstore/core/wire';
 import { attempt } from './attempt.ts';
-import { type Call, createCall, fail, failBy, type Outcome, readField, reportOf } from './call.ts';
+import {
+  type Call,
+  createCall,
+  fail,
+  failBy,
+  isToken,
+  type Outcome,
+  readField,
+  reportOf,
+} from './call.ts';
 import type { Settings } from './client-options.ts';
 import type { TimedOut } from './create-plant-error.ts';
 import { isFunction, notify, readMember } from './lenient.ts';
@@ -37,11 +45,11 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
       ({ token } = answer);
       asked += 1;
     }
-    if (typeof token !== 'string' || !isBearerToken(token)) {
+    if (!isToken(token)) {
       const message = 'token must be an RFC 6750 b64token, or a function that returns one';
       return fail(call, { kind: 'token-failed', message });
     }
-    call.tokens.push(token);
+    if (askToken) call.tokens.push(token);
 
     const left = leftMs();
     const isLast = left <= attemptTimeoutMs;
@@ -73,7 +81,7 @@ export const callService = async (
   newPlant: NewPlant,
   options: unknown,
 ): Promise<Outcome> => {
-  const call = createCall();
+  const call = createCall(settings.token);
   try {
     const request = prepareRequest(settings, newPlant, options);
     return typeof request === 'string'

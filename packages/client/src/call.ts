@@ -1,9 +1,14 @@
+import { isBearerToken } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
 import type { CreatePlantError } from './create-plant-error.ts';
 import { describeCause, innermostMessage } from './describe-cause.ts';
 import { ignoreErrors, orUndefined } from './lenient.ts';
 import type { Plant } from './plant.ts';
 import { type Redact, redactorOf } from './redactor.ts';
+
+/** Whether a value can be sent as a token; only then can it come back. */
+export const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && isBearerToken(value);
 
 export type Outcome = Result<Plant, CreatePlantError>;
 
@@ -22,13 +27,14 @@ export type Call = {
   attempts: number;
   /** The response of the last attempt, once it has begun. */
   response: { readonly status: number; readonly headers: unknown } | undefined;
-  /** The tokens that were sent; no error shows them. */
+  /** The tokens that are known; no error shows them. */
   readonly tokens: string[];
   readonly redact: Redact;
 };
 
-export const createCall = (): Call => {
-  const tokens: string[] = [];
+/** Creates a call with the token that is known before it, if there is one. */
+export const createCall = (token: unknown): Call => {
+  const tokens = isToken(token) ? [token] : [];
   return { attempts: 0, response: undefined, tokens, redact: redactorOf(tokens) };
 };
 

@@ -23,7 +23,7 @@ export type Retry = {
   readonly error: CreatePlantError;
 };
 
-/** Header fields by name. */
+/** @inline */
 type Fields = { readonly [name: string]: string };
 
 /**
@@ -45,11 +45,13 @@ export type RequestHeaders = Fields | (() => Fields | Promise<Fields>);
  * @interface
  */
 export type FetchInit = {
+  /** Always `POST`. */
   readonly method: 'POST';
   /** `Authorization` holds the token. */
   readonly headers: Record<string, string>;
   /** The plant as JSON. */
   readonly body: string;
+  /** A redirect is not followed. */
   readonly redirect: 'manual';
   /** Aborts when the attempt ends. */
   readonly signal: AbortSignal;
@@ -63,9 +65,14 @@ export type FetchInit = {
 export type FetchResponse = {
   /** The HTTP status. */
   readonly status: number;
-  readonly headers: { readonly get: (name: string) => string | null };
+  /** The header fields. */
+  readonly headers: {
+    /** Returns a field's value, or `null` for none. */
+    readonly get: (name: string) => string | null;
+  };
   /** Read chunk by chunk if it is a web stream; if not, `arrayBuffer` is called. */
   readonly body: unknown;
+  /** Returns the whole body. */
   readonly arrayBuffer: () => Promise<ArrayBuffer>;
 };
 

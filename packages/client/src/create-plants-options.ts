@@ -1,4 +1,6 @@
-import type { Outcome } from './call.ts';
+import type { Result } from 'neverthrow';
+import type { CreatePlantError } from './create-plant-error.ts';
+import type { Plant } from './plant.ts';
 
 /** Options of `createPlants`. */
 export type CreatePlantsOptions = {
@@ -18,5 +20,5 @@ export type PlantOutcome<Given> = {
   /** The plant as the source gave it, with whatever other members it has. */
   readonly newPlant: Given;
   /** What its call returned. */
-  readonly result: Outcome;
+  readonly result: Result<Plant, CreatePlantError>;
 };

@@ -6,10 +6,9 @@ import { readAnswer } from './read-answer.ts';
 const longest = 200_000;
 
 const readBytes = (status: number, body: Uint8Array, limit = longest) => {
-  const call = createCall();
+  const call = createCall(token);
   call.attempts = 1;
   call.response = { status, headers: undefined };
-  call.tokens.push(token);
   return readAnswer(call, { status, body, longest: limit });
 };
 

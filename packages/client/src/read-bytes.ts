@@ -19,6 +19,8 @@ export const readBytes = async (
     // A DataView refuses a value that is not a buffer, which an array of bytes would take for its length.
     return new Uint8Array(new DataView(await response.arrayBuffer()).buffer);
   const reader = body.getReader();
+  // A fake reader may be a promise that rejects.
+  void ignoreErrors(() => reader);
   const cancel = () => void ignoreErrors(() => reader.cancel());
   signal.addEventListener('abort', cancel);
   // One buffer, because a chunk of one byte takes hundreds of bytes if it is kept.
@@ -47,7 +49,7 @@ export const readBytes = async (
     }
   } finally {
     if (!isOver) cancel();
-    reader.releaseLock();
+    void ignoreErrors(() => reader.releaseLock());
   }
   return bytes.subarray(0, size);
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { answering, clientWith, errorOf, plant, token, untyped } from '../test/fixtures.ts';
+import { answering, clientWith, errorOf, never, plant, token, untyped } from '../test/fixtures.ts';
 import { serve } from '../test/serve.ts';
 import { createClient, type PlantClient } from './index.ts';
 
@@ -32,6 +32,13 @@ describe('the token', () => {
   it('does not show where an abort repeats it', async () => {
     const client = clientWith(() => Promise.reject(leaky()));
     expect(await everythingShown(client, AbortSignal.abort(leaky()))).not.toContain(token);
+  });
+
+  it('does not show where an abort repeats it before it is sent', async () => {
+    const controller = new AbortController();
+    const client = clientWith(never, { headers: untyped(never) });
+    setTimeout(() => controller.abort(leaky()));
+    expect(await everythingShown(client, controller.signal)).not.toContain(token);
   });
 
   it.each([
