@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { createClient } from '@plantstore/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { submitPlant } from './client-abort.ts';
+import { createPlantOrThrow, PlantNotCreated } from './client-throw.ts';
 
 const run = promisify(execFile);
 const condition = '--conditions=@plantstore/source';
@@ -90,7 +91,7 @@ it('embed-server.ts serves what call-with-client.ts asks for', async () => {
     env,
   });
   expect(stdout).toMatch(/created/i);
-  for (const name of ['token-refresh', 'timeouts', 'without-retries']) {
+  for (const name of ['token-refresh', 'timeouts', 'without-retries', 'tracing']) {
     const recipe = await run(process.execPath, [condition, example(`client-${name}.ts`)], { env });
     expect(recipe.stdout).toBe(
       name === 'timeouts' ? 'settled after 1 attempt(s)\ncreated\n' : 'created\n',
@@ -110,6 +111,20 @@ it('client-in-tests.ts needs no network, and client-abort.ts tells nobody of an 
   const { signal } = new AbortController();
   expect(await submitPlant(client, 'Ficus', signal)).toBe('created Ficus');
   expect(await submitPlant(client, 'Ficus', AbortSignal.abort())).toBe('');
+});
+
+it('client-throw.ts returns a plant, or throws an error whose cause has its kind', async () => {
+  const clientOf = (status: number) =>
+    createClient({
+      baseUrl: 'http://plants.test',
+      token: 'any',
+      fetch: async () => new Response('{"name":"Ficus"}', { status }),
+    });
+  const plant = { id: 7, name: 'Ficus' };
+  expect(await createPlantOrThrow(clientOf(200), plant)).toEqual({ name: 'Ficus' });
+  const failing = createPlantOrThrow(clientOf(404), plant);
+  await expect(failing).rejects.toBeInstanceOf(PlantNotCreated);
+  await expect(failing).rejects.toMatchObject({ cause: { kind: 'unexpected-status' } });
 });
 
 it('use-sqlite.ts keeps a plant, the first time and again', async () => {

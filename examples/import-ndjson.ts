@@ -15,10 +15,13 @@ const { size } = await stat(file);
 let created = 0;
 let refused = 0;
 let shown = '';
+let reached = 0;
 
 const showProgress = (bytes: number) => {
+  // Plants are created in another order than that of the file.
+  reached = Math.max(reached, bytes);
   // Nobody knows the size of a pipe, and a file may grow.
-  const tenths = size > 0 ? Math.min(10, Math.floor((10 * bytes) / size)) : 0;
+  const tenths = size > 0 ? Math.min(10, Math.floor((10 * reached) / size)) : 0;
   const bar = `[${'#'.repeat(tenths)}${'.'.repeat(10 - tenths)}]`;
   // A terminal has its line rewritten, a log gets a line for each tenth.
   if (isTTY) process.stdout.write(`\r\u001b[K${bar} ${created} created, ${refused} refused`);

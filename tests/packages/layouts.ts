@@ -45,6 +45,21 @@ const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.s
 
 const manifest = { private: true, type: 'module' };
 
+/** Installs the packed client into a folder, and no other package of ours. */
+export const installClient = async (folder: string): Promise<void> => {
+  const { '@plantstore/client': client } = tarballs;
+  const dependencies = { '@plantstore/client': client };
+  await writeJson(join(folder, 'package.json'), { ...manifest, dependencies });
+  await writeJson(join(folder, 'pnpm-workspace.yaml'), {
+    nodeLinker: 'isolated',
+    hoist: false,
+    publicHoistPattern: [],
+    // As the client's README advises.
+    ignoredOptionalDependencies: ['@rollup/rollup-linux-x64-gnu'],
+  });
+  await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
+};
+
 /** Installs the packed packages into a folder; npm has installed them into another one before. */
 export type Install = (folder: string, installedByNpm: string) => Promise<Layout>;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
-import { type Layout, strictLayouts } from './layouts.ts';
+import { installClient, type Layout, strictLayouts } from './layouts.ts';
 import { installAsStranger, runIn, type Stranger } from './stranger.ts';
 
 const minutes = 60_000;
@@ -160,6 +160,44 @@ describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes 
     const host = spawnHost({ command, env, args });
     expect(await host.exited).toBe(1);
     expect(host.stderr()).toContain('no database server can be reached');
+  });
+});
+
+describe('the client, installed alone without hoisting', { timeout: minutes }, () => {
+  let folder = '';
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plantstore-client-'));
+    await installClient(folder);
+  }, 5 * minutes);
+
+  afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+  it('brings neverthrow and nothing else', async () => {
+    const installed = await readdir(join(folder, 'node_modules/.pnpm'));
+    const names = installed.map((name) => name.replace(/(?<=.)@.*$/, ''));
+    expect(names.filter((name) => !/^(lock\.yaml|node_modules)$/.test(name)).toSorted()).toEqual([
+      '@plantstore+client',
+      'neverthrow',
+    ]);
+  });
+
+  it('runs', async () => {
+    const script = "console.log(Object.keys(await import('@plantstore/client')).join())";
+    const { stdout } = await runIn(folder, process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('createClient,createPlants\n');
+  });
+
+  it('compiles, its declarations included', async () => {
+    for (const file of ['use-in-browser.ts', 'tsconfig.browser-nodenext.json']) {
+      await cp(fileURLToPath(new URL(`consumer/${file}`, import.meta.url)), join(folder, file));
+    }
+    const compiler = join(stranger.folder, 'node_modules/typescript/bin/tsc');
+    const args = [compiler, '-p', 'tsconfig.browser-nodenext.json'];
+    await expect(runIn(folder, process.execPath, args)).resolves.toEqual({
+      stdout: '',
+      stderr: '',
+    });
   });
 });
 

@@ -1,0 +1,17 @@
+import type { CreatePlantError, NewPlant, Plant, PlantClient } from '@plantstore/client';
+
+export class PlantNotCreated extends Error {
+  override readonly cause: CreatePlantError;
+
+  constructor(cause: CreatePlantError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+/** Returns the plant, or throws. The error's `cause` can still be switched on. */
+export const createPlantOrThrow = async (client: PlantClient, plant: NewPlant): Promise<Plant> => {
+  const created = await client.createPlant(plant);
+  if (created.isErr()) throw new PlantNotCreated(created.error);
+  return created.value;
+};
