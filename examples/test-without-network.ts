@@ -2,7 +2,7 @@ import { strictEqual } from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient, type PlantClient } from '@plantstore/client';
 import { createMemoryRepository } from '@plantstore/core';
-import { createFetch } from '@plantstore/server';
+import { createFetchHandler } from '@plantstore/server/fetch';
 
 /** What is tested: a part of an app that is given its client. */
 const adopt = async (client: PlantClient, name: string): Promise<string> =>
@@ -12,7 +12,7 @@ const adopt = async (client: PlantClient, name: string): Promise<string> =>
   );
 
 await test('a plant is welcome, until another one has its id', async () => {
-  const fetch = createFetch({
+  const fetch = createFetchHandler({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'test',
   });

@@ -1,6 +1,7 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { type RunningServer, startServer } from '@plantstore/server';
+import { createFetchHandler } from '@plantstore/server/fetch';
 import { sendRaw } from '@plantstore/test-support/raw-http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { jsonTypes, otherEncodings, otherTypes, utf8 } from './encodings.ts';
@@ -27,7 +28,9 @@ beforeEach(() => {
   stored = [];
 });
 
-const send = async (body: string | Buffer, type = 'application/json') => {
+type Send = (body: string | Buffer, type: string) => Promise<{ status: number; body: string }>;
+
+const sendToServer: Send = async (body, type) => {
   const fields = [
     'Host: a',
     'Authorization: Bearer any',
@@ -40,96 +43,116 @@ const send = async (body: string | Buffer, type = 'application/json') => {
   return { ...response, body: Buffer.from(response.body, 'latin1').toString() };
 };
 
-const expectCreated = async (body: string | Buffer, created: Created, type?: string) => {
-  const answer = await send(body, type);
-  const { name, tag } = created;
-  expect(answer).toMatchObject({ status: 200, body: JSON.stringify({ name, tag }) });
-  expect(stored).toStrictEqual([created]);
+const handler = createFetchHandler({ repository, authenticate: () => true });
+
+const sendToHandler: Send = async (body, type) => {
+  const headers = { Authorization: 'Bearer any', 'Content-Type': type };
+  const init = { method: 'POST', headers, body: new Uint8Array(Buffer.from(body)) };
+  const response = await handler('http://a/plants', init);
+  return { status: response.status, body: await response.text() };
 };
 
-const expectRow = async (body: string | Buffer, row: ErrorName, type?: string) => {
-  const answer = await send(body, type);
-  expect(answer.status).toBe(errorTable[row].status);
-  expect(Object.entries(JSON.parse(answer.body) as object)).toEqual([
-    ['error', errorTable[row].error],
-    ['message', expect.stringMatching(/^[a-zA-Z]/)],
-  ]);
-  expect(stored).toEqual([]);
-};
+const transports: readonly (readonly [name: string, send: Send])[] = [
+  ['the server', sendToServer],
+  ['the fetch handler', sendToHandler],
+];
 
 /** A title must end somewhere. */
 const titled = <const Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]) =>
   rows.map((row, index) => [`${index}: ${JSON.stringify(row[0].slice(0, 60))}`, row] as const);
 
-describe('an id', () => {
-  it.each(titled(integers))('is the integer that is written: %s', async (_, [source, id]) => {
-    await expectCreated(`{"id":${source},"name":"x"}`, { id, name: 'x' });
+describe.each(transports)('through %s', (_transport, send) => {
+  const expectCreated = async (
+    body: string | Buffer,
+    created: Created,
+    type = 'application/json',
+  ) => {
+    const answer = await send(body, type);
+    const { name, tag } = created;
+    expect(answer).toMatchObject({ status: 200, body: JSON.stringify({ name, tag }) });
+    expect(stored).toStrictEqual([created]);
+  };
+
+  const expectRow = async (body: string | Buffer, row: ErrorName, type = 'application/json') => {
+    const answer = await send(body, type);
+    expect(answer.status).toBe(errorTable[row].status);
+    expect(Object.entries(JSON.parse(answer.body) as object)).toEqual([
+      ['error', errorTable[row].error],
+      ['message', expect.stringMatching(/^[a-zA-Z]/)],
+    ]);
+    expect(stored).toEqual([]);
+  };
+
+  describe('an id', () => {
+    it.each(titled(integers))('is the integer that is written: %s', async (_, [source, id]) => {
+      await expectCreated(`{"id":${source},"name":"x"}`, { id, name: 'x' });
+    });
+
+    it.each(titled(noIds))('is no exact int64: %s', async (_, [source, row]) => {
+      await expectRow(`{"id":${source},"name":"x"}`, row);
+    });
+
+    it.each(titled(noNumbers.map((source) => [source] as const)))(
+      'is not even JSON: %s',
+      async (_, [source]) => {
+        await expectRow(`{"id":${source},"name":"x"}`, 'json-malformed');
+        await expectRow(`{"id":7,"name":"x","other":${source}}`, 'json-malformed');
+      },
+    );
   });
 
-  it.each(titled(noIds))('is no exact int64: %s', async (_, [source, row]) => {
-    await expectRow(`{"id":${source},"name":"x"}`, row);
+  describe('a text', () => {
+    it.each(texts)('is kept as it is: %s', async (_, source, text) => {
+      await expectCreated(`{"id":7,"name":${source}}`, { id: 7n, name: text });
+      stored = [];
+      await expectCreated(`{"id":7,"tag":${source},"name":""}`, { id: 7n, name: '', tag: text });
+    });
+
+    it.each(noTexts)('is none: %s', async (_, source) => {
+      await expectRow(`{"id":7,"name":${source}}`, 'name-not-text');
+      await expectRow(`{"id":7,"name":"x","tag":${source}}`, 'tag-not-text');
+    });
+
+    it.each(noStrings)('is not even JSON: %s', async (_, source) => {
+      await expectRow(`{"id":7,"name":${source}}`, 'json-malformed');
+      await expectRow(`{"id":7,"name":"x",${source}:1}`, 'json-malformed');
+    });
   });
 
-  it.each(titled(noNumbers.map((source) => [source] as const)))(
-    'is not even JSON: %s',
-    async (_, [source]) => {
-      await expectRow(`{"id":${source},"name":"x"}`, 'json-malformed');
-      await expectRow(`{"id":7,"name":"x","other":${source}}`, 'json-malformed');
-    },
-  );
-});
+  describe('a body', () => {
+    it.each(plants)('is a plant: %s', async (_, body, created) => {
+      await expectCreated(body, created);
+    });
 
-describe('a text', () => {
-  it.each(texts)('is kept as it is: %s', async (_, source, text) => {
-    await expectCreated(`{"id":7,"name":${source}}`, { id: 7n, name: text });
-    stored = [];
-    await expectCreated(`{"id":7,"tag":${source},"name":""}`, { id: 7n, name: '', tag: text });
+    it.each(titled(noPlants))('is none: %s', async (_, [body, row]) => {
+      await expectRow(body, row);
+    });
+
+    it('may be as large as the limit, to the byte', async () => {
+      const ofSize = (size: number) => '{"id":7,"name":"x"}'.padEnd(size, ' ');
+      await expectCreated(ofSize(1_048_576), { id: 7n, name: 'x' });
+      stored = [];
+      await expectRow(ofSize(1_048_577), 'body-too-large');
+    });
   });
 
-  it.each(noTexts)('is none: %s', async (_, source) => {
-    await expectRow(`{"id":7,"name":${source}}`, 'name-not-text');
-    await expectRow(`{"id":7,"name":"x","tag":${source}}`, 'tag-not-text');
-  });
+  describe('the encoding of a body', () => {
+    it.each(utf8)('is UTF-8: %j', async (body, name) => {
+      await expectCreated(body, { id: 7n, name });
+    });
 
-  it.each(noStrings)('is not even JSON: %s', async (_, source) => {
-    await expectRow(`{"id":7,"name":${source}}`, 'json-malformed');
-    await expectRow(`{"id":7,"name":"x",${source}:1}`, 'json-malformed');
-  });
-});
+    it.each(otherEncodings)('is no other: %s', async (_, body, row) => {
+      await expectRow(body, row);
+    });
 
-describe('a body', () => {
-  it.each(plants)('is a plant: %s', async (_, body, created) => {
-    await expectCreated(body, created);
-  });
+    it.each(jsonTypes)('does not depend on the parameters of the media type: %s', async (type) => {
+      await expectCreated('{"id":7,"name":"é"}', { id: 7n, name: 'é' }, type);
+      stored = [];
+      await expectRow(Buffer.from('{"id":7,"name":"\xe9"}', 'latin1'), 'encoding-invalid', type);
+    });
 
-  it.each(titled(noPlants))('is none: %s', async (_, [body, row]) => {
-    await expectRow(body, row);
-  });
-
-  it('may be as large as the limit, to the byte', async () => {
-    const ofSize = (size: number) => '{"id":7,"name":"x"}'.padEnd(size, ' ');
-    await expectCreated(ofSize(1_048_576), { id: 7n, name: 'x' });
-    stored = [];
-    await expectRow(ofSize(1_048_577), 'body-too-large');
-  });
-});
-
-describe('the encoding of a body', () => {
-  it.each(utf8)('is UTF-8: %j', async (body, name) => {
-    await expectCreated(body, { id: 7n, name });
-  });
-
-  it.each(otherEncodings)('is no other: %s', async (_, body, row) => {
-    await expectRow(body, row);
-  });
-
-  it.each(jsonTypes)('does not depend on the parameters of the media type: %s', async (type) => {
-    await expectCreated('{"id":7,"name":"é"}', { id: 7n, name: 'é' }, type);
-    stored = [];
-    await expectRow(Buffer.from('{"id":7,"name":"\xe9"}', 'latin1'), 'encoding-invalid', type);
-  });
-
-  it.each(otherTypes)('is not asked for where the media type is another: %j', async (type) => {
-    await expectRow('{"id":7,"name":"x"}', 'media-type-unsupported', type);
+    it.each(otherTypes)('is not asked for where the media type is another: %j', async (type) => {
+      await expectRow('{"id":7,"name":"x"}', 'media-type-unsupported', type);
+    });
   });
 });

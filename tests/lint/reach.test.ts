@@ -37,3 +37,22 @@ describe('what a client takes from core', () => {
     expect(packagesIn(reachOf(join(core, 'index.ts')))).toContain('zod/mini');
   });
 });
+
+describe('what the fetch handler takes along', () => {
+  const fetchHandler = fileURLToPath(
+    new URL('../../packages/server/src/fetch.ts', import.meta.url),
+  );
+
+  it('is nothing that only one runtime has', () => {
+    expect(packagesIn(reachOf(fetchHandler)).toSorted()).toEqual([
+      '@plantstore/core',
+      '@plantstore/core/errors',
+      '@plantstore/core/wire',
+    ]);
+  });
+
+  it('would be seen to be of Node', () => {
+    const server = fileURLToPath(new URL('../../packages/server/src/index.ts', import.meta.url));
+    expect(packagesIn(reachOf(server))).toContain('node:https');
+  });
+});

@@ -12,9 +12,9 @@ const redact = (text: string): string =>
 
 /** Whether a text contains a token, also percent-encoded or in base64. */
 const hasToken = (text: string, token: string): boolean => {
-  const bytes = Buffer.from(token);
-  const base64 = bytes.toString('base64').replace(/=+$/, '');
-  const forms = [token, encodeURIComponent(token), base64, bytes.toString('base64url')];
+  const base64 = btoa(token).replace(/=+$/, '');
+  const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
+  const forms = [token, encodeURIComponent(token), base64, base64url];
   return forms.some((form) => text.toLowerCase().includes(form.toLowerCase()));
 };
 

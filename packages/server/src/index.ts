@@ -1,6 +1,10 @@
+/**
+ * @module
+ * @mergeModuleWith <project>
+ */
+
 export { acceptTokens } from './accept-tokens.ts';
 export type { Authenticate } from './authenticate.ts';
-export { createFetch, type InProcessFetch } from './create-fetch.ts';
 export { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 export { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 export type { Logger } from './logger.ts';

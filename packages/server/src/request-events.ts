@@ -1,5 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
-
 /** A request, as its events and its line in the log name it. */
 export type RequestInfo = {
   /**
@@ -57,9 +55,17 @@ export type RequestEndEvent = {
   readonly bytes: number;
   /** From the head of the request to the end of the answer, in milliseconds. */
   readonly durationMs: number;
-  /** Whether the whole answer went out; `false` where the connection was gone before. */
+  /**
+   * Whether the whole answer was written; `false` where the connection was gone before. For a fetch
+   * handler: whether there is a response.
+   */
   readonly isWritten: boolean;
 };
+
+// Not imported, because workerd has it only with a compatibility flag.
+const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
+const withoutSubscribers = { hasSubscribers: false, publish: (): void => {} };
+const channel = (name: string) => diagnostics?.channel(name) ?? withoutSubscribers;
 
 export const startChannel = channel('plantstore:request:start');
 export const errorChannel = channel('plantstore:request:error');

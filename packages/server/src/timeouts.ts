@@ -1,5 +1,10 @@
 /** A wait that has not ended yet. */
-export type Wait = { readonly endsAt: number; readonly onTimeout: () => void };
+export type Wait = {
+  readonly endsAt: number;
+  readonly onTimeout: () => void;
+  /** Where it is the timer of this wait alone. */
+  readonly timer?: ReturnType<typeof setTimeout>;
+};
 
 /** Timeouts of one duration. */
 export type Timeouts = {
@@ -44,6 +49,18 @@ export const createTimeouts = (durationMs: number): Timeouts => {
     },
   };
 };
+
+/**
+ * Creates timeouts of one duration, in milliseconds, with a timer each: workerd ends a timer with the
+ * request that started it.
+ */
+export const createSeparateTimeouts = (durationMs: number): Timeouts => ({
+  start(onTimeout) {
+    const timer = setTimeout(onTimeout, durationMs);
+    return { endsAt: performance.now() + durationMs, onTimeout, timer };
+  },
+  stop: ({ timer }) => clearTimeout(timer),
+});
 
 /** Settles as the promise does, or resolves with `undefined` when its time is up first. */
 export const withTimeout = <T>(

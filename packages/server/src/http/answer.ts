@@ -1,5 +1,6 @@
 import type { BodyUndecodable } from '@plantstore/core/wire';
 import type { CreatePlantError, Plant } from '@plantstore/core';
+import { byteLength } from './byte-length.ts';
 import { errorMessages, type ErrorName, errorTable } from '@plantstore/core/errors';
 
 /** Header fields, names and values in turn: the form that `node:http` takes with the least work. */
@@ -24,7 +25,7 @@ const jsonFields = (body: string, more: Fields): Fields => [
   'X-Content-Type-Options',
   'nosniff',
   'Content-Length',
-  String(Buffer.byteLength(body)),
+  String(byteLength(body)),
   ...more,
 ];
 

@@ -2,7 +2,7 @@ import { createPlant } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
 import type { Limits } from '../limits.ts';
 import type { ServiceOptions } from '../service-options.ts';
-import { createTimeouts, withTimeout } from '../timeouts.ts';
+import { createTimeouts, type Timeouts, withTimeout } from '../timeouts.ts';
 import { type Admission, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
@@ -23,7 +23,11 @@ export type Service = {
 const none: Fields = [];
 
 /** Creates the service; a wrong option is a bug and throws a TypeError. */
-export const createService = (options: ServiceOptions, limits: Limits): Service => {
+export const createService = (
+  options: ServiceOptions,
+  limits: Limits,
+  timeoutsOf: (durationMs: number) => Timeouts = createTimeouts,
+): Service => {
   const { repository, authenticate, basePath = '', corsOrigins = [], corsAllowedHeaders } = options;
   const normalized = normalizeBasePath(basePath);
   if (normalized === undefined) throw new TypeError(`basePath must be ${basePathForm}`);
@@ -31,7 +35,7 @@ export const createService = (options: ServiceOptions, limits: Limits): Service 
   if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
   const cors = createCors(corsOrigins, corsAllowedHeaders);
   const { maxBodyBytes, handlerTimeoutMs } = limits;
-  const timeouts = createTimeouts(handlerTimeoutMs);
+  const timeouts = timeoutsOf(handlerTimeoutMs);
   const path = `${normalized}/plants`;
 
   const store = async (input: unknown): Promise<Answer> => {

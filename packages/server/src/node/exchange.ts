@@ -3,13 +3,12 @@ import type { Admission } from '../http/admit.ts';
 import { type Answer, errorAnswer } from '../http/answer.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { shownPath } from '../http/request-path.ts';
 import { closesAfter } from './closes-after.ts';
 import { type Connection, maxPipelined } from './connection.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
 import type { RequestInfo } from '../request-events.ts';
-import { reportAnswer, reportEnd, reportStart } from './request-report.ts';
+import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
 
 /**
  * How far an exchange has come. While it reads and stores, it is in flight; `decided` is where no other
@@ -33,18 +32,17 @@ function onClose(this: WithExchange) {
   this[exchangeKey]?.onClosed();
 }
 
-/** A request in events and in the log. */
-export const infoOf = (
-  { method, target, requestId: sent }: RequestHead,
-  requestId = requestIdOf(sent),
-): RequestInfo => {
-  const path = shownPath(target);
-  return { requestId, method, ...(path !== undefined && { path }) };
-};
+/** Methods of RTSP alone: Node's parser accepts them only where the request line names RTSP. */
+const rtspMethods: ReadonlySet<string> = new Set(
+  (
+    'ANNOUNCE DESCRIBE FLUSH GET_PARAMETER PAUSE PLAY RECORD REDIRECT SETUP SET_PARAMETER ' +
+    'TEARDOWN'
+  ).split(' '),
+);
 
 /** The head of a request as the service reads it. */
 export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
-  readHead(method, url, httpVersion, rawHeaders);
+  readHead(method, url, rtspMethods.has(method) ? 'RTSP' : httpVersion, rawHeaders);
 
 /** One request and its answer. */
 export class Exchange {

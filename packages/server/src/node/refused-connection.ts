@@ -5,12 +5,12 @@ import type { ErrorName } from '@plantstore/core/errors';
 import { type Answer, errorAnswer, type Fields } from '../http/answer.ts';
 import { STATUS_CODES } from './builtin-http.ts';
 import type { Connection } from './connection.ts';
-import { headOf, infoOf } from './exchange.ts';
+import { headOf } from './exchange.ts';
 import { closeLingering } from './lingering-close.ts';
 import type { Logger } from '../logger.ts';
 import type { RequestInfo } from '../request-events.ts';
 import type { RequestHandler } from './request-handler.ts';
-import { reportEnd, reportStart } from './request-report.ts';
+import { infoOf, reportEnd, reportStart } from '../http/request-report.ts';
 
 const rawResponse = ({ status, fields, body }: Answer, more: Fields): string => {
   const all = [...fields, ...more, 'Date', new Date().toUTCString(), 'Connection', 'close'];

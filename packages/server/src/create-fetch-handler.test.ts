@@ -3,11 +3,10 @@ import { errorTable } from '@plantstore/core/errors';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { listen, maxBodyBytes } from '../test/listen.ts';
-import { createFetch } from './create-fetch.ts';
-import type { ServiceOptions } from './service-options.ts';
+import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
 
-const fetchWith = (options: Partial<ServiceOptions> = {}) =>
-  createFetch({
+const fetchWith = (options: Partial<FetchHandlerOptions> = {}) =>
+  createFetchHandler({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'good',
     maxBodyBytes,
@@ -36,7 +35,7 @@ const told = async (response: Response) => {
   return { status: response.status, headers, body: await response.text() };
 };
 
-describe('the fetch without a network', () => {
+describe('the fetch handler', () => {
   it.each<[string, string, Init]>([
     ['a plant', '/plants', good],
     ['a query', '/plants?x=/y', good],
@@ -83,6 +82,37 @@ describe('the fetch without a network', () => {
     });
   });
 
+  it.each([
+    ['the Host field of its server', 'plants.test:3000', 200],
+    ['a Host field that is none', 'a/b', 400],
+  ])('takes %s', async (_, host, status) => {
+    const request = new Request('http://plants.test/plants', good);
+    request.headers.set('Host', host);
+    expect((await fetchWith()(request)).status).toBe(status);
+  });
+
+  it('ignores what a server passes beside a Request', async () => {
+    const handler = fetchWith() as (request: Request, ...more: readonly unknown[]) => unknown;
+    const request = new Request('http://plants.test/plants', good);
+    expect(await handler(request, { method: 'GET', headers: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('answers 503 where authenticate or the store takes too long', async () => {
+    const never = ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
+    for (const option of [
+      { repository: { create: () => never } },
+      { authenticate: async () => new Promise<never>(() => undefined) },
+    ]) {
+      const handler = fetchWith({ ...option, handlerTimeoutMs: 20 });
+      expect((await handler('http://plants.test/plants', good)).status).toBe(503);
+    }
+  });
+
+  it('answers 501 to a method that HTTP does not have', async () => {
+    const init = { method: 'BREW', headers: fields };
+    expect((await fetchWith()('http://plants.test/plants', init)).status).toBe(501);
+  });
+
   it('stops reading a body that never ends', async () => {
     let cancelled = false;
     const body = new ReadableStream({
@@ -127,16 +157,10 @@ describe('the fetch without a network', () => {
   it('creates nothing where a signal aborts before the whole body is sent', async () => {
     const controller = new AbortController();
     const { signal } = controller;
-    const half = Promise.withResolvers<void>();
-    const sent = Promise.withResolvers<void>();
+    const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream({
-      async start(stream) {
-        stream.enqueue(Buffer.from(monstera.slice(0, 9)));
-        await half.promise;
-        stream.enqueue(Buffer.from(monstera.slice(9)));
-        stream.close();
-        setImmediate(sent.resolve);
-      },
+      start: (stream) => stream.enqueue(Buffer.from(monstera)),
+      cancel: cancelled.resolve,
     });
     const created: unknown[] = [];
     const inner = createMemoryRepository();
@@ -154,8 +178,7 @@ describe('the fetch without a network', () => {
     });
     setImmediate(() => controller.abort('enough'));
     await expect(creating).rejects.toBe('enough');
-    half.resolve();
-    await sent.promise;
+    await cancelled.promise;
     expect(created).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { errorTable } from '@plantstore/core/errors';
+import type { Answer } from './answer.ts';
+import { byteLength } from './byte-length.ts';
 import { describeCause } from '../describe-cause.ts';
-import type { Answer } from '../http/answer.ts';
 import { type Logger, silent } from '../logger.ts';
 import {
   endChannel,
@@ -11,6 +12,18 @@ import {
   type RequestStartEvent,
   startChannel,
 } from '../request-events.ts';
+import type { RequestHead } from './request-head.ts';
+import { requestIdOf } from './request-id.ts';
+import { shownPath } from './request-path.ts';
+
+/** A request in events and in the log. */
+export const infoOf = (
+  { method, target, requestId: sent }: RequestHead,
+  requestId = requestIdOf(sent),
+): RequestInfo => {
+  const path = shownPath(target);
+  return { requestId, method, ...(path !== undefined && { path }) };
+};
 
 /** A request that is reported; its information is read only where something needs it. */
 export type Reported = { readonly info: RequestInfo };
@@ -52,7 +65,7 @@ const endEventOf = ({ request, answer, startedAt, isWritten }: Outcome): Request
   request: request.info,
   ...(answer !== undefined && { status: answer.status }),
   ...(answer?.error !== undefined && { error: errorTable[answer.error].error }),
-  bytes: Buffer.byteLength(answer?.body ?? ''),
+  bytes: byteLength(answer?.body ?? ''),
   durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
   isWritten,
 });

@@ -1,0 +1,12 @@
+/**
+ * `@plantstore/server/fetch`: the plant store as a function from a `Request` to a `Response`. It imports
+ * nothing of Node's, so that it runs on Node, Bun, Deno and workerd.
+ *
+ * @module
+ */
+
+export {
+  createFetchHandler,
+  type FetchHandler,
+  type FetchHandlerOptions,
+} from './create-fetch-handler.ts';

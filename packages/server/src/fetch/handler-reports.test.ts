@@ -1,0 +1,75 @@
+import { createMemoryRepository } from '@plantstore/core';
+import { errAsync } from 'neverthrow';
+import { describe, expect, it } from 'vitest';
+import { recordEvents } from '../../test/record-events.ts';
+import { recordLog } from '../../test/record-log.ts';
+import { createFetchHandler, type FetchHandlerOptions } from '../create-fetch-handler.ts';
+
+const url = 'http://a/plants?secret';
+const headers = {
+  Authorization: 'Bearer good',
+  'Content-Type': 'application/json',
+  'X-Request-Id': 'one',
+};
+const good = { method: 'POST', headers, body: '{"id":7,"name":"Monstera"}' };
+const request = { requestId: 'one', method: 'POST', path: '/plants' };
+const durationMs = expect.any(Number) as unknown;
+
+const recorded = (options: Partial<FetchHandlerOptions> = {}) => {
+  const { logged, logger } = recordLog();
+  const told = recordEvents();
+  const handler = createFetchHandler({
+    repository: createMemoryRepository(),
+    authenticate: (token) => token === 'good',
+    logger,
+    ...options,
+  });
+  return { logged, told, handler };
+};
+
+describe('what a fetch handler reports', () => {
+  it('is a line in the log and two events for a plant', async () => {
+    const { logged, told, handler } = recorded();
+    await handler(url, good);
+    const result = { status: 200, bytes: 19, durationMs, isWritten: true };
+    const { isWritten: _, ...fields } = result;
+    expect(logged).toEqual([{ level: 'info', message: 'request', ...request, ...fields }]);
+    expect(told).toEqual([
+      ['start', { request }],
+      ['end', { request, ...result }],
+    ]);
+  });
+
+  it('has the number of an error, and why, where the store is not available', async () => {
+    const repository = {
+      create: () => errAsync({ kind: 'store-unavailable' as const, reason: 'the disk is full' }),
+    };
+    const { logged, told, handler } = recorded({ repository });
+    await handler(url, good);
+    expect(logged).toMatchObject([
+      { level: 'warn', message: 'request not served', error: 3503, cause: 'the disk is full' },
+    ]);
+    expect(told.map(([step]) => step)).toEqual(['start', 'error', 'end']);
+    expect(told[1]?.[1].request).toBe(told[2]?.[1].request);
+  });
+
+  it('has no status where the request was aborted', async () => {
+    const { logged, handler } = recorded();
+    const controller = new AbortController();
+    const body = new ReadableStream({ pull: () => controller.abort() });
+    const init = { ...good, body, duplex: 'half' as const, signal: controller.signal };
+    await expect(handler(url, init)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(logged).toEqual([
+      { level: 'info', message: 'request broken off', ...request, bytes: 0, durationMs },
+    ]);
+  });
+
+  it('never has a token in it', async () => {
+    const authenticate = () => {
+      throw new Error('good is not a token; nor is Z29vZA');
+    };
+    const { logged, handler } = recorded({ authenticate });
+    expect((await handler(url, good)).status).toBe(500);
+    expect(JSON.stringify(logged)).not.toMatch(/good|Z29vZA/);
+  });
+});

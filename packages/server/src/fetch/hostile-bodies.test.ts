@@ -1,0 +1,141 @@
+import type { UnderlyingSource } from 'node:stream/web';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createMemoryRepository } from '@plantstore/core';
+import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
+import { describe, expect, it } from 'vitest';
+import { createFetchHandler, type FetchHandlerOptions } from '../create-fetch-handler.ts';
+
+const monstera = Buffer.from('{"id":7,"name":"Monstera"}');
+const headers = { Authorization: 'Bearer good', 'Content-Type': 'application/json' };
+
+const handlerWith = (options: Partial<FetchHandlerOptions> = {}) =>
+  createFetchHandler({
+    repository: createMemoryRepository(),
+    authenticate: (token) => token === 'good',
+    maxBodyBytes: 1_000,
+    ...options,
+  });
+
+const requestWith = (body: ReadableStream | string, more: RequestInit = {}) =>
+  new Request('http://a/plants', { method: 'POST', headers, body, duplex: 'half', ...more });
+
+const nameOf = async (response: Response): Promise<ErrorName | undefined> =>
+  errorNameOf(((await response.json()) as { error: number }).error);
+
+const silentBody = () => new ReadableStream({ start() {} });
+
+describe('the body of a request', () => {
+  it('is read in chunks of one byte', async () => {
+    const body = new ReadableStream({
+      start(stream) {
+        for (const byte of monstera) stream.enqueue(Uint8Array.of(byte));
+        stream.close();
+      },
+    });
+    expect((await handlerWith()(requestWith(body))).status).toBe(200);
+  });
+
+  it('is refused as soon as chunks of one byte are too many', async () => {
+    let sent = 0;
+    const body = new ReadableStream({
+      pull(stream) {
+        sent += 1;
+        stream.enqueue(Uint8Array.of(32));
+      },
+    });
+    expect(await nameOf(await handlerWith()(requestWith(body)))).toBe('body-too-large');
+    expect(sent).toBeLessThan(1_010);
+  });
+
+  it.each<[string, ErrorName, UnderlyingSource]>([
+    ['fails at once', 'bad-request', { pull: (stream) => stream.error(new Error('no')) }],
+    [
+      'fails in the middle',
+      'bad-request',
+      {
+        async pull(stream) {
+          stream.enqueue(monstera.subarray(0, 5));
+          await Promise.resolve();
+          throw new Error('no');
+        },
+      },
+    ],
+    ['fails with nothing', 'bad-request', { pull: () => Promise.reject(undefined) }],
+    ['is text', 'internal', { pull: (stream) => stream.enqueue('{"id":7,"name":"Monstera"}') }],
+    ['never comes', 'request-timeout', {}],
+    ['never comes, nor lets itself be cancelled', 'request-timeout', { cancel: () => sleep(1e6) }],
+    [
+      'never comes, and cannot be cancelled',
+      'request-timeout',
+      { cancel: () => Promise.reject(new Error('no')) },
+    ],
+    [
+      'is made of empty chunks without end',
+      'request-timeout',
+      { pull: (stream) => stream.enqueue(new Uint8Array(0)) },
+    ],
+  ])('that %s is answered with %s', async (_, name, source) => {
+    const handler = handlerWith({ requestTimeoutMs: 50, maxInFlight: 1 });
+    expect(await nameOf(await handler(requestWith(new ReadableStream(source))))).toBe(name);
+    expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
+  });
+
+  it('that something else has read is answered with 500', async () => {
+    const request = requestWith('{"id":7,"name":"Monstera"}');
+    await request.json();
+    expect(await nameOf(await handlerWith()(request))).toBe('internal');
+    const locked = requestWith('{"id":7,"name":"Monstera"}');
+    locked.body?.getReader();
+    expect(await nameOf(await handlerWith()(locked))).toBe('internal');
+  });
+
+  it.each([
+    ['without a token', { headers: {} }, 401],
+    ['with another token', { headers: { ...headers, Authorization: 'Bearer bad' } }, 401],
+    ['with another path', {}, 404],
+    ['with another media type', { headers: { Authorization: 'Bearer good' } }, 415],
+    ['that declares too much', { headers: { ...headers, 'Content-Length': '1001' } }, 413],
+  ])('of a request %s is not read', async (_, more, status) => {
+    const basePath = status === 404 ? '/garden' : '';
+    const pulled: unknown[] = [];
+    const body = new ReadableStream(
+      { pull: (stream) => void pulled.push(stream) },
+      {
+        highWaterMark: 0,
+      },
+    );
+    const response = await handlerWith({ basePath })(requestWith(body, more));
+    expect(response.status).toBe(status);
+    expect(pulled).toEqual([]);
+  });
+
+  it('that never comes is cancelled with the request', async () => {
+    const controller = new AbortController();
+    const cancelled = Promise.withResolvers<void>();
+    const { signal } = controller;
+    const handler = handlerWith({ maxInFlight: 1 });
+    const body = new ReadableStream({ cancel: () => cancelled.resolve() });
+    const answered = handler(requestWith(body, { signal }));
+    setImmediate(() => controller.abort('enough'));
+    await expect(answered).rejects.toBe('enough');
+    await cancelled.promise;
+    expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
+  });
+});
+
+describe('requests in flight', () => {
+  it('are at most as many as may be, and one more is answered 503', async () => {
+    const handler = handlerWith({ maxInFlight: 2 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = [1, 2].map(async () => handler(requestWith(silentBody(), { signal })));
+    const refused = await handler(requestWith(monstera.toString()));
+    expect(await nameOf(refused)).toBe('unavailable');
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    const unauthenticated = await handler(requestWith(silentBody(), { headers: {} }));
+    expect(unauthenticated.status).toBe(401);
+    controller.abort();
+    await Promise.allSettled(waiting);
+    expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { otherPaths, refusedFraming, servedFraming } from '../../test/framing-cases.ts';
+import { listen, maxBodyBytes } from '../../test/listen.ts';
+import { connectRaw, parseResponses } from '../../test/raw-http.ts';
+import { createMemoryRepository } from '@plantstore/core';
+import { createFetchHandler } from '../create-fetch-handler.ts';
+
+/** Request line and fields that any server passes on to a handler. */
+const passedOn = /^[A-Z]+ \/\S* HTTP\/1\.1(?:\r\n[\w-]+:[\t\x20-\x7e\x80-\xff]*)+$/;
+
+/** A request as an object; `undefined` where only bytes on a connection can be such a request. */
+const requestOf = (bytes: string): Request | undefined => {
+  const [head = '', body = ''] = bytes.split(/\r\n\r\n(.*)/s);
+  if (!passedOn.test(head) || head.length > 16_384) return undefined;
+  const [line = '', ...lines] = head.split('\r\n');
+  const [method = '', target = ''] = line.split(' ');
+  const fields = lines.map((field): [string, string] => {
+    const [name = '', value = ''] = field.split(/:(.*)/s);
+    return [name, value.trim()];
+  });
+  const headers = new Headers(fields);
+  const { pathname, search, href } = new URL(`http://localhost${target}`);
+  const isSame =
+    pathname + search === target &&
+    headers.has('Host') &&
+    [...headers].length === fields.length &&
+    // How a body is framed is not part of the object.
+    headers.get('Transfer-Encoding')?.toLowerCase() !== 'chunked' &&
+    /^\d+$/.test(headers.get('Content-Length') ?? '0') &&
+    Number(headers.get('Content-Length') ?? 0) === body.length;
+  const mayBeCreated = isSame && method !== 'CONNECT' && method !== 'TRACE';
+  const bytesOfBody = body === '' ? {} : { body: Buffer.from(body, 'latin1') };
+  return mayBeCreated ? new Request(href, { method, headers, ...bytesOfBody }) : undefined;
+};
+
+const withoutConnection = (fields: Iterable<readonly [string, string]>) => {
+  const {
+    connection: _,
+    date: _date,
+    'keep-alive': _keep,
+    'x-request-id': id,
+    ...rest
+  } = Object.fromEntries(fields);
+  return { ...rest, hasId: id !== undefined };
+};
+
+const cases = [
+  ...refusedFraming.map(([, what, bytes]) => [what, bytes] as const),
+  ...otherPaths,
+  ...servedFraming,
+].flatMap(([what, bytes]) => {
+  const request = requestOf(bytes);
+  return request === undefined ? [] : [[what, bytes, request] as const];
+});
+
+describe('the fetch handler, as the server', () => {
+  it('has enough cases that can be sent to both', () => {
+    expect(cases.length).toBeGreaterThan(40);
+  });
+
+  it.each(cases)('answers %s', async (_, bytes, request) => {
+    const { port } = await listen();
+    const { socket, ended } = await connectRaw(port);
+    socket.end(Buffer.from(bytes, 'latin1'));
+    const [fromServer] = parseResponses(await ended);
+    const handler = createFetchHandler({
+      repository: createMemoryRepository(),
+      authenticate: (token) => token === 'good',
+      maxBodyBytes,
+    });
+    const response = await handler(request);
+    expect({
+      status: response.status,
+      fields: withoutConnection(response.headers),
+      body: await response.text(),
+    }).toEqual({
+      status: fromServer?.status,
+      fields: withoutConnection(Object.entries(fromServer?.headers ?? {})),
+      body: fromServer?.body,
+    });
+  });
+});

@@ -1,0 +1,7 @@
+const encoder = new TextEncoder();
+
+/** Returns the size of a text in UTF-8, in bytes. Not every runtime has a Buffer, which is faster. */
+export const byteLength: (text: string) => number =
+  typeof Buffer === 'undefined'
+    ? (text) => encoder.encode(text).byteLength
+    : (text) => Buffer.byteLength(text);
