@@ -58,8 +58,8 @@ const versionsFromCatalog = async (...names: readonly string[]): Promise<string[
   });
 };
 
-/** Installs the packed packages into a folder outside the workspace. */
-export const installAsStranger = async (): Promise<Stranger> => {
+/** Installs the packed packages into a folder outside the workspace, with `more` packages of the catalog. */
+export const installAsStranger = async (more: readonly string[] = []): Promise<Stranger> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-stranger-'));
   const run: Stranger['run'] = async (command, args, node = process.execPath) =>
     runIn(folder, command, args, { node });
@@ -68,7 +68,7 @@ export const installAsStranger = async (): Promise<Stranger> => {
 
   const tarballs = inject('tarballs');
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  const tools = await versionsFromCatalog('typescript', '@types/node');
+  const tools = await versionsFromCatalog('typescript', '@types/node', ...more);
   const packages = (await readdir(tarballs)).map((file) => join(tarballs, file));
   await npmInstall(folder, ...packages, ...tools);
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), folder, { recursive: true });

@@ -1,0 +1,15 @@
+import { createMemoryRepository } from '@plantstore/core';
+import { acceptTokens } from '@plantstore/server';
+import { createFetchHandler } from '@plantstore/server/fetch';
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: Number(process.env['PORT'] ?? 3000),
+  fetch: createFetchHandler({
+    repository: createMemoryRepository(),
+    authenticate: acceptTokens([process.env['PLANT_TOKEN'] ?? '']),
+    basePath: '/garden',
+  }),
+});
+
+console.log(`http://127.0.0.1:${server.port}`);

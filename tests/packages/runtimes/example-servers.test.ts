@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'tsup';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { connectRaw, parseResponses } from '../../../packages/server/test/raw-http.ts';
+import { installAsStranger, type Stranger } from '../stranger.ts';
+
+const minutes = 60_000;
+const examples = fileURLToPath(new URL('../../../examples', import.meta.url));
+const guest = fileURLToPath(new URL('guest', import.meta.url));
+const token = 's3cret';
+
+let stranger: Stranger;
+
+/** The versions of the frameworks that the examples are compiled against. */
+const frameworks = async (): Promise<string[]> => {
+  const manifest = JSON.parse(await readFile(join(examples, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  };
+  return Object.keys(manifest.devDependencies).filter((name) => !name.startsWith('@types/'));
+};
+
+beforeAll(async () => {
+  stranger = await installAsStranger(await frameworks());
+  await cp(join(examples, 'servers'), join(stranger.folder, 'servers'), { recursive: true });
+}, 5 * minutes);
+
+afterAll(async () => stranger?.leave());
+
+const onNode = (name: string) => async () => [process.execPath, `servers/${name}.ts`];
+
+/** Bundles a program for workerd, and puts its configuration beside it. */
+const onWorkerd = async (program: string, config: string): Promise<string[]> => {
+  const outDir = await mkdtemp(join(stranger.folder, 'worker-'));
+  const entry = { worker: join(stranger.folder, program) };
+  const forWorkerd = { format: ['esm' as const], platform: 'neutral' as const, target: 'es2022' };
+  await build({ config: false, silent: true, entry, noExternal: [/./], outDir, ...forWorkerd });
+  await writeFile(join(outDir, 'workerd.capnp'), config);
+  const flags = ['--socket-addr=http=127.0.0.1:0', '--control-fd=1'];
+  const workerd = await stranger.getProgram('workerd');
+  return [workerd, 'serve', join(outDir, 'workerd.capnp'), ...flags];
+};
+
+const exampleOnWorkerd = async (): Promise<string[]> => {
+  const config = await readFile(join(examples, 'servers/workerd.capnp'), 'utf8');
+  const plants = await mkdtemp(join(stranger.folder, 'plants-'));
+  return [...(await onWorkerd('servers/workerd.ts', config)), `--directory-path=disk=${plants}`];
+};
+
+/** Starts a server that prints its port. */
+const start = async ([command = '', ...args]: readonly string[]) => {
+  const { folder } = stranger;
+  // Nothing of this machine's owner, and nothing left behind.
+  const env = { HOME: folder, PATH: process.env['PATH'], PORT: '0', PLANT_TOKEN: token };
+  const server = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
+  const port = Number(/(?:port"?: ?|127\.0\.0\.1:)(\d+)/.exec(line)?.[1]);
+  return {
+    port,
+    stop: async () => {
+      const closed = once(server, 'close');
+      server.kill('SIGKILL');
+      await closed;
+    },
+  };
+};
+
+describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
+  ['node-http.ts', '/garden/plants', onNode('node-http')],
+  ['express.ts', '/garden/plants', onNode('express')],
+  ['fastify.ts', '/garden/plants', onNode('fastify')],
+  ['hono.ts', '/garden/plants', onNode('hono')],
+  ['bun.ts', '/garden/plants', async () => [await stranger.getProgram('bun'), 'servers/bun.ts']],
+  [
+    'deno.ts',
+    '/garden/plants',
+    async () => [await stranger.getProgram('deno'), 'run', '--no-prompt', '-A', 'servers/deno.ts'],
+  ],
+  ['workerd.ts', '/plants', exampleOnWorkerd],
+])('the example %s', { timeout: minutes }, (_, path, commandOf) => {
+  let server: Awaited<ReturnType<typeof start>>;
+
+  beforeAll(async () => {
+    server = await start(await commandOf());
+  }, 5 * minutes);
+
+  afterAll(async () => server?.stop());
+
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const post = async (body: string | ReadableStream, more: RequestInit = {}) => {
+    const url = `http://127.0.0.1:${server.port}${path}`;
+    const response = await fetch(url, { method: 'POST', headers, body, duplex: 'half', ...more });
+    const content = (await response.json()) as Record<string, unknown>;
+    return { status: response.status, ...content, id: response.headers.get('X-Request-Id') };
+  };
+  const plant = (id: number, name: string) => `{"id":${id},"name":"${name}"}`;
+
+  it('creates a plant, and the same one again', async () => {
+    const created = { status: 200, name: 'Monstera' };
+    expect(await post(plant(7, 'Monstera'))).toMatchObject(created);
+    const withId = { headers: { ...headers, 'X-Request-Id': 'one' } };
+    expect(await post(plant(7, 'Monstera'), withId)).toMatchObject({ ...created, id: 'one' });
+    const chunks = new Blob([plant(7, 'Monstera')]).stream();
+    expect(await post(chunks)).toMatchObject(created);
+  });
+
+  it('refuses what the service refuses', async () => {
+    expect(await post(plant(7, 'Ficus'))).toMatchObject({ status: 400, error: 1401 });
+    expect(await post('{"id":"7"}')).toMatchObject({ status: 400, error: 1102 });
+    expect(await post('{')).toMatchObject({ status: 400, error: 1002 });
+    expect(await post('')).toMatchObject({ status: 400, error: 1001 });
+    expect(await post('{}', { headers: {} })).toMatchObject({ status: 401, error: 2401 });
+    const text = { headers: { ...headers, 'Content-Type': 'text/plain' } };
+    expect(await post('{}', text)).toMatchObject({ status: 415, error: 2415 });
+    expect(await post('{}', { method: 'PUT' })).toMatchObject({ status: 405, error: 2405 });
+  });
+
+  it('lets one of many racing plants have an id', async () => {
+    const names = Array.from({ length: 50 }, (_name, index) => `rival ${index}`);
+    const outcomes = await Promise.all(names.map(async (name) => post(plant(8, name))));
+    expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(outcomes.filter((one) => 'error' in one && one['error'] === 1401)).toHaveLength(49);
+  });
+
+  it('answers 413 to a body that is too large, before all of it has come', async () => {
+    const { socket, until } = await connectRaw(server.port);
+    const fields = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
+    socket.write(`POST ${path} HTTP/1.1\r\n${fields}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
+    for (let sent = 0; sent < 17; sent += 1) socket.write(chunk);
+    const [response] = parseResponses(await until((text) => parseResponses(text).length > 0));
+    socket.destroy();
+    expect(response?.status).toBe(413);
+  });
+
+  it('serves on after clients that leave in the middle of a body', async () => {
+    for (let left = 0; left < 20; left += 1) {
+      const { socket } = await connectRaw(server.port);
+      const fields = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
+      socket.end(`POST ${path} HTTP/1.1\r\n${fields}\r\nContent-Length: 100\r\n\r\n{`);
+      socket.destroySoon();
+    }
+    expect(await post(plant(9, 'Calathea'))).toMatchObject({ status: 200 });
+  });
+});
+
+it(
+  'serves on after workerd has dropped requests whose clients left',
+  async () => {
+    await cp(guest, join(stranger.folder, 'guest'), { recursive: true });
+    const server = await start(await onWorkerd('guest/dropped-requests.ts', guestConfig));
+    onTestFinished(server.stop);
+    const body = '{"id":7,"name":"Monstera"}';
+    const fields = `Host: a\r\nAuthorization: Bearer a\r\nContent-Type: application/json`;
+    const request = `POST /plants HTTP/1.1\r\n${fields}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const leaving = await connectRaw(server.port);
+    leaving.socket.write(request);
+    const status = async () => {
+      const { socket, until } = await connectRaw(server.port);
+      socket.write(request);
+      const [response] = parseResponses(await until((text) => parseResponses(text).length > 0));
+      socket.destroy();
+      return response?.status;
+    };
+    // Only one may be in flight.
+    while ((await status()) !== 503);
+    leaving.socket.resetAndDestroy();
+    while ((await status()) !== 200);
+  },
+  minutes,
+);
+
+const guestConfig = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "plants", worker = (
+      modules = [(name = "worker.js", esModule = embed "worker.js")],
+      compatibilityDate = "2026-01-01",
+    )),
+  ],
+  sockets = [(name = "http", http = (), service = "plants")],
+);
+`;

@@ -1,0 +1,24 @@
+// For workerd: a fetch handler that serves one request at a time, on a store that takes a second.
+import type { PlantRepository } from '@plantstore/core';
+import { createFetchHandler } from '@plantstore/server/fetch';
+import { okAsync, ResultAsync } from 'neverthrow';
+
+const repository: PlantRepository = {
+  create: () =>
+    ResultAsync.fromSafePromise(
+      new Promise((resolve) => {
+        setTimeout(resolve, 1_000);
+      }),
+    ).andThen(() => okAsync()),
+};
+
+// oxlint-disable-next-line import/no-default-export -- workerd looks for it
+export default {
+  fetch: createFetchHandler({
+    repository,
+    authenticate: () => true,
+    maxInFlight: 1,
+    requestTimeoutMs: 1_000,
+    handlerTimeoutMs: 2_000,
+  }),
+};
