@@ -7,6 +7,8 @@ const explain = (error: CreatePlantError): string => {
       return error.faults.map((fault) => errorMessages[fault]).join('; ');
     case 'id-taken':
       return `another plant has the id ${error.id}`;
+    case 'plant-refused':
+      return error.message;
     case 'store-unavailable':
       return 'the store is away, try again later';
   }

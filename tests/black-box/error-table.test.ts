@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import { createClient } from '@plantstore/client';
 import type { PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { startServer } from '@plantstore/server';
+import { createFetchHandler } from '@plantstore/server/fetch';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { type RawResponse, sendRaw } from '@plantstore/test-support/raw-http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errAsync } from 'neverthrow';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Cleanup, newFolder, type RunningHost, startHost, token } from './host.ts';
 
 const raw = (line: string, fields: Readonly<Record<string, string>>, body: string | Uint8Array) => {
@@ -135,5 +138,33 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
     );
     expect({ status, body }).toEqual({ status: 200, body: '{"name":"Monstera","tag":""}' });
     expect(headers).toMatchObject({ ...always, 'content-length': String(body.length) });
+  });
+});
+
+describe('a rule of the store', () => {
+  const message = 'no plant may be a weed';
+  const repository: PlantRepository = {
+    create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
+  };
+
+  it('refuses with 400, its number and its message', async () => {
+    const { status, headers, body } = await sendTo(repository, onTestFinished);
+    expect({ status, body }).toEqual({
+      status: 400,
+      body: `{"error":4001,"message":"${message}"}`,
+    });
+    expect(headers).toMatchObject(always);
+  });
+
+  it('reaches the caller of the client with its number and its message', async () => {
+    const fetch = createFetchHandler({ repository, authenticate: () => true });
+    const client = createClient({ baseUrl: 'http://plants.test', token: 'any', fetch });
+    const created = await client.createPlant({ id: 7n, name: 'Bindweed' });
+    expect(created._unsafeUnwrapErr()).toMatchObject({
+      kind: 'refused',
+      status: 400,
+      error: 4001,
+      message,
+    });
   });
 });

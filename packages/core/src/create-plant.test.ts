@@ -51,6 +51,8 @@ describe('createPlant', () => {
   it('passes on what the repository says', async () => {
     for (const error of [
       { kind: 'id-taken', id: 7n },
+      { kind: 'plant-refused', error: 4000, message: 'no weeds' },
+      { kind: 'plant-refused', error: 4999, message: '' },
       { kind: 'store-unavailable', reason: 'the disk is full' },
     ] as const) {
       const result = await createPlant({ create: () => errAsync(error) }, { id: 7, name: 'x' });
@@ -73,6 +75,21 @@ describe('createPlant', () => {
       create: () => ResultAsync.fromSafePromise(Promise.reject(new Error('a bug'))),
     };
     await expect(createPlant(broken, { id: 7, name: 'x' })).rejects.toThrow('a bug');
+  });
+
+  it.each([3999, 5000, 1401, 4000.5, Number.NaN, '4001'])(
+    'rejects where a repository refuses a plant with the number %s',
+    async (error) => {
+      const refused = { kind: 'plant-refused', error: error as number, message: 'no' } as const;
+      const creating = createPlant({ create: () => errAsync(refused) }, { id: 7, name: 'x' });
+      await expect(creating).rejects.toThrow('from 4000 to 4999');
+    },
+  );
+
+  it('rejects where a repository refuses a plant without a message', async () => {
+    const refused = { kind: 'plant-refused', error: 4001, message: undefined as never } as const;
+    const creating = createPlant({ create: () => errAsync(refused) }, { id: 7, name: 'x' });
+    await expect(creating).rejects.toThrow('a string');
   });
 
   it('never throws or rejects, whatever it is given, and never answers an id', async () => {

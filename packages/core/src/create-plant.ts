@@ -1,13 +1,31 @@
 import { errAsync, type Result, ResultAsync } from 'neverthrow';
 import { parseNewPlant, type PlantInvalid } from './parse-new-plant.ts';
 import type { NewPlant, Plant } from './plant.ts';
-import type { IdTaken, PlantRepository, StoreUnavailable } from './plant-repository.ts';
+import type {
+  IdTaken,
+  PlantRefused,
+  PlantRepository,
+  StoreUnavailable,
+} from './plant-repository.ts';
+import { isRefusal } from './errors.ts';
 
 /** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
-export type CreatePlantError = PlantInvalid | IdTaken | StoreUnavailable;
+export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
+
+type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
 
 const withoutId = ({ name, tag }: NewPlant): Plant =>
   tag === undefined ? { name } : { name, tag };
+
+/** Throws where a repository refuses a plant as it must not, so that no other row of the table is sent. */
+const keepingItsPromise = (created: Created): Created => {
+  if (created.isErr() && created.error.kind === 'plant-refused') {
+    const { error, message } = created.error;
+    if (!isRefusal(error)) throw new RangeError('a refusal has a number from 4000 to 4999');
+    if (typeof message !== 'string') throw new TypeError('the message of a refusal is a string');
+  }
+  return created;
+};
 
 /**
  * Creates a plant: validates the input, keeps it in the repository, and gives the plant without
@@ -15,11 +33,12 @@ const withoutId = ({ name, tag }: NewPlant): Plant =>
  * and changes nothing.
  *
  * Whatever the input is, this neither throws nor rejects; only a repository that breaks its own
- * promise and rejects makes the result reject.
+ * promise makes the result reject: it rejects, or refuses a plant with a number that is not from 4000
+ * to 4999.
  *
  * @param repository - where plants are kept
  * @param input - anything; a plant needs `id` (a `bigint` or a safe integer) and `name`, may have `tag`
- * @returns the plant, or `plant-invalid` with every fault, `id-taken`, or `store-unavailable`
+ * @returns the plant, or `plant-invalid` with every fault, `id-taken`, `plant-refused`, or `store-unavailable`
  * @example
  * ```ts
  * import { createMemoryRepository, createPlant } from '@plantstore/core';
@@ -43,7 +62,7 @@ export const createPlant = (
     // A ResultAsync has a promise inside, and its then is that promise's.
     const creating = repository
       .create(plant)
-      .then((created) => created.map(() => withoutId(plant)));
+      .then((created) => keepingItsPromise(created).map(() => withoutId(plant)));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // No call here throws.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorMessages, errorNameOf, errorTable, type ErrorName } from './errors.ts';
+import { errorMessages, errorNameOf, errorTable, type ErrorName, isRefusal } from './errors.ts';
 
 const names = Object.keys(errorTable) as ErrorName[];
 
@@ -37,6 +37,12 @@ describe('the error table', () => {
     for (const name of names) expect(errorNameOf(errorTable[name].error)).toBe(name);
     expect(errorNameOf(9999)).toBeUndefined();
     expect(errorNameOf(Number.NaN)).toBeUndefined();
+  });
+
+  it('has no row among the numbers of refusals', () => {
+    for (const name of names) expect(isRefusal(errorTable[name].error)).toBe(false);
+    for (const error of [4000, 4999]) expect(isRefusal(error)).toBe(true);
+    for (const error of [3999, 5000, 4000.5, Number.NaN]) expect(isRefusal(error)).toBe(false);
   });
 
   it('has a sentence of its own for each error', () => {

@@ -63,6 +63,21 @@ export const errorNameOf = (error: number): ErrorName | undefined =>
   (Object.keys(errorTable) as ErrorName[]).find((name) => errorTable[name].error === error);
 
 /**
+ * Whether an error number is a refusal by a rule of the repository's own: an integer from 4000 to
+ * 4999, which the {@link errorTable} leaves free. Its status is 400.
+ *
+ * @example
+ * ```ts
+ * import { isRefusal } from '@plantstore/core/errors';
+ *
+ * isRefusal(4001); // true
+ * isRefusal(1401); // false
+ * ```
+ */
+export const isRefusal = (error: number): boolean =>
+  Number.isInteger(error) && error >= 4000 && error <= 4999;
+
+/**
  * What each error says to a person, in a sentence without a full stop.
  *
  * @example

@@ -15,7 +15,7 @@ const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
 const reasonOf = (created: Created) =>
   created.match(
     () => 'ok',
-    (error) => (error.kind === 'id-taken' ? error.kind : error.reason),
+    (error) => (error.kind === 'store-unavailable' ? error.reason : error.kind),
   );
 
 type Results = Awaited<ReturnType<Commit>>;

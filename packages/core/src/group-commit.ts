@@ -8,10 +8,15 @@
 import { err, type Result, ResultAsync } from 'neverthrow';
 import { assertNewPlant } from './assert-new-plant.ts';
 import type { NewPlant } from './plant.ts';
-import type { IdTaken, PlantRepository, StoreUnavailable } from './plant-repository.ts';
+import type {
+  IdTaken,
+  PlantRefused,
+  PlantRepository,
+  StoreUnavailable,
+} from './plant-repository.ts';
 
 /** The result of a create. */
-export type Created = Result<void, IdTaken | StoreUnavailable>;
+export type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
 
 /**
  * Commits a batch and returns the result of each plant, in order. A plant that is committed apart from

@@ -8,4 +8,9 @@ export { createPlant, type CreatePlantError } from './create-plant.ts';
 export { createMemoryRepository } from './memory-repository.ts';
 export { parseNewPlant, type PlantFault, type PlantInvalid } from './parse-new-plant.ts';
 export { NewPlant, Plant } from './plant.ts';
-export type { IdTaken, PlantRepository, StoreUnavailable } from './plant-repository.ts';
+export type {
+  IdTaken,
+  PlantRefused,
+  PlantRepository,
+  StoreUnavailable,
+} from './plant-repository.ts';

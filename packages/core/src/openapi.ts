@@ -69,7 +69,7 @@ export const openApiDocument = () => ({
     title: 'Plant Store',
     version: '1.0.0',
     description:
-      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the others are answered by the host that serves it. All have the same body, Error, whose number tells the causes apart.',
+      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the others are answered by the host that serves it. All have the same body, Error, whose number tells the causes apart. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added.',
     contact: { name: 'The operator of the plant store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },

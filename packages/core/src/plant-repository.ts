@@ -21,6 +21,18 @@ export type StoreUnavailable = {
 };
 
 /**
+ * A rule of this repository's own does not allow the plant. Nothing was changed. Over HTTP, the
+ * client gets 400 with this number and message.
+ */
+export type PlantRefused = {
+  readonly kind: 'plant-refused';
+  /** Which rule it was: an integer from 4000 to 4999, the range that the error table leaves free. */
+  readonly error: number;
+  /** Why, for the client: a sentence without a full stop. */
+  readonly message: string;
+};
+
+/**
  * Where plants are kept. Every implementation passes the suite of
  * `@plantstore/core/repository-contract`.
  */
@@ -32,11 +44,12 @@ export interface PlantRepository {
    *   this store ever makes it;
    * - the same plant (same id, name and tag; no tag differs from an empty one) is already there:
    *   `ok`, nothing changes, so a create can be repeated;
-   * - a different plant has the id: `id-taken`, nothing changes.
+   * - a different plant has the id: `id-taken`, nothing changes;
+   * - a rule of this repository's own does not allow the plant: `plant-refused`, nothing changes.
    *
    * Of racing creates with one id, exactly one content wins. An expected failure is an `err`; a
    * rejection is a bug. A plant that was not validated is a bug of the caller: the result rejects,
    * and no other plant is concerned. `assertNewPlant` checks it.
    */
-  create(plant: NewPlant): ResultAsync<void, IdTaken | StoreUnavailable>;
+  create(plant: NewPlant): ResultAsync<void, IdTaken | PlantRefused | StoreUnavailable>;
 }

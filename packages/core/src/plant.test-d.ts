@@ -22,7 +22,7 @@ describe('the types of core', () => {
     expectTypeOf(createPlant).parameters.toEqualTypeOf<[PlantRepository, unknown]>();
     expectTypeOf(createPlant).returns.toEqualTypeOf<ResultAsync<Plant, CreatePlantError>>();
     expectTypeOf<CreatePlantError['kind']>().toEqualTypeOf<
-      'plant-invalid' | 'id-taken' | 'store-unavailable'
+      'plant-invalid' | 'id-taken' | 'plant-refused' | 'store-unavailable'
     >();
   });
 

@@ -66,12 +66,43 @@ const lateWriter = (): PlantRepository => {
   };
 };
 
+/** Refuses some plants, with a number. */
+const refusing =
+  (isRefused: (plant: NewPlant) => boolean, error = 4001) =>
+  async (): Promise<OpenedRepository> => {
+    const inner = createMemoryRepository();
+    const message = 'no weeds';
+    return {
+      repository: rejecting((plant) =>
+        isRefused(plant)
+          ? errAsync({ kind: 'plant-refused', error, message })
+          : inner.create(plant),
+      ),
+      refused: { id: 7_000n, name: 'Bindweed', tag: 'weed' },
+    };
+  };
+
 describe('the repository contract', () => {
   it('finds nothing wrong with a repository that keeps its promises', async () => {
     expect(await failures(changing((plant) => plant))).toEqual([]);
   });
 
+  it('finds nothing wrong with a repository that has a rule', async () => {
+    expect(await failures(refusing((plant) => plant.tag === 'weed'))).toEqual([]);
+  });
+
   it.each<[string, () => Promise<OpenedRepository>]>([
+    ['has a rule that it does not keep', refusing(() => false)],
+    ['refuses with a number of the table', refusing((plant) => plant.tag === 'weed', 1401)],
+    ['refuses with no number', refusing((plant) => plant.tag === 'weed', 4000.5)],
+    ['refuses an id instead of a plant', refusing((plant) => plant.id === 7_000n)],
+    [
+      'refuses a plant the first time only',
+      (() => {
+        const seen = new Set<bigint>();
+        return refusing(({ id }) => id === 7_000n && seen.size !== seen.add(id).size);
+      })(),
+    ],
     ['keeps ids as doubles', changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }))],
     [
       'keeps 32 bits of an id',

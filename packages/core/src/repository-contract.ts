@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isRefusal } from './errors.ts';
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
 import { ids, notPlants, texts } from './contract-plants.ts';
@@ -27,6 +28,11 @@ export type OpenedRepository = {
   readonly repository: PlantRepository;
   /** Closes the repository and opens it again on the same plants; leave it out where nothing outlives it. */
   readonly reopen?: () => Promise<PlantRepository>;
+  /**
+   * A plant that a rule of the repository's own refuses; leave it out where there is no rule. A plant
+   * with its id and the name `Monstera` must be allowed, as the suite's other plants.
+   */
+  readonly refused?: NewPlant;
   /** Gives up what this test used. */
   readonly dispose?: () => Promise<void>;
 };
@@ -131,6 +137,20 @@ export const describeRepository = (
         { id: 2n, name: 'a', tag: 'bc' },
         { id: 3n, name: 'c', tag: 'ab' },
       ]);
+    });
+
+    given('refuses a plant by a rule each time, and keeps nothing of it', async (opened) => {
+      const { repository, refused: plant } = opened;
+      if (plant === undefined) return;
+      const refusals = [await repository.create(plant), await repository.create(plant)];
+      for (const refusal of refusals) {
+        const error = refusal.isErr() ? refusal.error : undefined;
+        expect(error?.kind).toEqual('plant-refused');
+        if (error?.kind !== 'plant-refused') return;
+        expect(isRefusal(error.error)).toEqual(true);
+        expect(typeof error.message).toEqual('string');
+      }
+      expect(await outcome(repository, { id: plant.id, name: 'Monstera' })).toEqual('ok');
     });
 
     given('keeps every int64 id exactly', async ({ repository }) => {

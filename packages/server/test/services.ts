@@ -1,5 +1,5 @@
 import { createMemoryRepository } from '@plantstore/core';
-import type { ErrorName } from '@plantstore/core/errors';
+import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
 import { limitsOf } from '../src/limits.ts';
@@ -25,7 +25,7 @@ export const pairsOf = (fields: readonly string[] = []): [name: string, value: s
 
 /** What became of a request head, by its name in the error table. */
 export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
-  admission.kind === 'admitted' ? 'admitted' : admission.answer.error;
+  admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.answer.error ?? 0);
 
 /** What becomes of the good request with a change. */
 export const admitted = async (

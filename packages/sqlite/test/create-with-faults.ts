@@ -26,7 +26,10 @@ const create = async (
   const creating = plants.map(async (plant) =>
     (await store.create(plant)).match(
       (): Outcome => 'ok',
-      ({ kind }): Outcome => kind,
+      ({ kind }): Outcome => {
+        if (kind === 'plant-refused') throw new Error('a store has no rules');
+        return kind;
+      },
     ),
   );
   if (meanwhile !== undefined) await store.faults[meanwhile]();

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { connectRaw, parseResponses } from '../../../packages/server/test/raw-http.ts';
 import { installAsStranger, type Stranger } from '../stranger.ts';
 
 const minutes = 60_000;

@@ -1,7 +1,7 @@
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { otherPaths, refusedFraming, servedFraming } from '../../test/framing-cases.ts';
 import { listen, maxBodyBytes } from '../../test/listen.ts';
-import { connectRaw, parseResponses } from '../../test/raw-http.ts';
 import { createMemoryRepository } from '@plantstore/core';
 import { createFetchHandler } from '../create-fetch-handler.ts';
 

@@ -11,8 +11,8 @@ export type Answer = {
   readonly status: number;
   readonly fields: Fields;
   readonly body: string;
-  /** The error in the body, by its name in the error table. */
-  readonly error?: ErrorName;
+  /** The number in the body, if it is an error. */
+  readonly error?: number;
   /** Why, for the log; never part of the response. */
   readonly cause?: unknown;
 };
@@ -52,18 +52,17 @@ type ErrorDetails = {
   readonly retryAfterSeconds?: number;
 };
 
+const numberedAnswer = (status: number, error: number, message: string, more: Fields): Answer => {
+  const body = JSON.stringify({ error, message });
+  return { status, fields: jsonFields(body, more), body, error };
+};
+
 /** The answer for an error of the table. */
 export const errorAnswer = (name: ErrorName, details: ErrorDetails = {}): Answer => {
   const { message = errorMessages[name], fields = none, cause, retryAfterSeconds = 1 } = details;
   const { error, status } = errorTable[name];
-  const body = JSON.stringify({ error, message });
-  return {
-    status,
-    fields: jsonFields(body, [...fieldsOf(name, retryAfterSeconds), ...fields]),
-    body,
-    error: name,
-    ...(cause !== undefined && { cause }),
-  };
+  const more = [...fieldsOf(name, retryAfterSeconds), ...fields];
+  return { ...numberedAnswer(status, error, message, more), ...(cause !== undefined && { cause }) };
 };
 
 /** The answer for a plant that is in the store. */
@@ -81,6 +80,8 @@ export const failureAnswer = (error: BodyUndecodable | CreatePlantError): Answer
         message: faults.map((fault) => errorMessages[fault]).join('; '),
       });
     }
+    case 'plant-refused':
+      return numberedAnswer(400, error.error, error.message, none);
     case 'store-unavailable':
       return errorAnswer('unavailable', { cause: { reason: error.reason, cause: error.cause } });
     case 'id-taken':

@@ -1,3 +1,4 @@
+import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
 import { admitted, pairsOf, serviceWith } from '../../test/services.ts';
@@ -99,17 +100,17 @@ describe('a preflight', () => {
     });
   });
 
-  it.each<[string, Request]>([
+  it.each<[ErrorName, Request]>([
     ['bad-request', without('Host')(preflight)],
     ['path-unknown', { ...preflight, target: '/elsewhere' }],
     ['path-unknown', { ...preflight, target: '*' }],
   ])('comes after framing, Host and path: %s', async (name, request) => {
-    expect(await answerTo(request)).toMatchObject({ error: name });
+    expect(await answerTo(request)).toMatchObject({ error: errorTable[name].error });
   });
 
   it('is no allowed method where CORS is off', async () => {
     const answer = await answerTo(preflight, serviceWith());
-    expect(answer).toMatchObject({ status: 405, error: 'method-not-allowed' });
+    expect(answer).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
     expect(answer?.headers).toContainEqual(['Allow', 'POST']);
   });
 });
@@ -117,7 +118,7 @@ describe('a preflight', () => {
 describe('with CORS on', () => {
   it('another method is told both that are allowed', async () => {
     const answer = await answerTo({ ...goodRequest, method: 'PUT' });
-    expect(answer).toMatchObject({ status: 405, error: 'method-not-allowed' });
+    expect(answer).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
     expect(answer?.headers).toContainEqual(['Allow', 'OPTIONS, POST']);
   });
 

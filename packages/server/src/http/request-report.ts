@@ -1,4 +1,5 @@
 import { errorTable } from '@plantstore/core/errors';
+
 import type { Answer } from './answer.ts';
 import { byteLength } from './byte-length.ts';
 import { describeCause } from '../describe-cause.ts';
@@ -34,9 +35,12 @@ export const reportStart = (request: Reported): void => {
   startChannel.publish({ request: request.info } satisfies RequestStartEvent);
 };
 
+const { status: internal } = errorTable.internal;
+const { status: unavailable } = errorTable.unavailable;
+
 /** A failure of the server or of what it depends on; every other error is the client's. */
-const isServerFault = ({ error }: Answer): boolean =>
-  error === 'internal' || error === 'unavailable';
+const isServerFault = ({ status }: Answer): boolean =>
+  status === internal || status === unavailable;
 
 /** Publishes an answer that reports a failure of the server. */
 export const reportAnswer = (request: Reported, answer: Answer): void => {
@@ -45,7 +49,7 @@ export const reportAnswer = (request: Reported, answer: Answer): void => {
   errorChannel.publish({
     request: request.info,
     status,
-    error: errorTable[error].error,
+    error,
     cause: describeCause(cause),
   } satisfies RequestErrorEvent);
 };
@@ -64,7 +68,7 @@ export type Outcome = {
 const endEventOf = ({ request, answer, startedAt, isWritten }: Outcome): RequestEndEvent => ({
   request: request.info,
   ...(answer !== undefined && { status: answer.status }),
-  ...(answer?.error !== undefined && { error: errorTable[answer.error].error }),
+  ...(answer?.error !== undefined && { error: answer.error }),
   bytes: byteLength(answer?.body ?? ''),
   durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
   isWritten,
@@ -78,7 +82,7 @@ const log = (logger: Logger, event: RequestEndEvent, answer: Answer | undefined)
     return;
   }
   const failed = { ...fields, cause: describeCause(answer.cause) };
-  if (answer.error === 'internal') logger.error(failed, 'request failed');
+  if (answer.status === internal) logger.error(failed, 'request failed');
   else logger.warn(failed, 'request not served');
 };
 

@@ -1,4 +1,4 @@
-import type { ErrorName } from '@plantstore/core/errors';
+import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
 import { admitted, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
@@ -75,7 +75,7 @@ describe('the headers of an error', () => {
   ])('say what %s wants', async (name, change, headers) => {
     const admission = await serviceWith().admit(headOf(change(goodRequest)));
     const answer = admission.kind === 'answered' ? admission.answer : undefined;
-    expect(answer?.error).toBe(name);
+    expect(answer?.error).toBe(errorTable[name].error);
     expect(headersOf(answer as Answer)).toEqual({
       'Content-Type': 'application/json',
       'Content-Length': String(answer?.body.length),

@@ -49,7 +49,7 @@ describe('the answer to a body', () => {
     ['tag-not-text', '{"id":7,"name":"x","tag":null}'],
   ])('is %s to %s', async (name, body) => {
     const answer = await serviceWith().create(bytesOf(body));
-    expect(answer).toMatchObject({ status: 400, error: name });
+    expect(answer).toMatchObject({ status: 400, error: errorTable[name].error });
     expect(JSON.parse(answer.body)).toEqual({
       error: errorTable[name].error,
       message: expect.stringMatching(/\w/) as unknown,
@@ -58,7 +58,7 @@ describe('the answer to a body', () => {
 
   it('is encoding-invalid to what is not UTF-8', async () => {
     expect(await serviceWith().create(Uint8Array.of(0xff))).toMatchObject({
-      error: 'encoding-invalid',
+      error: errorTable['encoding-invalid'].error,
     });
   });
 
@@ -75,8 +75,26 @@ describe('the answer to a body', () => {
     expect(await service.create(bytesOf('{"name":"x","id":7e0}'))).toEqual(first);
     expect(await service.create(bytesOf('{"id":7,"name":"y"}'))).toMatchObject({
       status: 400,
-      error: 'id-taken',
+      error: errorTable['id-taken'].error,
     });
+  });
+
+  it('is 400 with the number and message of a refusal', async () => {
+    const message = 'no weeds: "\ud800"';
+    const repository: PlantRepository = {
+      create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
+    };
+    const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(answer).toMatchObject({ status: 400, error: 4001 });
+    expect(JSON.parse(answer.body)).toEqual({ error: 4001, message });
+  });
+
+  it('is 500 where a refusal has a number of the table', async () => {
+    const repository: PlantRepository = {
+      create: () => errAsync({ kind: 'plant-refused', error: 1401, message: 'no' }),
+    };
+    const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(answer).toMatchObject({ status: 500, error: errorTable.internal.error });
   });
 
   it('is 503 with Retry-After where the store is not there, and only the log hears why', async () => {
@@ -86,7 +104,7 @@ describe('the answer to a body', () => {
     const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
     expect(answer).toMatchObject({
       status: 503,
-      error: 'unavailable',
+      error: errorTable.unavailable.error,
       cause: { reason: 'the disk is full' },
     });
     expect(Object.fromEntries(pairsOf(answer.fields))['Retry-After']).toMatch(/^\d+$/);
@@ -102,7 +120,7 @@ describe('the answer to a body', () => {
     const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
     expect(answer).toMatchObject({
       status: 500,
-      error: 'internal',
+      error: errorTable.internal.error,
       cause: new Error('a bug in /home/secret'),
     });
     expect(answer.body).toBe('{"error":3500,"message":"something went wrong in the service"}');

@@ -1,3 +1,4 @@
+import { errorTable } from '@plantstore/core/errors';
 import type { Answer } from '../http/answer.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -11,6 +12,12 @@ const isBodySmall = ({ head, connection }: Exchange): boolean =>
   head.transferEncoding === undefined &&
   Number(head.contentLength ?? 0) <= connection.context.service.maxBodyBytes;
 
+/** Errors after which the next bytes may not be a request. */
+const framingErrors: ReadonlySet<number | undefined> = new Set([
+  errorTable['bad-request'].error,
+  errorTable['headers-too-large'].error,
+]);
+
 /** The one place that decides whether a connection ends after an answer (RFC 9112 §9.6). */
 export const closesAfter = (exchange: Exchange, { error }: Answer): boolean => {
   const { response, connection, phase } = exchange;
@@ -21,8 +28,7 @@ export const closesAfter = (exchange: Exchange, { error }: Answer): boolean => {
   switch (phase) {
     case 'waiting':
     case 'admitting':
-      // What follows invalid framing may not be a request.
-      return error === 'bad-request' || error === 'headers-too-large' || !isBodySmall(exchange);
+      return framingErrors.has(error) || !isBodySmall(exchange);
     case 'reading':
       return true;
     case 'storing':
