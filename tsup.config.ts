@@ -44,6 +44,8 @@ const options = (packageName: Package): Options => ({
   dts: false,
   // Without its prefix, node:sqlite does not exist.
   removeNodeProtocol: false,
+  // With the sources in them.
+  sourcemap: true,
   silent: true,
 });
 

@@ -49,11 +49,27 @@ describe.each(
       .toSorted();
 
   it('has its manifest, its page, its licence and its code, and no other file', () => {
-    const code = /^dist\/.+\.(js|d\.ts)$/;
+    const code = /^dist\/.+\.(js|js\.map|d\.ts)$/;
     const ofTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
     expect(files().filter((file) => !code.test(file) || ofTests.test(file))).toEqual(
       ['LICENSE', 'README.md', 'package.json', ...(more[name] ?? [])].toSorted(),
     );
+  });
+
+  it('has a source map with the sources of each module', () => {
+    for (const file of files().filter((one) => one.endsWith('.js'))) {
+      const { sources, sourcesContent } = JSON.parse(read(`${file}.map`)) as {
+        sources: string[];
+        sourcesContent: string[];
+      };
+      expect(sourcesContent.length).toBe(sources.length);
+    }
+  });
+
+  it('has declarations of what it exports, and of nothing inside', () => {
+    const declared = files().filter((file) => file.endsWith('.d.ts'));
+    expect(declared).not.toEqual([]);
+    expect(declared.filter((file) => /^dist\/(host|node)\//.test(file))).toEqual([]);
   });
 
   it('imports only packages that its manifest declares', () => {
