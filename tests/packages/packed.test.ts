@@ -141,7 +141,7 @@ describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes 
     const script = join(layout.folder, 'import-all.mjs');
     await cp(fileURLToPath(new URL('consumer/import-all.mjs', import.meta.url)), script);
     const { stdout } = await runIn(layout.folder, process.execPath, [script], layout);
-    expect(stdout).toBe('15 imported\n');
+    expect(stdout).toBe('16 imported\n');
   });
 
   it('creates plants in a file through the bundled host', async () => {
