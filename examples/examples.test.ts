@@ -127,7 +127,7 @@ it('client-throw.ts returns a plant, or throws an error whose cause has its kind
   await expect(failing).rejects.toMatchObject({ cause: { kind: 'unexpected-status' } });
 });
 
-it('use-sqlite.ts keeps a plant, the first time and again', async () => {
+it('use-sqlite.ts keeps a plant, the first time and again, and read-and-back-up.ts reads it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const env = { PLANTS_FILE: join(folder, 'plants.db') };
@@ -135,6 +135,10 @@ it('use-sqlite.ts keeps a plant, the first time and again', async () => {
     const { stdout } = await run(process.execPath, [condition, example('use-sqlite.ts')], { env });
     expect(stdout).toBe('on the disk\n');
   }
+  const { stdout } = await run(process.execPath, [condition, example('read-and-back-up.ts')], {
+    env,
+  });
+  expect(stdout).toBe("{ id: 9223372036854775807n, name: 'Monstera' }\n1 plants\n");
 });
 
 it('test-without-network.ts is a test that passes', async () => {

@@ -33,13 +33,13 @@ const lintKnownBad = (): Report => {
 /** `eslint(no-restricted-imports)` is written `eslint/no-restricted-imports` in a configuration. */
 const ruleOf = (code: string): string => code.replace('(', '/').replace(')', '');
 
-/** The mistakes of a file: each stands below a comment that names the rule it violates. */
+/** The mistakes of a file: each stands below a comment that names the rules it violates. */
 const expectedIn = (file: string): string[] =>
   readFileSync(join(root, file), 'utf8')
     .split('\n')
     .flatMap((line, index) => {
-      const [, rule] = /^ *\/\/ expected: (\S+)$/.exec(line) ?? [];
-      return rule === undefined ? [] : [`${index + 2} ${rule}`];
+      const [, rules = ''] = /^ *\/\/ expected: (.+)$/.exec(line) ?? [];
+      return rules.split(', ').flatMap((rule) => (rule === '' ? [] : [`${index + 2} ${rule}`]));
     });
 
 describe('the import boundaries of packages, and the rules for their code', () => {

@@ -16,7 +16,12 @@ export type BackUpOptions = {
 };
 
 /** How much of a backup is done, in pages of the database. */
-export type BackupProgress = { readonly copied: number; readonly total: number };
+export type BackupProgress = {
+  /** Number of pages that are copied. */
+  readonly copied: number;
+  /** Number of pages of the database. */
+  readonly total: number;
+};
 
 /** A backup that is whole and on the disk. */
 export type PlantsBackup = {
@@ -27,8 +32,17 @@ export type PlantsBackup = {
 };
 
 /** Why a backup was not made. `path` is the file that is concerned. */
-export type BackUpError =
-  OpenSqliteError | { readonly kind: 'exists'; readonly path: string; readonly message: string };
+export type BackUpError = OpenSqliteError | BackUpExists;
+
+/** There is a file of the name of the copy. */
+export type BackUpExists = {
+  /** Tells it from the other errors. */
+  readonly kind: 'exists';
+  /** The file, as an absolute path. */
+  readonly path: string;
+  /** For the operator: what is wrong and what to do about it. */
+  readonly message: string;
+};
 
 const workerFile = new URL(
   import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js',

@@ -1,5 +1,6 @@
 export {
   type BackUpError,
+  type BackUpExists,
   type BackUpOptions,
   type BackupProgress,
   backUpPlants,

@@ -14,6 +14,7 @@ export type OpenSqliteError = {
     | 'disk-full'
     | 'cannot-open'
     | 'missing'
+    | 'no-shared-memory'
     | 'not-a-database'
     | 'replaced'
     | 'log-of-another-file'
@@ -94,6 +95,8 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
       return `the disk that holds ${path} is full`;
     case 'not-a-database':
       return `${path} is no SQLite database; name another file`;
+    case 'no-shared-memory':
+      return `${path} is in a folder in which programs cannot share memory, as in a network folder; move it to a local disk`;
     case 'unexpected':
       return `${path} cannot be used as a plant store${reason}`;
   }

@@ -19,7 +19,11 @@ export type SqliteFailure =
   | 'disk-full'
   | 'cannot-open'
   | 'not-a-database'
+  | 'no-shared-memory'
   | 'unexpected';
+
+/** `SQLITE_IOERR_SHMOPEN`, `SHMSIZE`, `SHMLOCK` and `SHMMAP`: extended result codes. */
+const sharedMemoryCodes: readonly unknown[] = [4618, 4874, 5130, 5386];
 
 /** What the system says of a file beside the database, where SQLite was not yet asked. */
 const systemKinds = new Map<unknown, SqliteFailure>([
@@ -36,6 +40,7 @@ export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   if ('syscall' in thrown && 'code' in thrown) return systemKinds.get(thrown.code) ?? 'cannot-open';
   if (!('errcode' in thrown)) return undefined;
   const { errcode } = thrown;
+  if (sharedMemoryCodes.includes(errcode)) return 'no-shared-memory';
   // The low byte of an extended result code is the primary one.
   return typeof errcode === 'number' ? (kinds.get(errcode & 0xff) ?? 'unexpected') : undefined;
 };

@@ -2,8 +2,8 @@
 import { Agent } from 'node:http';
 // expected: eslint/no-restricted-imports
 import { createPlant } from '@plantstore/core';
-// Such an import stays in the built file, and with it zod.
-// expected: typescript/no-import-type-side-effects
+// The declaration file would import core, which an install of the client does not bring.
+// expected: eslint/no-restricted-imports, typescript/no-import-type-side-effects
 import { type Plant } from '@plantstore/core';
 // expected: eslint/no-restricted-imports
 import * as z from 'zod/mini';
