@@ -68,6 +68,28 @@ describe('SIGHUP', () => {
     expect(await statusWith(host, 'n3w')).toBe(200);
   });
 
+  it('takes names and last days, which the log has instead of tokens', async () => {
+    const { host, path } = await hostWithFile(
+      's3cr3t name=greenhouse until=9999-12-30\nan0ther name=shed until=2020-01-31\n',
+    );
+    expect(await statusWith(host, 's3cr3t')).toBe(200);
+    expect(await statusWith(host, 'an0ther')).toBe(401);
+    await untilLogged(host, (log) => log.includes('"status":401'));
+    expect(host.stdout()).toMatch(/"status":200.*"tokenName":"greenhouse"/);
+    expect(host.stdout()).toMatch(
+      /"tokens of the file have ended and are refused".*"names":"shed"/,
+    );
+    await writeFile(path, 's3cr3t name=greenhouse until=2020-01-31\nan0ther name=shed\n');
+    await hangUp(host, 'the tokens were reread');
+    expect(await statusWith(host, 's3cr3t')).toBe(401);
+    expect(await statusWith(host, 'an0ther')).toBe(200);
+    await untilLogged(host, (log) => log.includes('"tokenName":"shed"'));
+    await writeFile(path, 's3cr3t name=greenhouse until=2020-02-31\n');
+    await hangUp(host, 'the tokens could not be reread');
+    expect(host.stdout()).toContain('has a wrong date in line 1');
+    expect(host.stdout()).not.toMatch(/s3cr3t|an0ther/);
+  });
+
   it('says that tokens of the environment stay', async () => {
     const host = await startHost({ args: ['--database', 'memory:'] });
     await hangUp(host, 'the tokens are from PLANTSTORE_TOKENS and stay');

@@ -72,14 +72,14 @@ describe('the heap of the real host', { timeout: 120_000 }, () => {
   it('has no token of its file, also after a rotation, requests and an idle connection', async () => {
     const folder = await newFolder();
     const file = join(folder, 'tokens');
-    await writeFile(file, `# mine\n${token}\n`);
+    await writeFile(file, `# mine\n${token} name=a-name-of-a-token until=9999-12-30\n`);
     const host = await startHost({
       args: [...common, '--tokens-file', file],
       env: { PLANTSTORE_TOKENS: 'n0t-used' },
       nodeArgs: nodeArgsFor(folder),
     });
     const first = await createOn(host.port, token);
-    await writeFile(file, `${rotated}\n`);
+    await writeFile(file, `${rotated} name=the-name-of-another-token\n`);
     host.process.kill('SIGHUP');
     await untilLogged(host, (log) => log.includes('the tokens were reread'));
     const second = await createOn(host.port, rotated);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { acceptTokens, createTokenSet, digestOf } from './accept-tokens.ts';
+import { acceptTokens, acceptedToken, createTokenSet } from './accept-tokens.ts';
 
 describe('acceptTokens', () => {
   it('accepts each of its tokens and nothing else', async () => {
@@ -28,13 +28,32 @@ describe('acceptTokens', () => {
 
 describe('a set of tokens', () => {
   it('accepts those that it was given last, and no others', async () => {
-    const { authenticate, replace } = createTokenSet([digestOf('one'), digestOf('two')]);
+    const { authenticate, replace } = createTokenSet([acceptedToken('one'), acceptedToken('two')]);
     expect([await authenticate('one'), await authenticate('three')]).toEqual([true, false]);
-    replace([digestOf('two'), digestOf('three')]);
+    replace([acceptedToken('two'), acceptedToken('three')]);
     expect(['one', 'two', 'three'].map((token) => authenticate(token))).toEqual([
       false,
       true,
       true,
+    ]);
+  });
+
+  it('accepts a token with an end before it, and refuses it from then on', () => {
+    let now = 999;
+    const token = { ...acceptedToken('one'), endsAt: 1_000 };
+    const { authenticate } = createTokenSet([token, acceptedToken('two')], () => now);
+    expect([authenticate('one'), authenticate('two')]).toEqual([true, true]);
+    now = 1_000;
+    expect([authenticate('one'), authenticate('two')]).toEqual([false, true]);
+  });
+
+  it('names the token that it accepts, if it has a name', () => {
+    const named = { ...acceptedToken('one'), name: 'greenhouse' };
+    const { authenticate } = createTokenSet([acceptedToken('two'), named]);
+    expect(['one', 'two', 'three'].map((token) => authenticate(token))).toEqual([
+      { tokenName: 'greenhouse' },
+      true,
+      false,
     ]);
   });
 });

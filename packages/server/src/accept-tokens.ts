@@ -5,18 +5,41 @@ import type { Authenticate } from './authenticate.ts';
 /** In hexadecimal digits, which Node gives in a third of the time that a Buffer takes. */
 const hexDigest = (token: string): string => hash('sha256', token, 'hex');
 
-/** The digest of a token, which is kept in its place. */
-export const digestOf = (token: string): Buffer => Buffer.from(hexDigest(token), 'latin1');
+/** What is kept of a token. */
+export type AcceptedToken = {
+  readonly digest: Buffer;
+  readonly name?: string;
+  /** From when on it is refused, in milliseconds since 1970. Default: never. */
+  readonly endsAt?: number;
+};
+
+/** A token without a name and an end. */
+export const acceptedToken = (token: string): AcceptedToken => ({
+  digest: Buffer.from(hexDigest(token), 'latin1'),
+});
 
 const digestBytes = 64;
 /** Reused for each token that is checked. */
 const checked = Buffer.alloc(digestBytes);
 
-const isAmong = (digests: readonly Buffer[], token: string): boolean => {
+/** Returns the index of a token, or -1. */
+const indexAmong = (accepted: readonly AcceptedToken[], token: string): number => {
   checked.write(hexDigest(token), 'latin1');
-  let accepted = 0;
-  for (const digest of digests) accepted |= Number(timingSafeEqual(digest, checked));
-  return accepted === 1;
+  let found = -1;
+  for (const [index, { digest }] of accepted.entries()) {
+    if (timingSafeEqual(digest, checked)) found = index;
+  }
+  return found;
+};
+
+/** Creates an `authenticate` for tokens that may have names and ends. */
+const authenticateAmong = (accepted: readonly AcceptedToken[], now: () => number): Authenticate => {
+  const decisions = accepted.map(({ name }) => (name === undefined ? true : { tokenName: name }));
+  return (token) => {
+    const index = indexAmong(accepted, token);
+    const endsAt = accepted[index]?.endsAt;
+    return (endsAt === undefined || now() < endsAt) && (decisions[index] ?? false);
+  };
 };
 
 /**
@@ -34,24 +57,26 @@ const isAmong = (digests: readonly Buffer[], token: string): boolean => {
  */
 export const acceptTokens = (tokens: readonly string[]): Authenticate => {
   if (!tokens.every(isBearerToken)) throw new TypeError('a token cannot be sent as a bearer token');
-  const digests = tokens.map(digestOf);
-  return (token) => isAmong(digests, token);
+  return authenticateAmong(tokens.map(acceptedToken), Date.now);
 };
 
 /** Tokens that can be exchanged for others while requests are served. */
 export type TokenSet = {
   readonly authenticate: Authenticate;
-  /** From the next request on, the tokens with these digests are accepted and no others. */
-  readonly replace: (digests: readonly Buffer[]) => void;
+  /** From the next request on, these tokens are accepted and no others. */
+  readonly replace: (accepted: readonly AcceptedToken[]) => void;
 };
 
-/** Accepts the tokens with these digests, until they are replaced. */
-export const createTokenSet = (digests: readonly Buffer[]): TokenSet => {
-  let current = digests;
+/** Accepts these tokens, each before its end, until they are replaced. */
+export const createTokenSet = (
+  accepted: readonly AcceptedToken[],
+  now: () => number = Date.now,
+): TokenSet => {
+  let current = authenticateAmong(accepted, now);
   return {
-    authenticate: (token) => isAmong(current, token),
+    authenticate: (token) => current(token),
     replace(others) {
-      current = others;
+      current = authenticateAmong(others, now);
     },
   };
 };

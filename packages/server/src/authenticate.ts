@@ -1,5 +1,24 @@
 /**
- * Decides whether a bearer token may create plants. Only `true` lets a request in; throwing or
- * rejecting answers 500.
+ * What `authenticate` decides. `true` lets a request in, and so does an object with the name of the token, which then
+ * is in the log and in the events of the request. Everything else is refused.
  */
-export type Authenticate = (token: string) => boolean | Promise<boolean>;
+export type TokenDecision =
+  | boolean
+  | {
+      /** Name of the token, for the log. Never a part of the token. */
+      readonly tokenName: string;
+    };
+
+/**
+ * Decides whether a bearer token may create plants. Only `true` or a token's name lets a request in; throwing or
+ * rejecting answers 500.
+ *
+ * @example
+ * ```ts
+ * import type { Authenticate } from '@plantstore/server';
+ *
+ * export const authenticate: Authenticate = (token) =>
+ *   token === process.env['PLANT_TOKEN'] && { tokenName: 'greenhouse' };
+ * ```
+ */
+export type Authenticate = (token: string) => TokenDecision | Promise<TokenDecision>;

@@ -102,10 +102,15 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
   const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = limits;
   const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
-  const answerTo = async (request: Request, head: RequestHead): Promise<Answer> => {
+  const answerTo = async (
+    request: Request,
+    head: RequestHead,
+    admitted: { tokenName: string | undefined },
+  ): Promise<Answer> => {
     try {
       const admission = await service.admit(head);
       if (admission.kind === 'answered') return admission.answer;
+      admitted.tokenName = admission.tokenName;
       const place = inFlight.enter();
       if (place === undefined) return errorAnswer('unavailable', { cause: tooManyInFlight });
       try {
@@ -129,10 +134,11 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
     const requestId = requestIdOf(head.requestId);
     const reported = { info: infoOf(head, requestId) };
     reportStart(reported);
-    const answer = await unlessAborted(signal, async () => answerTo(request, head));
+    const admitted: { tokenName: string | undefined } = { tokenName: undefined };
+    const answer = await unlessAborted(signal, async () => answerTo(request, head, admitted));
     if (answer?.error !== undefined) reportAnswer(reported, answer);
     const isWritten = answer !== undefined;
-    reportEnd(logger, { request: reported, answer, startedAt, isWritten });
+    reportEnd(logger, { request: reported, answer, startedAt, ...admitted, isWritten });
     // Not an error where the app aborts with something else; fetch rejects with it as it is.
     if (!isWritten) throw signal.reason as Error;
     const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];

@@ -1,7 +1,12 @@
 import type { RequestListener } from 'node:http';
 import type { PlantRepository } from '@plantstore/core';
 import { describe, expectTypeOf, it } from 'vitest';
-import { createRequestListener, type RequestListenerOptions, type StartedServer } from './index.ts';
+import {
+  createRequestListener,
+  type RequestListenerOptions,
+  type StartedServer,
+  type TokenDecision,
+} from './index.ts';
 
 declare const repository: PlantRepository;
 
@@ -14,7 +19,7 @@ describe('the types of the server', () => {
     // @ts-expect-error authenticate is missing
     createRequestListener({ repository });
     expectTypeOf<RequestListenerOptions['authenticate']>().returns.toEqualTypeOf<
-      boolean | Promise<boolean>
+      TokenDecision | Promise<TokenDecision>
     >();
   });
 

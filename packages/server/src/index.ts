@@ -4,7 +4,7 @@
  */
 
 export { acceptTokens } from './accept-tokens.ts';
-export type { Authenticate } from './authenticate.ts';
+export type { Authenticate, TokenDecision } from './authenticate.ts';
 export { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 export { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 export type { Logger } from './logger.ts';

@@ -55,6 +55,8 @@ export type RequestEndEvent = {
   readonly bytes: number;
   /** From the head of the request to the end of the answer, in milliseconds. */
   readonly durationMs: number;
+  /** Name of the token that was accepted; `undefined` where none was, or where it has no name. */
+  readonly tokenName?: string;
   /**
    * Whether the whole answer was written; `false` where the connection was gone before. For a fetch
    * handler: whether there is a response.

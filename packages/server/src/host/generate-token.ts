@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
-import { digestOf, type TokenSet } from '../accept-tokens.ts';
+import { acceptedToken, type TokenSet } from '../accept-tokens.ts';
 
 const tokenBytes = 24;
 
@@ -16,7 +16,7 @@ const curlLine = (url: string, token: string): string =>
 /** Generates the token of this run and shows it once, in a line to paste; keeps only its digest. */
 export const generateToken = (tokens: TokenSet, url: string, stderr: Writable): void => {
   const token = randomBytes(tokenBytes).toString('base64url');
-  tokens.replace([digestOf(token)]);
+  tokens.replace([acceptedToken(token)]);
   stderr.write(
     `No tokens are set, so one was generated for this run. Create a plant:\n\n${curlLine(url, token)}\n\n`,
   );

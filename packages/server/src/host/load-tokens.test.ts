@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { digestOf } from '../accept-tokens.ts';
+import { acceptedToken } from '../accept-tokens.ts';
 import { loadTokens } from './load-tokens.ts';
 
 const fileWith = async (text: string) => {
@@ -20,8 +20,47 @@ describe('loadTokens', () => {
     const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'loaded',
-      digests: [digestOf('one'), digestOf('two==')],
+      tokens: [acceptedToken('one'), acceptedToken('two==')],
     });
+  });
+
+  it('reads names and last days, in UTC', async () => {
+    const path = await fileWith(
+      'one name=greenhouse until=2027-01-31\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\nthree name=a.b_c-D9\n',
+    );
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
+      kind: 'loaded',
+      tokens: [
+        { ...acceptedToken('one'), name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
+        { ...acceptedToken('two'), endsAt: Date.UTC(2028, 2, 1) },
+        { ...acceptedToken('three'), name: 'a.b_c-D9' },
+        { ...acceptedToken('three'), name: 'a.b_c-D9' },
+      ],
+    });
+  });
+
+  it.each([
+    ['s3cr3t until=2027-01-31 name=x', 'has no bearer token in line 1: '],
+    ['name=s3cr3t', 'has no bearer token in line 1: '],
+    ['one\ns3cr3t name=', 'has a wrong name in line 2: '],
+    ['s3cr3t name=two/words', 'has a wrong name in line 1: '],
+    [`s3cr3t name=${'x'.repeat(33)}`, 'has a wrong name in line 1: '],
+    ['s3cr3t until=', 'has a wrong date in line 1: '],
+    ['s3cr3t until=2027-02-29', 'has a wrong date in line 1: '],
+    ['s3cr3t until=2027-1-31', 'has a wrong date in line 1: '],
+    ['s3cr3t until=2027-01-31T00:00Z', 'has a wrong date in line 1: '],
+    ['s3cr3t until=s3cr3t', 'has a wrong date in line 1: '],
+    ['s3cr3t\none\ns3cr3t until=2027-01-31', 'has a token of an earlier line'],
+    ['s3cr3t name=a\ns3cr3t name=b', 'has a token of an earlier line'],
+    ['one name=\ntwo until=x\nthree name=*', 'has a wrong name in line 1, 3: '],
+    ['one name=\ntwo until=x', '; it has a wrong date in line 2: '],
+  ])('refuses the line in %j, without repeating a part of it', async (text, says) => {
+    const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
+    expect(loaded).toMatchObject({
+      kind: 'cannot-load',
+      message: expect.stringContaining(says) as unknown,
+    });
+    expect(JSON.stringify(loaded)).not.toMatch(/s3cr3t|xxx/);
   });
 
   it.each([
@@ -61,7 +100,7 @@ describe('loadTokens', () => {
   it('has no tokens where none are set', async () => {
     expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual({
       kind: 'loaded',
-      digests: [],
+      tokens: [],
     });
   });
 });

@@ -1,6 +1,7 @@
 import type { TokenSet } from '../accept-tokens.ts';
 import type { Logger } from '../logger.ts';
 import type { RunningServer } from '../start-server.ts';
+import { warnOfEndedTokens } from './ended-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import type { Settings } from './settings.ts';
@@ -26,8 +27,9 @@ const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<v
     );
     return;
   }
-  tokens.replace(loaded.digests);
-  log.info({ tokens: loaded.digests.length }, 'the tokens were reread');
+  tokens.replace(loaded.tokens);
+  log.info({ tokens: loaded.tokens.length }, 'the tokens were reread');
+  warnOfEndedTokens(loaded.tokens, log);
 };
 
 const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void> => {

@@ -1,5 +1,5 @@
 import { isBearerToken } from '@plantstore/core/wire';
-import { digestOf } from '../accept-tokens.ts';
+import { type AcceptedToken, acceptedToken } from '../accept-tokens.ts';
 import { isFieldName, isOrigin } from '../http/cors.ts';
 import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
 import { defaultLimits } from '../limits.ts';
@@ -103,12 +103,12 @@ const headerNames: Parser<readonly string[]> = {
 };
 
 /** Keeps digests only, because a crash dump contains the settings. */
-const tokenDigests: Parser<readonly Buffer[]> = {
+const tokenDigests: Parser<readonly AcceptedToken[]> = {
   placeholder: 'TOKENS',
   parse(text) {
     const tokens = splitList(text);
     const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
-    if (wrong.length === 0) return { value: tokens.map(digestOf) };
+    if (wrong.length === 0) return { value: tokens.map(acceptedToken) };
     return {
       wanted: `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
     };

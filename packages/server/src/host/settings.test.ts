@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../accept-tokens.ts';
+import { acceptedToken } from '../accept-tokens.ts';
 import { flagOf, settingNames, variableOf } from './setting-table.ts';
 import { helpText, readSettings } from './settings.ts';
 
@@ -104,7 +104,7 @@ describe('readSettings', () => {
       port: 8080,
       basePath: '/garden',
       database: { kind: 'sqlite', path: '/var/lib/plants.db' },
-      tokens: [digestOf('one'), digestOf('two==')],
+      tokens: [acceptedToken('one'), acceptedToken('two==')],
       tlsCert: 'cert.pem',
       tlsKey: 'key.pem',
       corsOrigins: ['https://garden.example'],

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { createTokenSet } from '../accept-tokens.ts';
 import type { Logger } from '../logger.ts';
 import { type RunningServer, startServer } from '../start-server.ts';
+import { warnOfEndedTokens } from './ended-tokens.ts';
 import { generateToken } from './generate-token.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
@@ -70,7 +71,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   if (store.kind === 'cannot-open') {
     return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
   }
-  const tokens = createTokenSet(loaded.digests);
+  const tokens = createTokenSet(loaded.tokens);
   const started = await startServer({
     ...settings,
     corsOrigins: settings.corsOrigins ?? [],
@@ -91,6 +92,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   announce(parts, server.url);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
+  warnOfEndedTokens(loaded.tokens, log);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return { kind: 'started', server, store };
 };

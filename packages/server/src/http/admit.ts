@@ -21,8 +21,12 @@ export type AdmissionRules = {
 };
 
 /** Decided from the head alone: the body is wanted, or this is the answer. */
-export type Admission =
-  { readonly kind: 'admitted' } | { readonly kind: 'answered'; readonly answer: Answer };
+export type Admission = (
+  { readonly kind: 'admitted' } | { readonly kind: 'answered'; readonly answer: Answer }
+) & {
+  /** Name of the token that was accepted, if it has one. */
+  readonly tokenName?: string;
+};
 
 const admitted: Admission = { kind: 'admitted' };
 
@@ -96,7 +100,11 @@ const contentFault = (head: RequestHead, maxBodyBytes: number): Admission | unde
   return undefined;
 };
 
-const isTrue = async (decision: unknown): Promise<boolean> => (await decision) === true;
+const tokenNameIn = (decision: unknown): string | undefined => {
+  if (typeof decision !== 'object' || decision === null) return undefined;
+  const { tokenName } = decision as { tokenName?: unknown };
+  return typeof tokenName === 'string' ? tokenName : undefined;
+};
 
 /**
  * Returns a function that checks request heads in the order framing, path, method, bearer, expectation,
@@ -107,8 +115,12 @@ export const createAdmit = (rules: AdmissionRules) => {
   // Most targets are the path as it is; one with % or ? in it needs decoding.
   const plainTarget = /[%?]/.test(path) ? undefined : path;
 
-  const admitContent = (head: RequestHead, isAccepted: boolean): Admission =>
-    isAccepted ? (contentFault(head, maxBodyBytes) ?? admitted) : refuse('token-rejected');
+  const admitContent = (head: RequestHead, decision: unknown): Admission => {
+    const tokenName = tokenNameIn(decision);
+    if (decision !== true && tokenName === undefined) return refuse('token-rejected');
+    const admission = contentFault(head, maxBodyBytes) ?? admitted;
+    return tokenName === undefined ? admission : { ...admission, tokenName };
+  };
 
   const admitLater = async (
     head: RequestHead,
@@ -116,8 +128,9 @@ export const createAdmit = (rules: AdmissionRules) => {
     token: string,
   ): Promise<Admission> => {
     try {
-      const isAccepted = await withTimeout(timeouts, isTrue(decision));
-      if (isAccepted !== undefined) return admitContent(head, isAccepted);
+      const decide = async () => admitContent(head, await decision);
+      const admission = await withTimeout(timeouts, decide());
+      if (admission !== undefined) return admission;
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
@@ -139,7 +152,7 @@ export const createAdmit = (rules: AdmissionRules) => {
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
-    return typeof decision === 'boolean'
+    return typeof decision === 'boolean' || tokenNameIn(decision) !== undefined
       ? admitContent(head, decision)
       : admitLater(head, decision, token);
   };

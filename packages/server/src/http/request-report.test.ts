@@ -37,6 +37,34 @@ describe('the id of a request', () => {
 });
 
 describe('the line of a request', () => {
+  it.each([
+    ['at once', { tokenName: 'greenhouse' }],
+    ['later', Promise.resolve({ tokenName: 'greenhouse' })],
+  ])(
+    'names the token that authenticate names %s, also where the request is refused',
+    async (_, decision) => {
+      const { logged, logger } = recordLog();
+      const { port } = await listen({ logger, authenticate: () => decision });
+      await sendRaw(port, post(7));
+      await sendRaw(port, post(7).replace('application/json', 'text/plain'));
+      expect(logged).toMatchObject([
+        { status: 200, tokenName: 'greenhouse' },
+        { status: 415, tokenName: 'greenhouse' },
+      ]);
+    },
+  );
+
+  it.each([undefined, null, 1, 'good', {}, { name: 'ada' }, { tokenName: 1 }, { then: 1 }])(
+    'names no token, and the request is refused, where authenticate returns %j',
+    async (decision) => {
+      const { logged, logger } = recordLog();
+      const { port } = await listen({ logger, authenticate: () => decision as never });
+      await sendRaw(port, post(7));
+      expect(logged).toMatchObject([{ status: 401, error: 2402 }]);
+      expect(logged[0]).not.toHaveProperty('tokenName');
+    },
+  );
+
   it('says what was asked and answered, how much, and how long it took', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });

@@ -61,16 +61,25 @@ export type Outcome = {
   readonly answer: Answer | undefined;
   /** When its head arrived, as a time of `performance.now()`. */
   readonly startedAt: number;
+  /** Name of the token that was accepted, if it has one. */
+  readonly tokenName: string | undefined;
   /** Whether the whole answer was written. */
   readonly isWritten: boolean;
 };
 
-const endEventOf = ({ request, answer, startedAt, isWritten }: Outcome): RequestEndEvent => ({
+const endEventOf = ({
+  request,
+  answer,
+  startedAt,
+  tokenName,
+  isWritten,
+}: Outcome): RequestEndEvent => ({
   request: request.info,
   ...(answer !== undefined && { status: answer.status }),
   ...(answer?.error !== undefined && { error: answer.error }),
   bytes: byteLength(answer?.body ?? ''),
   durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+  ...(tokenName !== undefined && { tokenName }),
   isWritten,
 });
 

@@ -61,6 +61,7 @@ export class Exchange {
   private readonly requestId: string;
   private readonly startedAt = performance.now();
   private requestInfo: RequestInfo | undefined;
+  private tokenName: string | undefined;
   private answer: Answer | undefined;
   private body: IncomingBody | undefined;
   /** The answer where the connection broke before it was this request's turn. */
@@ -128,6 +129,7 @@ export class Exchange {
   }
 
   private goOn(admission: Admission): void {
+    this.tokenName = admission.tokenName;
     const { connection } = this;
     const { context } = connection;
     if (this.answer !== undefined || this.request.socket.destroyed) {
@@ -264,7 +266,8 @@ export class Exchange {
   private report(isWritten: boolean): void {
     if (this.isReported) return;
     this.isReported = true;
-    const { answer, startedAt } = this;
-    reportEnd(this.connection.context.logger, { request: this, answer, startedAt, isWritten });
+    const { answer, startedAt, tokenName } = this;
+    const outcome = { request: this, answer, startedAt, tokenName, isWritten };
+    reportEnd(this.connection.context.logger, outcome);
   }
 }

@@ -35,7 +35,7 @@ const answerRaw = (
   reportStart(request);
   const bytes = rawResponse(answer, [...fields, 'X-Request-Id', info.requestId]);
   closeLingering(socket, bytes, (isWritten) =>
-    reportEnd(logger, { request, answer, startedAt, isWritten }),
+    reportEnd(logger, { request, answer, startedAt, tokenName: undefined, isWritten }),
   );
 };
 
