@@ -96,6 +96,13 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     expect(await idOf('a'.repeat(129))).toMatch(/^[\da-f-]{32,36}$/);
   });
 
+  it("the log has the client's address, which the client cannot write", async () => {
+    const { host, send } = await startBoth({}, ['--trusted-proxies', '127.0.0.0/16']);
+    const spoofed = { 'X-Forwarded-For': '192.0.2.1', Forwarded: 'for=192.0.2.1' };
+    await send({ body: plant(7), headers: spoofed });
+    await untilLogged(host, (log) => log.includes('"client":"127.0.0.1"'));
+  });
+
   it("the server gets the client's address from the proxy only", async () => {
     const headers: IncomingHttpHeaders[] = [];
     const recorder = createServer((request, response) => {

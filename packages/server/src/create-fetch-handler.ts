@@ -132,7 +132,7 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
     const startedAt = performance.now();
     const head = headOf(request);
     const requestId = requestIdOf(head.requestId);
-    const reported = { info: infoOf(head, requestId) };
+    const reported = { info: infoOf(head, undefined, requestId) };
     reportStart(reported);
     const admitted: { tokenName: string | undefined } = { tokenName: undefined };
     const answer = await unlessAborted(signal, async () => answerTo(request, head, admitted));

@@ -13,6 +13,12 @@ export type RequestListenerOptions = ServiceOptions &
   Partial<Pick<Limits, 'maxInFlight'>> & {
     /** Where requests are logged, one line each. Default is nowhere. */
     readonly logger?: Logger;
+    /**
+     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). Where a connection comes from one, the log and
+     * the events have the client's address from `Forwarded` or `X-Forwarded-For`. Default is none: they
+     * have the connection's.
+     */
+    readonly trustedProxies?: readonly string[];
   };
 
 /**

@@ -26,6 +26,7 @@ describe('the events of a request', () => {
       requestId: headers['x-request-id'],
       method: 'POST',
       path: '/plants',
+      client: '127.0.0.1',
     };
     expect(told).toEqual([
       ['start', { request }],

@@ -9,6 +9,11 @@ export type RequestInfo = {
   readonly method?: string;
   /** As it was sent, without a query; `undefined` for what could not be parsed. */
   readonly path?: string;
+  /**
+   * The client's address: the connection's, or the one that a trusted proxy names (`trustedProxies`). `undefined` on a Unix
+   * socket, and where the connection was lost at once.
+   */
+  readonly client?: string;
 };
 
 /** What is published to `plantstore:request:start`: the head of a request has come. */

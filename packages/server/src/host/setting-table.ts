@@ -1,5 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { type AcceptedToken, acceptedToken } from '../accept-tokens.ts';
+import { isAddressRange } from '../http/client-address.ts';
 import { isFieldName, isOrigin } from '../http/cors.ts';
 import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
 import { defaultLimits } from '../limits.ts';
@@ -102,6 +103,16 @@ const headerNames: Parser<readonly string[]> = {
   },
 };
 
+const addressRanges: Parser<readonly string[]> = {
+  placeholder: 'ADDRESSES',
+  parse(text) {
+    const value = splitList(text);
+    return value.every(isAddressRange)
+      ? { value }
+      : { wanted: 'addresses, or ranges such as 10.0.0.0/8, comma-separated' };
+  },
+};
+
 /** Keeps digests only, because a crash dump contains the settings. */
 const tokenDigests: Parser<readonly AcceptedToken[]> = {
   placeholder: 'TOKENS',
@@ -156,6 +167,11 @@ export const settingTable = {
     parser: headerNames,
     unset: 'none',
     help: 'further request headers that these pages may send, comma-separated',
+  },
+  trustedProxies: {
+    parser: addressRanges,
+    unset: 'none',
+    help: 'proxies whose Forwarded or X-Forwarded-For names the client in the log, comma-separated',
   },
   healthPort: {
     parser: port,

@@ -76,6 +76,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
     ...settings,
     corsOrigins: settings.corsOrigins ?? [],
     corsAllowedHeaders: settings.corsAllowedHeaders ?? [],
+    trustedProxies: settings.trustedProxies ?? [],
     ...(tls.kind === 'loaded' && { tls: tls.tls }),
     repository: store.repository,
     authenticate: tokens.authenticate,

@@ -19,8 +19,10 @@ const names = {
   'Content-Encoding': 'contentEncoding',
   'Transfer-Encoding': 'transferEncoding',
   Expect: 'expect',
+  Forwarded: 'forwarded',
   Origin: 'origin',
   Upgrade: 'upgrade',
+  'X-Forwarded-For': 'forwardedFor',
   'X-Request-Id': 'requestId',
 } as const;
 
@@ -46,6 +48,8 @@ const repeatedValue = (field: FieldName, first: string, next: string): string | 
     case 'contentEncoding':
     case 'transferEncoding':
     case 'expect':
+    case 'forwarded':
+    case 'forwardedFor':
     case 'upgrade':
       // Lists (RFC 9110 §5.3).
       return `${first}, ${next}`;
@@ -78,6 +82,8 @@ export const readHead = (
     contentEncoding: undefined,
     transferEncoding: undefined,
     expect: undefined,
+    forwarded: undefined,
+    forwardedFor: undefined,
     origin: undefined,
     upgrade: undefined,
     requestId: undefined,

@@ -65,6 +65,38 @@ describe('the line of a request', () => {
     },
   );
 
+  it.each(['hello\r\n\r\n', post(7), head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')])(
+    'has the address of the connection, whatever the client says: %j',
+    async (bytes) => {
+      const { logged, logger } = recordLog();
+      const { port } = await listen({ logger, trustedProxies: ['192.0.2.0/24'] });
+      await sendRaw(port, bytes.replace('\r\n', '\r\nX-Forwarded-For: 203.0.113.1\r\n'));
+      expect(logged).toMatchObject([{ client: '127.0.0.1' }]);
+    },
+  );
+
+  it('has the address that a trusted proxy names, in the last of its fields', async () => {
+    const { logged, logger } = recordLog();
+    const { port } = await listen({ logger, trustedProxies: ['127.0.0.0/8'] });
+    const forwarded = ['203.0.113.1', '203.0.113.2, 127.0.0.9'].map(
+      (list) => `X-Forwarded-For: ${list}\r\n`,
+    );
+    await sendRaw(port, post(7).replace('\r\n', `\r\n${forwarded.join('')}`));
+    expect(logged).toMatchObject([{ client: '203.0.113.2' }]);
+  });
+
+  it('has the address of a connection that is lost before its response', async () => {
+    const { logged, logger } = recordLog();
+    const { port } = await listen({ logger });
+    const { socket, until: untilReceived } = await connectRaw(port);
+    socket.write(post(7));
+    await untilReceived(responses(1));
+    socket.write(head([...goodFields, 'Content-Length: 5']));
+    socket.resetAndDestroy();
+    await until(() => logged.length > 1);
+    expect(logged[1]).toMatchObject({ message: 'request broken off', client: '127.0.0.1' });
+  });
+
   it('says what was asked and answered, how much, and how long it took', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
@@ -73,6 +105,7 @@ describe('the line of a request', () => {
     const written = {
       method: 'POST',
       path: '/plants',
+      client: '127.0.0.1',
       durationMs: expect.any(Number) as unknown,
     };
     expect(logged).toEqual([

@@ -20,10 +20,16 @@ import { shownPath } from './request-path.ts';
 /** A request in events and in the log. */
 export const infoOf = (
   { method, target, requestId: sent }: RequestHead,
+  client?: string,
   requestId = requestIdOf(sent),
 ): RequestInfo => {
   const path = shownPath(target);
-  return { requestId, method, ...(path !== undefined && { path }) };
+  return {
+    requestId,
+    method,
+    ...(path !== undefined && { path }),
+    ...(client !== undefined && { client }),
+  };
 };
 
 /** A request that is reported; its information is read only where something needs it. */

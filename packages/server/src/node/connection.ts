@@ -23,6 +23,8 @@ export class Connection {
   /** How many requests in a row were refused because the server is overloaded. */
   refusals = 0;
   readonly context: ServerContext;
+  /** The address at its other end; read now, because a lost connection has none. */
+  readonly address: string | undefined;
   private readonly socket: Socket;
   /** The exchanges whose responses are not sent yet. */
   private readonly unanswered = new Set<Exchange>();
@@ -37,6 +39,7 @@ export class Connection {
   constructor(context: ServerContext, socket: Socket) {
     this.context = context;
     this.socket = socket;
+    this.address = socket.remoteAddress;
     lingerOnClose(socket);
     // Node 22 does not emit it on responses that wait behind others.
     socket.once('close', () => {

@@ -92,7 +92,9 @@ export class Exchange {
 
   /** The request in events and in the log. */
   get info(): RequestInfo {
-    this.requestInfo ??= infoOf(this.head, this.requestId);
+    const { address, context } = this.connection;
+    const client = context.clientAddressOf(address, this.head);
+    this.requestInfo ??= infoOf(this.head, client, this.requestId);
     return this.requestInfo;
   }
 

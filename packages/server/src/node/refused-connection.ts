@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
 import { type Answer, errorAnswer, type Fields } from '../http/answer.ts';
@@ -11,6 +12,7 @@ import type { Logger } from '../logger.ts';
 import type { RequestInfo } from '../request-events.ts';
 import type { RequestHandler } from './request-handler.ts';
 import { infoOf, reportEnd, reportStart } from '../http/request-report.ts';
+import type { ServerContext } from './server-context.ts';
 
 const rawResponse = ({ status, fields, body }: Answer, more: Fields): string => {
   const all = [...fields, ...more, 'Date', new Date().toUTCString(), 'Connection', 'close'];
@@ -23,7 +25,7 @@ const answerRaw = (
   socket: Duplex,
   answer: Answer,
   logger: Logger,
-  info: RequestInfo = { requestId: randomUUID() },
+  info: RequestInfo,
   fields: Fields = [],
 ): void => {
   if (!socket.writable) {
@@ -85,6 +87,11 @@ const nameOf = (error: ParserError): ErrorName => {
   }
 };
 
+const infoOfUnparsed = (socket: Duplex, { clientAddressOf }: ServerContext): RequestInfo => {
+  const client = socket instanceof Socket ? clientAddressOf(socket.remoteAddress) : undefined;
+  return { requestId: randomUUID(), ...(client !== undefined && { client }) };
+};
+
 /** Calls back once the exchanges of a connection have their responses, unless one has ended it. */
 const afterResponses = (connection: Connection | undefined, goOn: () => void): void => {
   const goOnUnlessEnded = () => {
@@ -109,7 +116,8 @@ export const createClientErrorListener = ({ context, connectionOf }: RequestHand
     const exchange = connection?.latest;
     const answer = errorAnswer(nameOf(error));
     if (exchange === undefined || exchange.request.complete) {
-      afterResponses(connection, () => answerRaw(socket, answer, context.logger));
+      const info = infoOfUnparsed(socket, context);
+      afterResponses(connection, () => answerRaw(socket, answer, context.logger, info));
     } else if (!exchange.response.headersSent) {
       exchange.break(answer);
     } else {
@@ -129,11 +137,12 @@ export const createConnectListener =
     // A client may never read the responses before this one.
     socket.on('timeout', () => socket.destroy());
     const head = headOf(request);
-    const { service, logger } = context;
+    const { service, logger, clientAddressOf } = context;
+    const info = infoOf(head, clientAddressOf(request.socket.remoteAddress, head));
     void Promise.resolve(service.admit(head)).then((admission) => {
       if (admission.kind === 'admitted') return;
       afterResponses(connectionOf(socket), () =>
-        answerRaw(socket, admission.answer, logger, infoOf(head), service.fieldsFor(head.origin)),
+        answerRaw(socket, admission.answer, logger, info, service.fieldsFor(head.origin)),
       );
     });
   };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RequestListenerOptions } from '../create-request-listener.ts';
+import { createClientAddressOf, isAddressRange } from '../http/client-address.ts';
 import { createService } from '../http/service.ts';
 import type { Limits } from '../limits.ts';
 import { loggerOf } from '../logger.ts';
@@ -33,7 +34,19 @@ export const createRequestHandler = (
   const logger = loggerOf(options.logger);
   const service = createService(options, limits);
   const { maxInFlight } = limits;
-  const context: ServerContext = { service, logger, maxInFlight, inFlight: 0, isClosing };
+  const { trustedProxies = [] } = options;
+  if (!trustedProxies.every(isAddressRange)) {
+    throw new TypeError('trustedProxies must be addresses, or ranges such as 10.0.0.0/8');
+  }
+  const clientAddressOf = createClientAddressOf(trustedProxies);
+  const context: ServerContext = {
+    service,
+    logger,
+    clientAddressOf,
+    maxInFlight,
+    inFlight: 0,
+    isClosing,
+  };
   const connections = new Map<Duplex, Connection>();
 
   const open = (socket: Socket): Connection => {

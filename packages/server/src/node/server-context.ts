@@ -1,3 +1,4 @@
+import type { ClientAddressOf } from '../http/client-address.ts';
 import type { Service } from '../http/service.ts';
 import type { Logger } from '../logger.ts';
 
@@ -5,6 +6,7 @@ import type { Logger } from '../logger.ts';
 export type ServerContext = {
   readonly service: Service;
   readonly logger: Logger;
+  readonly clientAddressOf: ClientAddressOf;
   /** How many requests may be in flight: admitted, and not decided. */
   readonly maxInFlight: number;
   inFlight: number;

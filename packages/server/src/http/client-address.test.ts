@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createClientAddressOf, isAddressRange } from './client-address.ts';
+
+const trustedProxies = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];
+const clientOf = (peer: string, forwardedFor?: string, forwarded?: string): string | undefined =>
+  createClientAddressOf(trustedProxies)(peer, { forwarded, forwardedFor });
+
+describe('the address of a client', () => {
+  it.each([
+    ['198.51.100.1', '198.51.100.1'],
+    ['::ffff:198.51.100.1', '198.51.100.1'],
+    ['2001:db8:2::1', '2001:db8:2::1'],
+  ])('of the connection from %s is %s, whatever it sends', (peer, client) => {
+    expect(clientOf(peer, '203.0.113.1', 'for=203.0.113.1')).toBe(client);
+    const trustsNone = createClientAddressOf([]);
+    expect(trustsNone(peer, { forwarded: 'for=203.0.113.1', forwardedFor: undefined })).toBe(
+      client,
+    );
+  });
+
+  it.each(['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8:1::5'])(
+    'is the one that the proxy %s names',
+    (peer) => {
+      expect(clientOf(peer, '203.0.113.1')).toBe('203.0.113.1');
+      expect(clientOf(peer, undefined, 'for=203.0.113.1')).toBe('203.0.113.1');
+    },
+  );
+
+  it.each([
+    ['203.0.113.1', '203.0.113.1'],
+    [' 203.0.113.1\t', '203.0.113.1'],
+    ['203.0.113.1:4711', '203.0.113.1'],
+    ['::ffff:203.0.113.1', '203.0.113.1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    ['198.51.100.9, 203.0.113.1', '203.0.113.1'],
+    ['198.51.100.9, 203.0.113.1, 10.0.0.2, 192.0.2.7', '203.0.113.1'],
+    ['10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    // What the nearest proxy wrote cannot be read, and the rest may be invented.
+    ['203.0.113.1, unknown', '10.1.2.3'],
+    ['203.0.113.1,', '10.1.2.3'],
+    ['203.0.113.1, 10.0.0.2, 300.0.0.1, 10.0.0.4', '10.0.0.4'],
+    ['203.0.113.1 10.0.0.2', '10.1.2.3'],
+    ['fe80::1%eth0', '10.1.2.3'],
+    ['', '10.1.2.3'],
+  ])('in X-Forwarded-For: %j is %s', (field, client) => {
+    expect(clientOf('10.1.2.3', field)).toBe(client);
+  });
+
+  it.each([
+    ['for=203.0.113.1', '203.0.113.1'],
+    ['For="203.0.113.1:80"; proto=https;by=10.0.0.1', '203.0.113.1'],
+    ['proto=http;for="[2001:db8::1]:4711"', '2001:db8::1'],
+    ['for=198.51.100.9, for=203.0.113.1;host=a, for=10.0.0.2', '203.0.113.1'],
+    ['for=198.51.100.9;host="a, for=203.0.113.1', '203.0.113.1'],
+    ['for=203.0.113.1, for=unknown', '10.1.2.3'],
+    ['for=203.0.113.1, for=_hidden', '10.1.2.3'],
+    ['for=203.0.113.1;for=203.0.113.2', '10.1.2.3'],
+    ['for=203.0.113.1, proto=https', '10.1.2.3'],
+    ['for="203.0.113.1', '10.1.2.3'],
+    ['', '10.1.2.3'],
+  ])('in Forwarded: %j is %s', (field, client) => {
+    expect(clientOf('10.1.2.3', undefined, field)).toBe(client);
+  });
+
+  it('is in both fields, or in neither', () => {
+    expect(clientOf('10.1.2.3', '203.0.113.1', 'for=203.0.113.1')).toBe('203.0.113.1');
+    expect(clientOf('10.1.2.3', '203.0.113.1', 'for=203.0.113.2')).toBe('10.1.2.3');
+  });
+
+  it('is never one that stands left of the address that the proxy names', () => {
+    const forged = fc.string({ unit: fc.constantFrom(...'for=",;[]:.1 \\'.split('')) });
+    fc.assert(
+      fc.property(forged, forged, (invented, other) => {
+        expect(clientOf('10.1.2.3', `${invented}, 203.0.113.1`)).toBe('203.0.113.1');
+        expect(clientOf('10.1.2.3', undefined, `${other}, for=203.0.113.1`)).toBe('203.0.113.1');
+      }),
+    );
+  });
+});
+
+it.each([
+  ['10.0.0.0/8', true],
+  ['0.0.0.0/0', true],
+  ['::1', true],
+  ['2001:db8::/129', false],
+  ['10.0.0.0/33', false],
+  ['10.0.0.0/', false],
+  ['10.0.0/8', false],
+  ['proxy.example', false],
+  ['fe80::1%eth0', false],
+  ['', false],
+])('%j is an address or a range: %s', (text, isRange) => {
+  expect(isAddressRange(text)).toBe(isRange);
+});
