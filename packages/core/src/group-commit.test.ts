@@ -4,6 +4,7 @@ import { err, ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import {
   type Commit,
+  type CommittedBatch,
   createGroupCommit,
   type Created,
   type GroupCommitOptions,
@@ -258,6 +259,38 @@ describe('the deadline', () => {
     expect(deadlines[0]).toBeGreaterThanOrEqual(began + 50);
     expect(deadlines[0]).toBeLessThanOrEqual(performance.now());
     await close();
+  });
+});
+
+describe('what is reported', () => {
+  it('is how many creates wait, and each commit with its plants and time, also where it rejects', async () => {
+    const reported: CommittedBatch[] = [];
+    const gate = Promise.withResolvers<void>();
+    const { create, waiting } = createGroupCommit({
+      lanes: [
+        async (plants) => {
+          await gate.promise;
+          if (plants.length === 1) throw new Error('a bug');
+          return plants.map(() => ok());
+        },
+      ],
+      onCommit: (batch) => void reported.push(batch),
+    });
+    expect(waiting()).toBe(0);
+    const first = [create(plant(1)), create(plant(2))];
+    await nextTurn();
+    const second = create(plant(3));
+    expect(waiting()).toBe(3);
+    expect(reported).toEqual([]);
+    gate.resolve();
+    await Promise.all(first);
+    expect(reasonOf(await second)).toMatch('came to nothing');
+    await nextTurn();
+    expect(waiting()).toBe(0);
+    expect(reported).toEqual([
+      { plants: 2, durationMs: expect.any(Number) as unknown },
+      { plants: 1, durationMs: expect.any(Number) as unknown },
+    ]);
   });
 });
 

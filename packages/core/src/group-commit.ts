@@ -32,6 +32,14 @@ export type Commit = (
   giveUpAt: number,
 ) => Promise<readonly (Created | Promise<Created>)[]>;
 
+/** A batch whose commit has ended, with whatever results. */
+export type CommittedBatch = {
+  /** Number of plants in it. */
+  readonly plants: number;
+  /** Time that the commit took, in milliseconds. */
+  readonly durationMs: number;
+};
+
 /** Who commits, and how much. Text is counted in UTF-16 code units; one plant may always be longer. */
 export type GroupCommitOptions = {
   /** Each commits one batch at a time. */
@@ -48,6 +56,11 @@ export type GroupCommitOptions = {
   readonly maxBatchText?: number;
   /** Returns what is wrong with the database now, if anything: the reason when a deadline passes. */
   readonly trouble?: () => string | undefined;
+  /**
+   * Called after each commit, in a microtask, for metrics. What it throws is an uncaught exception and changes no result.
+   * Default: nothing is called.
+   */
+  readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
 /** Creates that share commits. */
@@ -57,6 +70,8 @@ export type GroupCommit = {
    * validated, as every repository does.
    */
   readonly create: PlantRepository['create'];
+  /** Returns the number of creates without a result, those in a commit included. */
+  readonly waiting: () => number;
   /** Waits until every create has its result. Later creates are `store-unavailable`. */
   readonly close: () => Promise<void>;
 };
@@ -73,6 +88,7 @@ type Timer = { ref(): void; unref(): void };
 declare const performance: { now(): number };
 declare const setTimeout: (task: () => void, milliseconds: number) => Timer;
 declare const setImmediate: (task: () => void) => void;
+declare const queueMicrotask: (task: () => void) => void;
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
@@ -109,6 +125,7 @@ export const createGroupCommit = ({
   maxBatchPlants = Infinity,
   maxBatchText = 2 ** 24,
   trouble,
+  onCommit,
 }: GroupCommitOptions): GroupCommit => {
   const free = lanes.toReversed();
   let waiting: Waiting[] = [];
@@ -168,6 +185,7 @@ export const createGroupCommit = ({
 
   const commitBatch = async (lane: Commit, batch: readonly Waiting[]): Promise<void> => {
     const plants = batch.map(({ plant }) => plant);
+    const startedAt = performance.now();
     inFlight.add(batch);
     try {
       const created = await lane(plants, batch.at(-1)?.giveUpAt ?? Infinity);
@@ -181,6 +199,9 @@ export const createGroupCommit = ({
       for (const one of batch) settle(one, broken(thrown));
     }
     inFlight.delete(batch);
+    if (onCommit === undefined) return;
+    const durationMs = performance.now() - startedAt;
+    queueMicrotask(() => onCommit({ plants: plants.length, durationMs }));
   };
 
   const work = async (lane: Commit): Promise<void> => {
@@ -240,6 +261,7 @@ export const createGroupCommit = ({
           add(plant, resolve);
         }),
       ),
+    waiting: () => unsettled,
     close: async () => {
       isClosed = true;
       if (unsettled > 0) await new Promise<void>((resolve) => onDrained.push(resolve));
