@@ -18,3 +18,19 @@ describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async 
     dispose: async () => repository.close(),
   };
 });
+
+it('reports each commit of a batch, and how many creates wait', async () => {
+  const commits: number[] = [];
+  const opened = await openPostgresRepository({
+    url: sharedUrl(await newDatabase()),
+    onCommit: ({ plants }) => void commits.push(plants),
+  });
+  const repository = opened._unsafeUnwrap();
+  const creating = [1n, 2n, 3n].map(async (id) => repository.create({ id, name: 'Monstera' }));
+  await new Promise(process.nextTick);
+  expect(repository.waiting()).toBe(3);
+  await Promise.all(creating);
+  await repository.close();
+  expect(repository.waiting()).toBe(0);
+  expect(commits).toEqual([3]);
+});

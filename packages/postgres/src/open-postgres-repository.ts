@@ -1,5 +1,5 @@
 import type { PlantRepository, StoreUnavailable } from '@plantstore/core';
-import { createGroupCommit } from '@plantstore/core/group-commit';
+import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
 import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
@@ -18,6 +18,8 @@ export type PostgresRepository = PlantRepository & {
    * first check opens. It writes nothing.
    */
   readonly check: () => ResultAsync<void, StoreUnavailable>;
+  /** Number of creates without a result. One that waits for another program's lock may count twice. */
+  readonly waiting: () => number;
   /**
    * Waits for the creates so far and ends the connections; creates that come later answer
    * `store-unavailable`. Closing again does nothing. A plant that was answered is durable whether
@@ -41,9 +43,12 @@ export type PostgresOptions = {
   readonly statementTimeoutMs?: number;
   /** How many creates may wait; one more is `store-unavailable` at once. Default is 10000. */
   readonly maxWaiting?: number;
+  /** Called after each commit of a batch, for metrics. Default: nothing is called. */
+  readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
-type Timing = Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs'>>;
+type Timing = Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs' | 'onCommit'>> &
+  Pick<PostgresOptions, 'onCommit'>;
 
 /** A timer of Node that is set to more fires at once. */
 const longestMs = 2 ** 31 - 1;
@@ -68,14 +73,15 @@ const repositoryOn = (
   const statementTimeoutMs = Math.min(timing.statementTimeoutMs, timing.deadlineMs);
   const commitBatch = createCommitBatch(table);
   const shared = { table, commitBatch, statementTimeoutMs, connect };
-  const { deadlineMs, maxWaiting } = timing;
-  const groupOn = (lanes: readonly Lane[]) =>
+  const { deadlineMs, maxWaiting, onCommit } = timing;
+  const groupOn = (lanes: readonly Lane[], report?: typeof onCommit) =>
     createGroupCommit({
       lanes: lanes.map(({ commit }) => commit),
       deadlineMs,
       maxWaiting,
       maxBatchPlants,
       maxBatchText,
+      ...(report !== undefined && { onCommit: report }),
       trouble: () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
     });
 
@@ -89,7 +95,7 @@ const repositoryOn = (
       createApart: locked.create,
     }),
   );
-  const together = groupOn(lanes);
+  const together = groupOn(lanes, onCommit);
   const checker = createCheck({ connect, statementTimeoutMs });
   let closing: Promise<void> | undefined;
 
@@ -105,6 +111,7 @@ const repositoryOn = (
         ? new ResultAsync(locked.create(plant))
         : together.create(plant),
     check: () => new ResultAsync(checker.check()),
+    waiting: () => together.waiting() + apart.waiting(),
     close: async () => {
       closing ??= close();
       return closing;
@@ -163,11 +170,13 @@ export const openPostgresRepository = ({
   connectTimeoutMs,
   statementTimeoutMs = 4_000,
   maxWaiting = 10_000,
+  onCommit,
 }: PostgresOptions): ResultAsync<PostgresRepository, OpenPostgresError> =>
   new ResultAsync(
     open(url, connectTimeoutMs, {
       deadlineMs: Math.min(deadlineMs, longestMs),
       statementTimeoutMs: Math.min(statementTimeoutMs, longestMs),
       maxWaiting,
+      ...(onCommit !== undefined && { onCommit }),
     }),
   );

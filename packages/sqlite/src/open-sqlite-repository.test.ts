@@ -46,6 +46,26 @@ describe('openSqliteRepository', () => {
     await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
   });
 
+  it('reports each commit, how many creates wait, and the size of the log', async () => {
+    const commits: number[] = [];
+    const path = await plantsFile();
+    const opened = await openSqliteRepository({
+      path,
+      onCommit: ({ plants }) => void commits.push(plants),
+    });
+    const repository = opened._unsafeUnwrap();
+    const creating = [1n, 2n, 3n].map(async (id) => repository.create({ id, name: 'Monstera' }));
+    await new Promise(process.nextTick);
+    expect(repository.waiting()).toBe(3);
+    await Promise.all(creating);
+    await new Promise(setImmediate);
+    expect(repository.waiting()).toBe(0);
+    expect(commits).toEqual([3]);
+    expect(repository.logSize()).toBe((await stat(`${path}-wal`)).size);
+    await repository.close();
+    expect(repository.logSize()).toBe(0);
+  });
+
   it('answers store-unavailable once it is closed, and may be closed again', async () => {
     const repository = await open(await plantsFile());
     await repository.close();

@@ -1,10 +1,15 @@
 import { resolve } from 'node:path';
 import type { NewPlant, PlantRepository, StoreUnavailable } from '@plantstore/core';
-import { type Commit, type Created, createGroupCommit } from '@plantstore/core/group-commit';
+import {
+  type Commit,
+  type CommittedBatch,
+  type Created,
+  createGroupCommit,
+} from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
 import { inTurn } from './in-turn.ts';
-import { logLeftBy, withoutLinks } from './log-file.ts';
+import { logLeftBy, logSize, withoutLinks } from './log-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 
 /** What closing a repository left beside its file. */
@@ -23,6 +28,10 @@ export type SqliteRepository = PlantRepository & {
    * and its thread answers. A file that was put back is opened again.
    */
   readonly check: () => ResultAsync<void, StoreUnavailable>;
+  /** Number of creates without a result. */
+  readonly waiting: () => number;
+  /** Size of the log (`plants.db-wal`), in bytes; 0 where there is none, or where it cannot be seen. */
+  readonly logSize: () => number;
   /**
    * Closes the file; later creates return `store-unavailable`. Closing again does nothing.
    * An acknowledged plant is on the disk whether or not this is ever called.
@@ -69,6 +78,7 @@ const repositoryOn = (
   path: string,
   thread: CommitThread,
   onHeldLog: (size: number) => void,
+  onCommit: SqliteOptions['onCommit'],
 ): SqliteRepository => {
   const { commit, close } = createRecoveringCommit(path, thread, onHeldLog);
   const takeTurn = inTurn();
@@ -79,7 +89,10 @@ const repositoryOn = (
       return committed.value.has(index) ? err({ kind: 'id-taken', id }) : created;
     });
   };
-  const group = createGroupCommit({ lanes: [lane] });
+  const group = createGroupCommit({
+    lanes: [lane],
+    ...(onCommit !== undefined && { onCommit }),
+  });
   let closing: Promise<ClosedSqliteRepository> | undefined;
 
   const check = async (): Promise<Result<void, StoreUnavailable>> => {
@@ -93,6 +106,14 @@ const repositoryOn = (
   return {
     create: group.create,
     check: () => new ResultAsync(check()),
+    waiting: group.waiting,
+    logSize: () => {
+      try {
+        return logSize(withoutLinks(path));
+      } catch {
+        return 0;
+      }
+    },
     close: async () => {
       closing ??= group
         .close()
@@ -112,6 +133,8 @@ export type SqliteOptions = {
    * transaction since, and each time that the log has doubled. Default: nothing is called.
    */
   readonly onHeldLog?: (log: HeldLog) => void;
+  /** Called after each commit, for metrics. Default: nothing is called. */
+  readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
 /** A log that cannot be emptied, because another program still reads what was before it. */
@@ -125,13 +148,14 @@ export type HeldLog = {
 const open = async (
   path: string,
   onHeldLog: (log: HeldLog) => void,
+  onCommit: SqliteOptions['onCommit'],
 ): Promise<Result<SqliteRepository, OpenSqliteError>> => {
   // What it throws is no failure of the commit that found out.
   const report = (size: number) =>
     queueMicrotask(() => onHeldLog({ log: `${withoutLinks(path)}-wal`, size }));
   const data = { path, identity: undefined, mustRewrite: false };
   return (await startCommitThread(data, report)).map((thread) =>
-    repositoryOn(path, thread, report),
+    repositoryOn(path, thread, report, onCommit),
   );
 };
 
@@ -157,5 +181,6 @@ const open = async (
 export const openSqliteRepository = ({
   path,
   onHeldLog = () => {},
+  onCommit,
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> =>
-  new ResultAsync(open(resolve(path), onHeldLog));
+  new ResultAsync(open(resolve(path), onHeldLog, onCommit));
