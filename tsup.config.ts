@@ -79,7 +79,7 @@ export default defineConfig([
     entry: programsOf('server'),
     // Everything but the stores: loading the whole of zod takes longer than loading all the rest.
     noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod', 'neverthrow'],
-    external: ['@plantstore/sqlite', '@plantstore/postgres'],
+    external: ['@plantstore/sqlite', '@plantstore/postgres', 'prom-client'],
     esbuildOptions: fromSources,
   },
 ]);

@@ -26,3 +26,36 @@ it.each([
   const body = JSON.stringify({ error: errorTable[name].error, message: errorMessages[name] });
   expect(readFileSync(join(root, file), 'utf8')).toContain(body);
 });
+
+type Panel = {
+  readonly id: number;
+  readonly type: string;
+  readonly datasource: { readonly uid: string };
+  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+  readonly targets: readonly { readonly refId: string; readonly expr: string }[];
+};
+
+const dashboard = JSON.parse(readFileSync(join(root, 'deploy/grafana-dashboard.json'), 'utf8')) as {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
+};
+
+it('the dashboard has panels that Grafana can place, with variables that it has', () => {
+  const { panels, templating } = dashboard;
+  expect(dashboard).toMatchObject({ title: 'Plantstore', schemaVersion: 39, refresh: '30s' });
+  expect(dashboard).not.toHaveProperty('id');
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const known = new Set(['__rate_interval', ...templating.list.map(({ name }) => name)]);
+  for (const { type, gridPos, datasource, targets } of panels) {
+    expect(['stat', 'timeseries']).toContain(type);
+    expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    expect(datasource.uid).toBe(`$\{datasource}`);
+    expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
+    const used = targets.flatMap(({ expr }) => expr.match(/(?<=\$)\w+/g) ?? []);
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+  }
+  const places = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`),
+  );
+  expect(new Set(places).size).toBe(places.length);
+});

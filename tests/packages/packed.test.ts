@@ -35,11 +35,17 @@ describe('the packed manifests', () => {
     if (name !== 'server') expect(manifest).not.toHaveProperty('peerDependencies');
   });
 
-  it('has the PostgreSQL store as an optional peer of the server', async () => {
+  it('has the PostgreSQL store and prom-client as optional peers of the server', async () => {
     const manifest = JSON.parse(await stranger.read('@plantstore/server/package.json')) as unknown;
     expect(manifest).toMatchObject({
-      peerDependencies: { '@plantstore/postgres': expect.any(String) as unknown },
-      peerDependenciesMeta: { '@plantstore/postgres': { optional: true } },
+      peerDependencies: {
+        '@plantstore/postgres': expect.any(String) as unknown,
+        'prom-client': expect.stringMatching(/^\^/) as unknown,
+      },
+      peerDependenciesMeta: {
+        '@plantstore/postgres': { optional: true },
+        'prom-client': { optional: true },
+      },
     });
   });
 });
@@ -216,6 +222,19 @@ describe('a stranger who has not installed the PostgreSQL store', () => {
       stderr: expect.stringMatching(
         /^plantstore-server: cannot open the database \(--database, PLANTSTORE_DATABASE\): .* npm install @plantstore\/postgres, with --global if this one is\n$/,
       ) as unknown,
+    });
+  });
+});
+
+describe('a stranger who has not installed prom-client', () => {
+  it('is told by the bundled host what to install, where metrics are asked for', async () => {
+    const bin = join('node_modules', '.bin', 'plantstore-server');
+    const args = ['--database', 'memory:', '--health-port', '0', '--metrics', 'on'];
+    await expect(stranger.run(bin, args)).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'plantstore-server: --metrics on (PLANTSTORE_METRICS) needs the package prom-client beside this one: npm install prom-client, with --global if this one is\n',
     });
   });
 });

@@ -7,7 +7,7 @@ import type { Logger } from './logger.ts';
 import { createServer } from './node/builtin-http.ts';
 import { ignoredMessageOptions } from './node/ignored-messages.ts';
 import { createClientErrorListener, createConnectListener } from './node/refused-connection.ts';
-import { createRequestHandler } from './node/request-handler.ts';
+import { createRequestHandler, type RequestHandler } from './node/request-handler.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
@@ -65,25 +65,10 @@ const logHandshakes = (server: Server, logger: Logger): void => {
   });
 };
 
-/**
- * A `node:http` server that answers every request with its row of the error table, those included
- * that Node would answer by itself: HTTP that cannot be parsed, timeouts, `Expect`, `CONNECT`.
- * With `tls` it is a `node:https` server. It does not listen yet. After `close()`, every answer says `Connection: close`.
- *
- * @throws TypeError for a wrong option
- * @example
- * ```ts
- * import { createMemoryRepository } from '@plantstore/core';
- * import { createHttpServer } from '@plantstore/server';
- *
- * const server = createHttpServer({
- *   repository: createMemoryRepository(),
- *   authenticate: (token) => token === process.env['PLANT_TOKEN'],
- * });
- * server.listen(3000, '127.0.0.1');
- * ```
- */
-export const createHttpServer = (options: HttpServerOptions): Server => {
+/** The server of `createHttpServer`, and what serves its requests. */
+export const createServerAndHandler = (
+  options: HttpServerOptions,
+): { readonly server: Server; readonly handler: RequestHandler } => {
   const limits = limitsOf(options);
   const handler = createRequestHandler(options, limits, () => !server.listening);
   const { logger } = handler.context;
@@ -120,5 +105,26 @@ export const createHttpServer = (options: HttpServerOptions): Server => {
   server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
   server.on('clientError', createClientErrorListener(handler));
   server.on('connect', createConnectListener(handler));
-  return server;
+  return { server, handler };
 };
+
+/**
+ * A `node:http` server that answers every request with its row of the error table, those included
+ * that Node would answer by itself: HTTP that cannot be parsed, timeouts, `Expect`, `CONNECT`.
+ * With `tls` it is a `node:https` server. It does not listen yet. After `close()`, every answer says `Connection: close`.
+ *
+ * @throws TypeError for a wrong option
+ * @example
+ * ```ts
+ * import { createMemoryRepository } from '@plantstore/core';
+ * import { createHttpServer } from '@plantstore/server';
+ *
+ * const server = createHttpServer({
+ *   repository: createMemoryRepository(),
+ *   authenticate: (token) => token === process.env['PLANT_TOKEN'],
+ * });
+ * server.listen(3000, '127.0.0.1');
+ * ```
+ */
+export const createHttpServer = (options: HttpServerOptions): Server =>
+  createServerAndHandler(options).server;

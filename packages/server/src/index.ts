@@ -18,6 +18,7 @@ export type { ServiceOptions } from './service-options.ts';
 export {
   type RenewedTls,
   type RunningServer,
+  type ServerUsage,
   type StartedServer,
   startServer,
   type StartServerOptions,

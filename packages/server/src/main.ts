@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { type Outside, run } from './host/run.ts';
 import { variableOf } from './host/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './host/settings.ts';
+import { version } from './version.ts';
 
 /** The outside of the program. */
 export type MainOptions = Outside & {
@@ -13,11 +13,6 @@ export type MainOptions = Outside & {
 
 /** Variables with tokens, or with a database's password. */
 const secretVariables = [variableOf('tokens'), variableOf('database')];
-
-const version = (): string => {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
-};
 
 /**
  * The bundled host: reads the settings, opens the store, serves until a signal asks it to stop.

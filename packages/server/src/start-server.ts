@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
+import { createServerAndHandler, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from './http/request-path.ts';
 import { longestTimerMs } from './limits.ts';
 import { type ListenAddress, listenOn } from './node/listen-on.ts';
@@ -41,10 +41,20 @@ export type RenewedTls =
       readonly message: string;
     };
 
+/** What a server is doing at the moment, for metrics. */
+export type ServerUsage = {
+  /** Requests in flight: admitted, and without a result. At most `maxInFlight`. */
+  readonly inFlight: number;
+  /** Open connections, those in a TLS handshake included. At most `maxConnections`. */
+  readonly connections: number;
+};
+
 /** A server that accepts requests. */
 export type RunningServer = {
   /** Where to post plants. */
   readonly url: string;
+  /** Returns how many requests are in flight and how many connections are open. */
+  readonly usage: () => ServerUsage;
   /** Exchanges the certificate and its key. Connections that are open are not disturbed. */
   readonly renewTls: (tls: TlsOptions) => RenewedTls;
   /**
@@ -155,7 +165,7 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
   const { host = '127.0.0.1', port = 3000, reusePort = false, basePath = '' } = options;
   const address = { host, port, reusePort };
   checkAddress(address);
-  const server = createHttpServer(options);
+  const { server, handler } = createServerAndHandler(options);
   const connections = trackConnections(server);
   const listening = await listenOn(server, address);
   if (listening.kind === 'cannot-listen') return listening;
@@ -165,6 +175,7 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
     kind: 'running',
     server: {
       url: `${scheme}://${listening.authority}${path}`,
+      usage: () => ({ inFlight: handler.context.inFlight, connections: connections.count() }),
       renewTls: (tls) => renewTls(server, tls),
       close: async (deadlineMs = 20_000) => closeGracefully(server, connections, deadlineMs),
     },

@@ -14,15 +14,21 @@ const maxHeaderBytes = 8_192;
 const probeTimeoutMs = 5_000;
 const maxConnections = 100;
 
-const answer = (
+/** What `/metrics` responds with. */
+export type MetricsPage = {
+  readonly read: () => Promise<string>;
+  readonly contentType: string;
+};
+
+const send = (
   response: ServerResponse,
   status: number,
-  told: string,
+  contentType: string,
+  body: string,
   headers: Readonly<Record<string, string>> = {},
 ): void => {
-  const body = `${JSON.stringify({ status: told })}\n`;
   response.writeHead(status, {
-    'Content-Type': 'application/json',
+    'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     // Probes come seconds apart, and a stop need not wait for any.
@@ -32,15 +38,31 @@ const answer = (
   response.end(body);
 };
 
+const answer = (
+  response: ServerResponse,
+  status: number,
+  told: string,
+  headers?: Readonly<Record<string, string>>,
+): void => {
+  send(response, status, 'application/json', `${JSON.stringify({ status: told })}\n`, headers);
+};
+
+const sendMetrics = async (response: ServerResponse, metrics: MetricsPage): Promise<void> => {
+  send(response, 200, metrics.contentType, await metrics.read());
+};
+
 const listenerFor =
-  (isReady: () => Promise<boolean>): RequestListener =>
+  (isReady: () => Promise<boolean>, metrics: MetricsPage | undefined): RequestListener =>
   (request, response) => {
     const path = request.url?.split('?', 1)[0];
     response.on('error', () => {});
-    if (path !== '/livez' && path !== '/readyz') answer(response, 404, 'not found');
-    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const page = path === '/metrics' ? metrics : undefined;
+    if (path !== '/livez' && path !== '/readyz' && page === undefined) {
+      answer(response, 404, 'not found');
+    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       answer(response, 405, 'method not allowed', { Allow: 'GET, HEAD' });
-    } else if (path === '/livez') answer(response, 200, 'alive');
+    } else if (page !== undefined) void sendMetrics(response, page);
+    else if (path === '/livez') answer(response, 200, 'alive');
     else {
       void isReady().then((ready) =>
         answer(response, ready ? 200 : 503, ready ? 'ready' : 'not ready'),
@@ -48,7 +70,10 @@ const listenerFor =
     }
   };
 
-const createHealthServer = (isReady: () => Promise<boolean>): Server => {
+const createHealthServer = (
+  isReady: () => Promise<boolean>,
+  metrics: MetricsPage | undefined,
+): Server => {
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -56,19 +81,20 @@ const createHealthServer = (isReady: () => Promise<boolean>): Server => {
       requestTimeout: probeTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
-    listenerFor(isReady),
+    listenerFor(isReady, metrics),
   );
   server.timeout = probeTimeoutMs;
   server.maxConnections = maxConnections;
   return server;
 };
 
-/** Serves `GET /livez` and `GET /readyz`, plain HTTP, on a port of their own. */
+/** Serves `GET /livez`, `GET /readyz` and, where there are metrics, `GET /metrics`: plain HTTP, on a port of their own. */
 export const startHealth = async (
   isReady: () => Promise<boolean>,
   { host, port }: { readonly host: string; readonly port: number },
+  metrics?: MetricsPage,
 ): Promise<StartedHealth> => {
-  const server = createHealthServer(isReady);
+  const server = createHealthServer(isReady, metrics);
   const listening = await listenOn(server, { host, port, reusePort: false });
   if (listening.kind === 'cannot-listen') return listening;
   return {

@@ -1,7 +1,12 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { PostgresRepository } from '@plantstore/postgres';
-import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
+import {
+  openSqliteRepository,
+  type SqliteOptions,
+  type SqliteRepository,
+} from '@plantstore/sqlite';
 import type { Logger } from '../logger.ts';
+import { isInstalled } from './is-installed.ts';
 import type { DatabaseSetting } from './setting-table.ts';
 
 /** Whether a store answers at the moment. */
@@ -18,14 +23,21 @@ export type OpenedStore =
       readonly kind: 'opened';
       readonly repository: PlantRepository;
       readonly check: StoreCheck;
+      /** Number of creates without a result. */
+      readonly waiting: () => number;
+      /** Size of a SQLite file's log, in bytes. */
+      readonly logSize?: () => number;
       readonly close: () => Promise<void>;
     }
   | { readonly kind: 'cannot-open'; readonly message: string };
 
+/** What a store reports, if anything asks for it. */
+export type Reports = Pick<SqliteOptions, 'onCommit'>;
+
 const opened = (
   repository: SqliteRepository | PostgresRepository,
   close: () => Promise<void>,
-): OpenedStore => ({
+): OpenedStore & { readonly kind: 'opened' } => ({
   kind: 'opened',
   repository,
   check: async () =>
@@ -33,22 +45,14 @@ const opened = (
       (): StoreState => ({ kind: 'answers' }),
       ({ reason, cause }): StoreState => ({ kind: 'away', reason, cause }),
     ),
+  waiting: repository.waiting,
   close,
 });
 
 const packageName = '@plantstore/postgres';
 
-const isInstalled = (name: string): boolean => {
-  try {
-    import.meta.resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 /** Loads the PostgreSQL store, an optional peer dependency, and opens it. */
-const openPostgres = async (url: string): Promise<OpenedStore> => {
+const openPostgres = async (url: string, reports: Reports): Promise<OpenedStore> => {
   if (!isInstalled(packageName)) {
     return {
       kind: 'cannot-open',
@@ -56,8 +60,8 @@ const openPostgres = async (url: string): Promise<OpenedStore> => {
     };
   }
   const { openPostgresRepository } = await import('@plantstore/postgres');
-  return openPostgresRepository({ url }).match(
-    (repository) => opened(repository, repository.close),
+  return openPostgresRepository({ url, ...reports }).match(
+    (repository): OpenedStore => opened(repository, repository.close),
     ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
   );
 };
@@ -68,29 +72,40 @@ const logLeftMessage =
 const heldLogMessage =
   'another program keeps the log beside the database from being emptied: end its transaction, or the log grows with every plant';
 
-const openSqlite = async (path: string, log: Logger): Promise<OpenedStore> =>
-  openSqliteRepository({ path, onHeldLog: (held) => log.warn({ ...held }, heldLogMessage) }).match(
-    (repository) =>
-      opened(repository, async () => {
+const openSqlite = async (path: string, log: Logger, reports: Reports): Promise<OpenedStore> =>
+  openSqliteRepository({
+    path,
+    onHeldLog: (held) => log.warn({ ...held }, heldLogMessage),
+    ...reports,
+  }).match(
+    (repository): OpenedStore => ({
+      ...opened(repository, async () => {
         const { logLeft } = await repository.close();
         if (logLeft !== undefined) log.warn({ log: logLeft }, logLeftMessage);
       }),
+      logSize: repository.logSize,
+    }),
     ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
   );
 
 /** Opens the store that the settings name. */
-export const openStore = async (database: DatabaseSetting, log: Logger): Promise<OpenedStore> => {
+export const openStore = async (
+  database: DatabaseSetting,
+  log: Logger,
+  reports: Reports = {},
+): Promise<OpenedStore> => {
   switch (database.kind) {
     case 'memory':
       return {
         kind: 'opened',
         repository: createMemoryRepository(),
         check: async () => ({ kind: 'answers' }),
+        waiting: () => 0,
         close: async () => {},
       };
     case 'sqlite':
-      return openSqlite(database.path, log);
+      return openSqlite(database.path, log, reports);
     case 'postgres':
-      return openPostgres(database.url);
+      return openPostgres(database.url, reports);
   }
 };

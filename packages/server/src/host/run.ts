@@ -4,6 +4,7 @@ import { describeCause } from '../describe-cause.ts';
 import { createTimeouts, withTimeout } from '../timeouts.ts';
 import { startHealth } from './health-server.ts';
 import { createLog, type LogFormat } from './log.ts';
+import { loadMetrics } from './metrics.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { Invocation } from './settings.ts';
 import { listenForSignals } from './signals.ts';
@@ -82,15 +83,18 @@ export const run = async (
   );
   const readiness = createReadiness(log);
   const { host, healthPort } = settings;
+  const loaded = settings.metrics ? await loadMetrics(readiness.isReady) : undefined;
+  const metrics = loaded?.kind === 'loaded' ? loaded.metrics : undefined;
   const health =
     healthPort === undefined
       ? undefined
-      : await startHealth(readiness.isReady, { host, port: healthPort });
+      : await startHealth(readiness.isReady, { host, port: healthPort }, metrics);
   try {
     if (health?.kind === 'cannot-listen') {
       return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.message}`);
     }
-    const parts = { settings, log, stderr, signals, healthUrl: health?.url };
+    if (loaded?.kind === 'cannot-load') return fail(loaded.message);
+    const parts = { settings, log, stderr, signals, healthUrl: health?.url, metrics };
     const started = await Promise.race([startHost(parts), signals.stopAtOnce, signals.crash]);
     // After the first line, which names the URL.
     for (const warning of warnings) log.warn({}, warning);
@@ -99,6 +103,7 @@ export const run = async (
     return await serveUntilAsked(started, parts, readiness);
   } finally {
     if (health?.kind === 'running') await health.close();
+    metrics?.stop();
     signals.forget();
     log.flush();
   }

@@ -176,7 +176,12 @@ export const settingTable = {
   healthPort: {
     parser: port,
     unset: 'off',
-    help: 'port of /livez and /readyz, 0 for any free one',
+    help: 'port of /livez, /readyz and /metrics, 0 for any free one',
+  },
+  metrics: {
+    parser: onOff,
+    default: 'off',
+    help: 'serve /metrics for Prometheus on the health port; needs the package prom-client',
   },
   maxBodyBytes: {
     parser: wholeNumber('BYTES', 1, 268_435_456),

@@ -118,7 +118,7 @@ type Sources = { readonly [name in SettingName]?: string };
 
 /** Reports settings that do not go together; a wrong one has no value. */
 const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] => {
-  const { port, healthPort, database, reusePort } = settings;
+  const { port, healthPort, database, reusePort, metrics } = settings;
   const conflicts: string[] = [];
   if (sources.tokensFile === variableOf('tokensFile') && sources.tokens !== undefined) {
     conflicts.push(`${sources.tokensFile} and ${sources.tokens} are both set; set one`);
@@ -129,6 +129,9 @@ const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] =>
   }
   if (healthPort !== undefined && healthPort === port && port !== 0) {
     conflicts.push(`${sources.healthPort} must be another port than --port`);
+  }
+  if (metrics === true && sources.healthPort === undefined) {
+    conflicts.push(`${sources.metrics} needs a port for /metrics: set --health-port`);
   }
   if (reusePort !== true) return conflicts;
   const need = (what: string) => void conflicts.push(`${sources.reusePort} needs ${what}`);

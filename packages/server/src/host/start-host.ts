@@ -7,6 +7,7 @@ import { generateToken } from './generate-token.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import { isLoopback } from './loopback.ts';
+import type { Metrics } from './metrics.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import { createReload } from './reload.ts';
 import type { DatabaseSetting } from './setting-table.ts';
@@ -22,6 +23,7 @@ export type HostParts = {
   readonly signals: Signals;
   /** Where health is served, if it is. */
   readonly healthUrl: string | undefined;
+  readonly metrics: Metrics | undefined;
 };
 
 /** The server accepts requests, and keeps plants in the store. */
@@ -62,12 +64,12 @@ const announce = ({ settings, log, healthUrl }: HostParts, url: string): void =>
 
 /** Starts everything but health; a failure is one line. */
 export const startHost = async (parts: HostParts): Promise<StartedHost | HostFailure> => {
-  const { settings, log, stderr, signals } = parts;
+  const { settings, log, stderr, signals, metrics } = parts;
   const tls = await loadTls(settings);
   if (tls.kind === 'cannot-load') return failed(tls.message);
   const loaded = await loadTokens(settings);
   if (loaded.kind === 'cannot-load') return failed(loaded.message);
-  const store = await openStore(settings.database, log);
+  const store = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
   if (store.kind === 'cannot-open') {
     return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
   }
@@ -90,6 +92,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
     );
   }
   const { server } = started;
+  metrics?.measure({ server, store, settings });
   announce(parts, server.url);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);

@@ -9,6 +9,7 @@ export type TrackedConnections = {
   /** Ends the connections without a byte of HTTP; before Node 26, they are not idle (nodejs/node#63470). */
   readonly destroySilent: () => void;
   readonly destroyAll: () => void;
+  readonly count: () => number;
 };
 
 /** Over TLS, the same connection is two sockets. */
@@ -55,6 +56,7 @@ export const trackConnections = (server: Server): TrackedConnections => {
       for (const socket of handshaking.values()) socket.destroy();
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     },
+    count: () => sockets.size + handshaking.size,
     destroyAll() {
       for (const socket of [...handshaking.values(), ...sockets]) socket.destroy();
     },

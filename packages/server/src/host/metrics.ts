@@ -1,0 +1,149 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { RequestEndEvent } from '../request-events.ts';
+import type { RunningServer } from '../start-server.ts';
+import { isInstalled } from './is-installed.ts';
+import type { OpenedStore, Reports } from './open-store.ts';
+import type { Settings } from './settings.ts';
+import { version } from '../version.ts';
+
+/** What is measured once the server accepts requests. */
+export type Measured = {
+  readonly server: RunningServer;
+  readonly store: OpenedStore & { readonly kind: 'opened' };
+  readonly settings: Pick<Settings, 'database' | 'maxInFlight' | 'maxConnections'>;
+};
+
+/** Counts what the process does, from its creation on. */
+export type Metrics = Required<Reports> & {
+  readonly measure: (measured: Measured) => void;
+  /** Returns everything in Prometheus' text format. */
+  readonly read: () => Promise<string>;
+  readonly contentType: string;
+  /** Counts no more. */
+  readonly stop: () => void;
+};
+
+/** Metrics; or why there are none, for the operator. */
+export type LoadedMetrics =
+  | { readonly kind: 'loaded'; readonly metrics: Metrics }
+  | { readonly kind: 'cannot-load'; readonly message: string };
+
+/** In seconds: from a commit on a fast disk to the longest timeout. */
+const durationBuckets = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+
+const channelName = 'plantstore:request:end';
+
+/** Gauges of prom-client whose names promtool does not accept. */
+const misnamed = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+];
+
+const createMetrics = (
+  prometheus: typeof import('prom-client'),
+  isReady: () => Promise<boolean>,
+): Metrics => {
+  const { Counter, Gauge, Histogram } = prometheus;
+  const register = new prometheus.Registry();
+  const registers = [register];
+  prometheus.collectDefaultMetrics({ register });
+  for (const name of misnamed) register.removeSingleMetric(name);
+
+  const requests = new Counter({
+    name: 'plantstore_requests_total',
+    help: 'Requests by the status and the error number of the response; "none" where there is none',
+    labelNames: ['status', 'error'],
+    registers,
+  });
+  const requestDurations = new Histogram({
+    name: 'plantstore_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its response',
+    buckets: durationBuckets,
+    registers,
+  });
+  const commitDurations = new Histogram({
+    name: 'plantstore_commit_duration_seconds',
+    help: 'Time that the store takes to commit a batch of plants',
+    buckets: durationBuckets,
+    registers,
+  });
+  const commitPlants = new Histogram({
+    name: 'plantstore_commit_plants',
+    help: 'Plants in a committed batch',
+    buckets: plantBuckets,
+    registers,
+  });
+  const gauge = (
+    name: string,
+    help: string,
+    value: () => number | Promise<number>,
+    labels: Readonly<Record<string, string>> = {},
+  ): void => {
+    const created = new Gauge({
+      name: `plantstore_${name}`,
+      help,
+      labelNames: Object.keys(labels),
+      registers: [],
+      async collect() {
+        created.set(labels, await value());
+      },
+    });
+    register.registerMetric(created);
+  };
+  gauge('store_up', 'Whether the server accepts plants and the store responds: 1 or 0', async () =>
+    Number(await isReady()),
+  );
+
+  const onEnd = (event: unknown): void => {
+    const { status = 'none', error = 'none', durationMs } = event as RequestEndEvent;
+    requests.inc({ status, error });
+    requestDurations.observe(durationMs / 1_000);
+  };
+  subscribe(channelName, onEnd);
+
+  return {
+    onCommit: ({ plants, durationMs }) => {
+      commitPlants.observe(plants);
+      commitDurations.observe(durationMs / 1_000);
+    },
+    measure({ server, store, settings }) {
+      const { database, maxInFlight, maxConnections } = settings;
+      gauge('requests_in_flight', 'Requests in flight', () => server.usage().inFlight);
+      gauge('requests_in_flight_limit', 'The setting --max-in-flight', () => maxInFlight);
+      gauge('connections', 'Open connections', () => server.usage().connections);
+      gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
+      gauge('plants_waiting', 'Plants that wait for the store', store.waiting);
+      if (store.logSize !== undefined) {
+        gauge('sqlite_log_bytes', 'Size of the log beside the database file', store.logSize);
+      }
+      gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
+        version: version(),
+        node: process.version,
+        database: database.kind,
+      });
+    },
+    read: async () => register.metrics(),
+    contentType: register.contentType,
+    stop() {
+      unsubscribe(channelName, onEnd);
+      register.clear();
+    },
+  };
+};
+
+const packageName = 'prom-client';
+
+/** Loads prom-client, an optional peer dependency, and starts to count. */
+export const loadMetrics = async (isReady: () => Promise<boolean>): Promise<LoadedMetrics> => {
+  if (!isInstalled(packageName)) {
+    return {
+      kind: 'cannot-load',
+      message: `--metrics on (PLANTSTORE_METRICS) needs the package ${packageName} beside this one: npm install ${packageName}, with --global if this one is`,
+    };
+  }
+  return { kind: 'loaded', metrics: createMetrics(await import('prom-client'), isReady) };
+};

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { beginPost } from './begin-post.ts';
+import { newFolder, post, spawnHost, startHost, untilLogged } from './host.ts';
+
+const deployFile = (name: string) =>
+  fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
+
+const startMeasured = async (args: readonly string[]) => {
+  const host = await startHost({ args: ['--health-port', '0', '--metrics', 'on', ...args] });
+  const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+  const scrape = async () => (await fetch(`${health}/metrics`)).text();
+  /** The lines of a metric, without its help and type. */
+  const lines = async (name: string) =>
+    (await scrape()).split('\n').filter((line) => line.startsWith(`plantstore_${name}`));
+  return { host, health, scrape, lines };
+};
+
+describe('the metrics of the real host', () => {
+  it('count and time requests and commits, and show the state of the store', async () => {
+    const path = join(await newFolder(), 'plants.db');
+    const { host, lines } = await startMeasured(['--database', `sqlite:${path}`]);
+    for (const id of [1, 2, 3]) await post(host.url, `{"id":${id},"name":"x"}`);
+    await post(host.url, '{"id":1,"name":"y"}');
+    await untilLogged(host, (log) => log.includes('"error":1401'));
+    expect(await lines('requests_total')).toEqual([
+      'plantstore_requests_total{status="200",error="none"} 3',
+      'plantstore_requests_total{status="400",error="1401"} 1',
+    ]);
+    expect(await lines('request_duration_seconds_count')).toEqual([
+      'plantstore_request_duration_seconds_count 4',
+    ]);
+    expect(await lines('commit_plants_sum')).toEqual(['plantstore_commit_plants_sum 4']);
+    expect(await lines('commit_duration_seconds_count')).toEqual([
+      'plantstore_commit_duration_seconds_count 4',
+    ]);
+    expect(await lines('store_up')).toEqual(['plantstore_store_up 1']);
+    expect(await lines('plants_waiting')).toEqual(['plantstore_plants_waiting 0']);
+    expect((await lines('sqlite_log_bytes'))[0]).toMatch(/^plantstore_sqlite_log_bytes \d{4,}$/);
+    expect((await lines('build_info'))[0]).toMatch(
+      /\{version="\d+\.\d+\.\d+.*",node="v.+",database="sqlite"\} 1$/,
+    );
+  });
+
+  it('have the requests in flight and the connections', async () => {
+    const { host, lines } = await startMeasured(['--database', 'memory:', '--max-in-flight', '7']);
+    const inFlight = await beginPost(host, '{"id":7,"name":"x"}');
+    expect(await lines('requests_in_flight')).toEqual([
+      'plantstore_requests_in_flight 1',
+      'plantstore_requests_in_flight_limit 7',
+    ]);
+    expect((await lines('connections'))[0]).toBe('plantstore_connections 1');
+    expect(await inFlight.status()).toBe(200);
+    expect((await lines('requests_in_flight'))[0]).toBe('plantstore_requests_in_flight 0');
+  });
+
+  it('are not there unless they are asked for', async () => {
+    const host = await startHost({ args: ['--health-port', '0', '--database', 'memory:'] });
+    const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+    expect((await fetch(`${health}/metrics`)).status).toBe(404);
+    expect((await fetch(new URL('/metrics', host.url))).status).toBe(404);
+  });
+
+  it('need a health port', async () => {
+    const host = spawnHost({ args: ['--metrics', 'on'] });
+    expect(await host.exited).toBe(2);
+    expect(host.stderr()).toBe(
+      'plantstore-server: --metrics needs a port for /metrics: set --health-port\n',
+    );
+  });
+
+  it('are all that the dashboard and the alerts ask for', async () => {
+    const path = join(await newFolder(), 'plants.db');
+    const { scrape } = await startMeasured(['--database', `sqlite:${path}`]);
+    const there = new Set([...(await scrape()).matchAll(/^[a-z_]+/gm)].map(([name]) => name));
+    for (const file of ['grafana-dashboard.json', 'prometheus-rules.yml']) {
+      const asked = readFileSync(deployFile(file), 'utf8').match(
+        /\b(?:plantstore|process|nodejs)_[a-z_]+\b/g,
+      );
+      // A series without labels is there before it is counted; this one has labels.
+      there.add('plantstore_requests_total');
+      expect(asked?.filter((name) => !there.has(name))).toEqual([]);
+      expect(asked?.length).toBeGreaterThan(5);
+    }
+  });
+});

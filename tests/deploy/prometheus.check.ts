@@ -1,0 +1,45 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { newFolder, post, startHost } from '../black-box/host.ts';
+
+const deployFile = (name: string) =>
+  fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
+
+const promtool = (args: readonly string[], input = '') =>
+  execFileSync('promtool', args, { input, encoding: 'utf8' });
+
+const isInstalled = spawnSync('promtool', ['--version']).error === undefined;
+
+describe.skipIf(!isInstalled)('promtool accepts', () => {
+  it('the metrics of the server, without a remark', async () => {
+    const path = join(await newFolder(), 'plants.db');
+    const args = ['--database', `sqlite:${path}`, '--health-port', '0', '--metrics', 'on'];
+    const host = await startHost({ args });
+    const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+    await post(host.url, '{"id":7,"name":"Monstera"}');
+    const metrics = await (await fetch(`${health}/metrics`)).text();
+    expect(promtool(['check', 'metrics'], metrics)).toBe('');
+  });
+
+  it('the alerts', () => {
+    expect(promtool(['check', 'rules', deployFile('prometheus-rules.yml')])).toContain('SUCCESS');
+  });
+
+  it('the queries of the dashboard', async () => {
+    const { panels } = JSON.parse(readFileSync(deployFile('grafana-dashboard.json'), 'utf8')) as {
+      panels: { targets: { expr: string }[] }[];
+    };
+    const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const rules = queries.map((query, index) => ({
+      record: `query${index}`,
+      expr: query.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*'),
+    }));
+    const file = join(await newFolder(), 'rules.yml');
+    await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    expect(promtool(['check', 'rules', file])).toContain('SUCCESS');
+  });
+});
