@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { settingNames } from './host/setting-table.ts';
 import { main } from './main.ts';
 
 const outside = (argv: readonly string[]) => ({
@@ -94,5 +95,64 @@ describe('main', () => {
       'plantstore-server: --port must be a whole number from 0 to 65535\n',
     );
     expect(options.signals.eventNames()).toEqual([]);
+  });
+
+  it.each([
+    ['-h', /^Usage: /],
+    ['-v', /^\d+\.\d+\.\d+/],
+  ])('answers %s as its long form', async (flag, text) => {
+    const options = outside([flag]);
+    expect(await main(options)).toBe(0);
+    expect(options.stdout.read()).toMatch(text);
+  });
+
+  it('shows with --check-settings every setting and where it is from, without a secret', async () => {
+    const options = outside([
+      '--check-settings',
+      '--port',
+      '8080',
+      '--metrics=on',
+      '--health-port=0',
+    ]);
+    const env = {
+      PLANTSTORE_PORT: '1',
+      PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@db/garden?password=s3cr3t',
+      PLANTSTORE_TOKENS: 's3cr3t',
+      PLANTSTORE_CORS_ORIGINS: 'https://one.example, https://two.example',
+      PLANTSTORE_HOTS: 's3cr3t',
+    };
+    expect(await main({ ...options, env })).toBe(0);
+    const text = String(options.stdout.read());
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        ['--host', 'default', '127.0.0.1'],
+        ['--port', '--port', '8080'],
+        ['--database', 'PLANTSTORE_DATABASE', 'postgres://db/garden'],
+        ['PLANTSTORE_TOKENS', 'PLANTSTORE_TOKENS', 'set, not shown'],
+        ['--cors-origins', 'PLANTSTORE_CORS_ORIGINS', 'https://one.example,https://two.example'],
+        ['--metrics', '--metrics', 'on'],
+        ['--max-in-flight', 'default', '1024'],
+      ]),
+    );
+    expect(lines).toHaveLength(settingNames.length);
+    const warned = String(options.stderr.read());
+    expect(warned).toContain('unknown variable PLANTSTORE_HOTS');
+    expect(text + warned).not.toContain('s3cr3t');
+  });
+
+  it('reports wrong settings with --check-settings, and exits with 2', async () => {
+    const options = outside(['--check-settings', '--port', 'x']);
+    expect(await main(options)).toBe(2);
+    expect(options.stdout.read()).toBe(null);
+    expect(options.stderr.read()).toContain('--port must be');
+  });
+
+  it.each(['-hv', '-x'])('takes no other short form: %s', async (flag) => {
+    const options = outside([flag, '--port', 'x']);
+    expect(await main(options)).toBe(flag === '-hv' ? 0 : 2);
   });
 });

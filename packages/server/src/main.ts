@@ -30,6 +30,12 @@ export const main = async ({ argv, env, ...outside }: MainOptions): Promise<numb
     case 'help':
       stdout.write(helpText);
       return 0;
+    case 'check':
+      stderr.write(
+        invocation.warnings.map((warning) => `plantstore-server: ${warning}\n`).join(''),
+      );
+      stdout.write(invocation.text);
+      return 0;
     case 'version':
       stdout.write(`${version()}\n`);
       return 0;

@@ -250,3 +250,24 @@ export const defaultOf = (name: SettingName): string => {
   const row: Setting = settingTable[name];
   return 'default' in row ? String(row.default) || 'none' : row.unset;
 };
+
+/** Names a database; of a URL hosts and name only, because a password may be before or after them. */
+export const databaseName = (setting: DatabaseSetting): string => {
+  switch (setting.kind) {
+    case 'memory':
+      return 'memory:';
+    case 'sqlite':
+      return `sqlite:${setting.path}`;
+    case 'postgres':
+      return setting.url.replace(/\?.*$/s, '').replace(/^[^:]*:\/\/(?:.*@)?/s, 'postgres://');
+  }
+};
+
+/** The value of a setting that is set, without a secret. */
+export const showSetting = (name: SettingName, value: unknown): string => {
+  const { isSecret }: Setting = settingTable[name];
+  if (isSecret) return 'set, not shown';
+  if (name === 'database') return databaseName(value as DatabaseSetting);
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return Array.isArray(value) ? value.join(',') : String(value);
+};

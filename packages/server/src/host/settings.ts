@@ -7,6 +7,7 @@ import {
   settingNames,
   type SettingName,
   settingTable,
+  showSetting,
   variableOf,
 } from './setting-table.ts';
 
@@ -30,13 +31,20 @@ export type Invocation =
       /** What the operator should know, though the program can run. */
       readonly warnings: readonly string[];
     }
+  | {
+      /** `text` shows every setting and where it is from, without a secret. */ readonly kind: 'check';
+      readonly text: string;
+      readonly warnings: readonly string[];
+    }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'wrong'; readonly faults: readonly string[] };
 
 const prefix = 'PLANTSTORE_';
 const variables = settingNames.map(variableOf);
-const flags = [...settingNames.flatMap((name) => flagOf(name) ?? []), '--help', '--version'];
+/** Options without a value, and their short forms. */
+const switches = { '--help': '-h', '--version': '-v', '--check-settings': undefined } as const;
+const flags = [...settingNames.flatMap((name) => flagOf(name) ?? []), ...Object.keys(switches)];
 
 const helpLine = (name: SettingName): string => {
   const { parser, help } = settingTable[name];
@@ -52,8 +60,9 @@ export const helpText = `Usage: plantstore-server [settings]
 Serves POST {base}/plants. A flag wins over its environment variable. Times are in milliseconds.
 
 ${settingNames.map(helpLine).join('')}
-  ${'--help'.padEnd(32)}print this and exit
-  ${'--version'.padEnd(32)}print the version and exit
+  ${'--check-settings'.padEnd(32)}print the settings and where each is from, and exit: 0, or 2 if one is wrong
+  ${'-h, --help'.padEnd(32)}print this and exit
+  ${'-v, --version'.padEnd(32)}print the version and exit
 
 SIGTERM stops it gracefully, SIGHUP makes it reread the tokens file, certificate and key.
 Exit status: 0 after a graceful stop, 2 for wrong settings, 1 after any other end.
@@ -73,14 +82,17 @@ const nearestVariable = (name: string): string | undefined =>
 export const misspeltVariables = (env: Environment): string[] =>
   Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
 
-const isBoolean = (flag: string): boolean => flag === '--help' || flag === '--version';
+const isSwitch = (flag: string): flag is keyof typeof switches => Object.hasOwn(switches, flag);
 
-const options = Object.fromEntries(
-  flags.map((flag) => [
-    flag.slice(2),
-    { type: isBoolean(flag) ? ('boolean' as const) : ('string' as const) },
-  ]),
-);
+const optionOf = (flag: string) => {
+  const short = isSwitch(flag) ? switches[flag]?.slice(1) : undefined;
+  return {
+    type: isSwitch(flag) ? ('boolean' as const) : ('string' as const),
+    ...(short !== undefined && { short }),
+  };
+};
+
+const options = Object.fromEntries(flags.map((flag) => [flag.slice(2), optionOf(flag)]));
 
 /** Reads texts by flag from a command line, and everything that is wrong with its form. */
 const readCommandLine = (argv: readonly string[]) => {
@@ -101,10 +113,12 @@ const readCommandLine = (argv: readonly string[]) => {
       if (!isAfterUnknown) faults.add(`unexpected argument "${token.value}"; see --help`);
     }
     if (token.kind !== 'option') continue;
-    const { rawName, value, inlineValue } = token;
+    const { value, inlineValue } = token;
+    const long = `--${token.name}`;
+    const rawName = isSwitch(long) && token.rawName === switches[long] ? long : token.rawName;
     isAfterUnknown = !flags.includes(rawName);
     if (isAfterUnknown) faults.add(unknownOption(rawName));
-    else if (isBoolean(rawName)) written.set(rawName, '');
+    else if (isSwitch(rawName)) written.set(rawName, '');
     else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
       faults.add(`${rawName} needs a value`);
     } else if (written.has(rawName)) faults.add(`${rawName} is given more than once`);
@@ -150,6 +164,16 @@ const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] =>
   return conflicts;
 };
 
+const settingsText = (settings: Settings, sources: Sources): string =>
+  settingNames
+    .map((name) => {
+      const value = settings[name];
+      const shown = sources[name] === undefined ? defaultOf(name) : showSetting(name, value);
+      const title = (flagOf(name) ?? variableOf(name)).padEnd(26);
+      return `${title}${(sources[name] ?? 'default').padEnd(34)}${shown}\n`;
+    })
+    .join('');
+
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
   const { written, faults } = readCommandLine(argv);
@@ -177,7 +201,8 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
   const warnings = misspeltVariables(env).map(
     (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
   );
-  return faults.length > 0
-    ? { kind: 'wrong', faults: [...faults, ...warnings] }
+  if (faults.length > 0) return { kind: 'wrong', faults: [...faults, ...warnings] };
+  return written.has('--check-settings')
+    ? { kind: 'check', text: settingsText(settings, sources), warnings }
     : { kind: 'run', settings, warnings };
 };

@@ -10,7 +10,7 @@ import { isLoopback } from './loopback.ts';
 import type { Metrics } from './metrics.ts';
 import { type OpenedStore, openStore } from './open-store.ts';
 import { createReload } from './reload.ts';
-import type { DatabaseSetting } from './setting-table.ts';
+import { databaseName } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import type { Signals } from './signals.ts';
 
@@ -38,22 +38,10 @@ export type HostFailure = { readonly kind: 'failed'; readonly message: string };
 
 const failed = (message: string): HostFailure => ({ kind: 'failed', message });
 
-/** Names a database; of a URL hosts and name only, because a password may be before or after them. */
-const nameOf = (database: DatabaseSetting): string => {
-  switch (database.kind) {
-    case 'memory':
-      return 'memory:';
-    case 'sqlite':
-      return `sqlite:${database.path}`;
-    case 'postgres':
-      return database.url.replace(/\?.*$/s, '').replace(/^[^:]*:\/\/(?:.*@)?/s, 'postgres://');
-  }
-};
-
 const announce = ({ settings, log, healthUrl }: HostParts, url: string): void => {
   const { host, tlsCert } = settings;
   const health = healthUrl === undefined ? {} : { health: healthUrl };
-  const database = nameOf(settings.database);
+  const database = databaseName(settings.database);
   log.info({ url, database, pid: process.pid, ...health }, 'accepting plants');
   if (tlsCert !== undefined || isLoopback(host)) return;
   log.warn(
