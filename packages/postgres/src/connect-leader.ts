@@ -17,6 +17,17 @@ export type Servers = {
   readonly connectTimeoutMs: number;
 };
 
+const defaultConnectTimeoutMs = 2_000;
+
+/** A timer of Node that is set to more fires at once. */
+export const longestMs = 2 ** 31 - 1;
+
+/** The servers of a URL. The time to log in is that of the caller, else that of the URL, else 2 seconds. */
+export const serversOf = (url: DatabaseUrl, connectTimeoutMs?: number): Servers => {
+  const timeoutMs = connectTimeoutMs ?? url.connectTimeoutMs ?? defaultConnectTimeoutMs;
+  return { url, connectTimeoutMs: Math.min(timeoutMs, longestMs) };
+};
+
 /** A few words on a server that could not be used. */
 export const describeFailure = (failure: ConnectFailure): string => {
   const name = nameOf(failure.address);

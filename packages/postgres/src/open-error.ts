@@ -16,6 +16,7 @@ export type OpenPostgresError = {
     | 'standby-only'
     | 'table-denied'
     | 'table-foreign'
+    | 'table-missing'
     | 'tls-failed'
     | 'unexpected';
   /** For the operator: what is wrong and what to do about it. It has no password. */
@@ -44,6 +45,7 @@ const kindOf = (thrown: unknown): Kind => {
     return isOfTls(thrown) ? 'tls-failed' : 'unreachable';
   }
   if (state === '3D000') return 'database-unknown';
+  if (state === '42P01') return 'table-missing';
   if (state.startsWith('28') || state === '42501') return 'access-denied';
   return /^(53|57P|08(?!P01))/.test(state) ? 'unreachable' : 'unexpected';
 };
@@ -75,6 +77,8 @@ const advice = (kind: Kind, { user, database, password }: DatabaseUrl): string =
       return 'no secure connection to the server: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding in the URL, or the certificate of the server';
     case 'unreachable':
       return 'no database server can be reached: start it, or correct the host and the port in the URL';
+    case 'table-missing':
+      return `the database ${database} has no table plants: no host has used it yet, or the search_path leads elsewhere`;
     case 'unexpected':
     case 'table-denied':
     case 'table-foreign':
@@ -89,6 +93,7 @@ const telling: readonly Kind[] = [
   'database-unknown',
   'tls-failed',
   'encoding-unsupported',
+  'table-missing',
   'unexpected',
   'standby-only',
   'unreachable',

@@ -2,7 +2,13 @@ import type { PlantRepository, StoreUnavailable } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
-import { connectLeader, describeFailure, type Servers } from './connect-leader.ts';
+import {
+  connectLeader,
+  describeFailure,
+  longestMs,
+  type Servers,
+  serversOf,
+} from './connect-leader.ts';
 import { type Address, readDatabaseUrl } from './database-url.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { createLane, type Lane } from './lane.ts';
@@ -50,14 +56,9 @@ export type PostgresOptions = {
 type Timing = Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs' | 'onCommit'>> &
   Pick<PostgresOptions, 'onCommit'>;
 
-/** A timer of Node that is set to more fires at once. */
-const longestMs = 2 ** 31 - 1;
-
 const lanesInFlight = 2;
 const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
-
-const defaultConnectTimeoutMs = 2_000;
 
 const repositoryOn = (
   servers: Servers,
@@ -127,8 +128,7 @@ const open = async (
   const read = readDatabaseUrl(text, process.env);
   if (read.isErr()) return err(read.error);
   const url = read.value;
-  const timeoutMs = connectTimeoutMs ?? url.connectTimeoutMs ?? defaultConnectTimeoutMs;
-  const servers = { url, connectTimeoutMs: Math.min(timeoutMs, longestMs) };
+  const servers = serversOf(url, connectTimeoutMs);
   const connected = await connectLeader(servers);
   if (connected.isErr()) return err(connectError(url, connected.error));
   const session = connected.value;

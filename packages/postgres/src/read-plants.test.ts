@@ -1,0 +1,83 @@
+import type { NewPlant } from '@plantstore/core';
+import { describe, expect, it } from 'vitest';
+import { newRole, openAndClose } from '../test/open.ts';
+import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import type { OpenPostgresError } from './open-error.ts';
+import { openPostgresRepository } from './open-postgres-repository.ts';
+import { readPlants } from './read-plants.ts';
+
+const readAll = async (url: string, after?: bigint) => {
+  const plants: NewPlant[] = [];
+  const errors: OpenPostgresError[] = [];
+  for await (const read of readPlants({ url, ...(after !== undefined && { after }) })) {
+    if (read.isOk()) plants.push(read.value);
+    else errors.push(read.error);
+  }
+  return { plants, errors };
+};
+
+const [smallest, largest] = [-(2n ** 63n), 2n ** 63n - 1n];
+const extremes: NewPlant[] = [
+  { id: smallest, name: '' },
+  { id: -1n, name: 'e\u0301', tag: '' },
+  { id: 0n, name: '🪴\n"' },
+  { id: 2n ** 53n + 1n, name: 'Monstera', tag: 'NULL' },
+  { id: largest, name: 'x'.repeat(100_000), tag: 'y'.repeat(100_000) },
+];
+
+describe('readPlants', () => {
+  it('reads every plant as it is, in the order of the ids, while a repository is open', async () => {
+    const url = sharedUrl(await newDatabase());
+    const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
+    for (const plant of extremes.toReversed()) await repository.create(plant);
+    expect(await readAll(url)).toEqual({ plants: extremes, errors: [] });
+    expect((await readAll(url, -1n)).plants).toEqual(extremes.slice(2));
+    expect((await readAll(url, largest)).plants).toEqual([]);
+    await repository.close();
+  });
+
+  it('reads many plants, and long ones, a page at a time', async () => {
+    const url = sharedUrl(await newDatabase());
+    await openAndClose(url);
+    await runSql(
+      url,
+      `INSERT INTO plants SELECT id, 'plant ' || id, NULL FROM generate_series(1, 2500) id`,
+      `INSERT INTO plants SELECT id, repeat('x', 3000000), repeat('y', 3000000) FROM generate_series(2501, 2505) id`,
+    );
+    const { plants, errors } = await readAll(url);
+    expect(errors).toEqual([]);
+    expect(plants.map(({ id }) => id)).toEqual(
+      Array.from({ length: 2_505 }, (_, n) => BigInt(n + 1)),
+    );
+    expect(plants.at(-1)?.tag).toHaveLength(3_000_000);
+  });
+
+  it('needs the right to read only', async () => {
+    const database = await newDatabase();
+    await openAndClose(sharedUrl(database));
+    const role = await newRole(database);
+    await runSql(
+      sharedUrl(database),
+      `INSERT INTO plants VALUES (7, 'Monstera', NULL)`,
+      `GRANT SELECT ON plants TO ${role.user}`,
+    );
+    const { plants, errors } = await readAll(sharedUrl(database, role));
+    expect([plants, errors]).toEqual([[{ id: 7n, name: 'Monstera' }], []]);
+  });
+
+  it('yields why it cannot read, and makes no table', async () => {
+    const database = await newDatabase();
+    const url = sharedUrl(database);
+    for (const _ of ['first', 'again']) {
+      const { plants, errors } = await readAll(url);
+      expect(plants).toEqual([]);
+      expect(errors).toMatchObject([
+        { kind: 'table-missing', message: expect.stringContaining(`${database} has no table`) },
+      ]);
+    }
+    expect((await readAll('postgres://ada@127.0.0.1:1/garden')).errors).toMatchObject([
+      { kind: 'unreachable' },
+    ]);
+    expect((await readAll('postgres://[')).errors).toMatchObject([{ kind: 'url-invalid' }]);
+  });
+});
