@@ -15,3 +15,10 @@ export {
   type SqliteRepository,
 } from './open-sqlite-repository.ts';
 export { readPlants, type ReadPlantsOptions } from './read-plants.ts';
+export { checkPlants, type IdRange, type PlantsCheck } from './check-plants.ts';
+export {
+  type RestoredPlants,
+  type RestoreError,
+  type RestoreOptions,
+  restorePlants,
+} from './restore-plants.ts';

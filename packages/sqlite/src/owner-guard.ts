@@ -4,12 +4,12 @@ import { Database } from './node-sqlite.ts';
 /** Path of the empty file beside a database that its one owner keeps locked. */
 export const guardPathOf = (file: string): string => `${file}-owner`;
 
-/** Gives the guard the rights of the database, as SQLite does with its log. */
-const copyRights = (file: string, guardPath: string): void => {
+/** Gives a file the rights of the database, as SQLite does with its log. */
+export const copyRights = (file: string, path: string): void => {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || process.geteuid === undefined) return;
-  chmodSync(guardPath, found.mode & 0o777);
-  if (process.geteuid() === 0) chownSync(guardPath, found.uid, found.gid);
+  chmodSync(path, found.mode & 0o777);
+  if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);
 };
 
 /**

@@ -1,0 +1,101 @@
+import { mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { checkPlants } from './check-plants.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { readPlants } from './read-plants.ts';
+
+let folder = '';
+let path = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  path = join(folder, 'plants.db');
+  return async () => rm(folder, { recursive: true });
+});
+
+const ids = Array.from({ length: 5_000 }, (_, index) => BigInt(index - 2_500) * 3n);
+
+const openStore = async () => {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  await Promise.all(ids.map(async (id) => repository.create({ id, name: `plant ${id}` })));
+  return repository;
+};
+
+const pageSize = 4_096;
+const overwritePage = async (page: number) => {
+  const file = await openFile(path, 'r+');
+  await file.write(Buffer.alloc(pageSize, 0xff), 0, pageSize, page * pageSize);
+  await file.close();
+};
+const pages = async () => (await stat(path)).size / pageSize;
+
+describe('checkPlants', () => {
+  it('finds nothing wrong with a sound file, whether or not a repository has it open', async () => {
+    const repository = await openStore();
+    const whole = { from: ids[0], to: ids.at(-1), plants: ids.length };
+    const open = checkPlants(path)._unsafeUnwrap();
+    expect(open).toMatchObject({ plants: ids.length, damage: [], readable: [whole] });
+    expect(open.logSize).toBeGreaterThan(0);
+    await repository.close();
+    const closed = checkPlants(path)._unsafeUnwrap();
+    expect(closed).toMatchObject({ plants: ids.length, damage: [], readable: [whole], logSize: 0 });
+    expect(closed.size).toBe((await stat(path)).size);
+  });
+
+  it('finds an empty store sound', async () => {
+    await (await openSqliteRepository({ path }))._unsafeUnwrap().close();
+    expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({
+      plants: 0,
+      damage: [],
+      readable: [],
+    });
+  });
+
+  it('finds a damaged page wherever it is, and every plant of the other pages', async () => {
+    await (await openStore()).close();
+    const intact = await openFile(path);
+    const bytes = await intact.readFile();
+    await intact.close();
+    const lost: number[] = [];
+    for (let page = 2; page < (await pages()); page += 7) {
+      await overwritePage(page);
+      const { damage, readable, plants } = checkPlants(path)._unsafeUnwrap();
+      expect(damage.length).toBeGreaterThan(0);
+      lost.push(ids.length - plants);
+      let read = 0;
+      for (const { from, to, plants: expected } of readable) {
+        let inRange = 0;
+        for await (const one of readPlants({ path, after: from - 1n })) {
+          const { id } = one._unsafeUnwrap();
+          inRange += 1;
+          if (id === to) break;
+        }
+        expect(inRange).toBe(expected);
+        read += inRange;
+      }
+      expect(read).toBe(plants);
+      const file = await openFile(path, 'r+');
+      await file.write(bytes);
+      await file.close();
+    }
+    // A page holds some 200 of these plants.
+    expect(Math.max(...lost)).toBeLessThan(400);
+    expect(Math.min(...lost)).toBeGreaterThan(0);
+  });
+
+  it('finds what can be read between two damaged pages', async () => {
+    await (await openStore()).close();
+    for (const page of [4, 12]) await overwritePage(page);
+    const { readable, plants } = checkPlants(path)._unsafeUnwrap();
+    expect(readable).toHaveLength(3);
+    expect(plants).toBeGreaterThan(ids.length - 800);
+  });
+
+  it('fails for a file that cannot be read at all', async () => {
+    expect(checkPlants(path)).toMatchObject({ error: { kind: 'missing', path } });
+    await (await openStore()).close();
+    await truncate(path, 3 * pageSize);
+    expect(checkPlants(path)).toMatchObject({ error: { kind: 'damaged' } });
+  });
+});

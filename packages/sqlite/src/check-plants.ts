@@ -1,0 +1,143 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { err, ok, type Result } from 'neverthrow';
+import { logSize, withoutLinks } from './log-file.ts';
+import type { Database } from './node-sqlite.ts';
+import { openErrorOf, type OpenSqliteError } from './open-error.ts';
+import { openForReading } from './open-for-reading.ts';
+import { sqliteFailureOf } from './sqlite-failure.ts';
+
+/** Plants whose ids follow each other in the file, both ends included. */
+export type IdRange = { readonly from: bigint; readonly to: bigint; readonly plants: number };
+
+/** What a check of a SQLite file found. */
+export type PlantsCheck = {
+  /** Number of plants that can be read. */
+  readonly plants: number;
+  /** Size of the file, in bytes. */
+  readonly size: number;
+  /** Size of the log beside the file, in bytes; 0 where there is none. */
+  readonly logSize: number;
+  /** What is wrong with the file, in the words of SQLite's `integrity_check`, at most 100 lines. Empty for a sound file. */
+  readonly damage: readonly string[];
+  /** The plants that can be read, in the order of their ids. One range at most, if the file is sound. */
+  readonly readable: readonly IdRange[];
+};
+
+const smallestId = -(2n ** 63n);
+const largestId = 2n ** 63n - 1n;
+
+/** Whether a read failed because of what is on the disk. Throws again what has another reason. */
+const isDamage = (thrown: unknown): boolean => {
+  const failure = sqliteFailureOf(thrown);
+  if (failure === 'damaged' || failure === 'input-output') return true;
+  throw thrown;
+};
+
+const findDamage = (database: Database): string[] => {
+  try {
+    const rows = database.prepare('PRAGMA integrity_check').all();
+    const lines = rows.map((row) => String(row['integrity_check']));
+    return lines.filter((line) => line !== 'ok');
+  } catch (thrown) {
+    return isDamage(thrown) && thrown instanceof Error ? [thrown.message] : [];
+  }
+};
+
+const noLimit = -1;
+
+type ReadOn = { readonly range: IdRange | undefined; readonly isDamaged: boolean };
+
+/** Reads from an id to the last one, or to a damaged page. */
+const readOn = (database: Database, from: bigint, limit: number): ReadOn => {
+  let range: IdRange | undefined;
+  let next = from;
+  try {
+    // Prepared each time: after a failure, the next use of a statement reports it once more.
+    const select = database.prepare(
+      'SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
+    );
+    select.setReadBigInts(true);
+    for (const row of select.iterate(from, limit)) {
+      const id = row['id'] as bigint;
+      // A page of another place: its plants are in no order.
+      if (id < next) return { range, isDamaged: true };
+      range = { from: range?.from ?? id, to: id, plants: (range?.plants ?? 0) + 1 };
+      next = id + 1n;
+    }
+    return { range, isDamaged: false };
+  } catch (thrown) {
+    return { range, isDamaged: isDamage(thrown) };
+  }
+};
+
+/** The first id after a damaged page from which reading succeeds, or `undefined` where there is none. */
+const nextReadable = (damaged: bigint, isReadable: (id: bigint) => boolean): bigint | undefined => {
+  let before = damaged;
+  let after = damaged;
+  for (let step = 1n; !isReadable(after); step *= 2n) {
+    if (after === largestId) return undefined;
+    before = after;
+    after = damaged + step < largestId ? damaged + step : largestId;
+  }
+  while (after - before > 1n) {
+    const middle = (before + after) / 2n;
+    if (isReadable(middle)) after = middle;
+    else before = middle;
+  }
+  return after;
+};
+
+const findReadable = (database: Database): IdRange[] => {
+  const isReadable = (id: bigint) => !readOn(database, id, 1).isDamaged;
+  const ranges: IdRange[] = [];
+  let from: bigint | undefined = smallestId;
+  while (from !== undefined && from <= largestId) {
+    const { range, isDamaged } = readOn(database, from, noLimit);
+    if (range !== undefined) ranges.push(range);
+    if (!isDamaged) return ranges;
+    const damaged: bigint = range === undefined ? from : range.to + 1n;
+    from = damaged > largestId ? undefined : nextReadable(damaged, isReadable);
+  }
+  return ranges;
+};
+
+/**
+ * Checks a SQLite file, whether or not a repository has it open: with SQLite's `integrity_check`, and by reading every
+ * plant. Of a damaged file it finds the ids that can still be read, for `readPlants`. Where pages of several places are damaged,
+ * plants between two of them may be missed. It blocks the thread while it reads.
+ *
+ * @returns what it found, or why the file cannot be read at all
+ * @example
+ * ```ts
+ * import { checkPlants } from '@plantstore/sqlite';
+ *
+ * const checked = checkPlants('plants.db');
+ * if (checked.isErr()) throw new Error(checked.error.message);
+ * console.log(checked.value.damage.length === 0 ? 'sound' : checked.value.readable);
+ * ```
+ */
+export const checkPlants = (path: string): Result<PlantsCheck, OpenSqliteError> => {
+  const absolute = resolve(path);
+  const opened = openForReading(absolute);
+  if (opened.isErr()) return err(opened.error);
+  const database = opened.value;
+  try {
+    const file = withoutLinks(absolute);
+    const damage = findDamage(database);
+    const readable = findReadable(database);
+    return ok({
+      plants: readable.reduce((sum, { plants }) => sum + plants, 0),
+      size: statSync(file).size,
+      logSize: logSize(file),
+      damage,
+      readable,
+    });
+  } catch (thrown) {
+    const error = openErrorOf(absolute, thrown);
+    if (error === undefined) throw thrown;
+    return err(error);
+  } finally {
+    database.close();
+  }
+};
