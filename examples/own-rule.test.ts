@@ -3,7 +3,7 @@ import { describeRepository } from '@plantstore/core/repository-contract';
 import { errAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 
-/** Refuses plants with some tags, and leaves all others to a repository. */
+/** Refuses plants with some tags, and passes all others to another repository. */
 const withoutTags = (
   tags: ReadonlySet<string | undefined>,
   repository: PlantRepository,

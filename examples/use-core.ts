@@ -10,16 +10,16 @@ const explain = (error: CreatePlantError): string => {
     case 'plant-refused':
       return error.message;
     case 'store-unavailable':
-      return 'the store is away, try again later';
+      return 'the store is unavailable, try again later';
   }
 };
 
 const repository = createMemoryRepository();
 
 for (const input of [{ id: 7, name: 'Monstera' }, { id: 7, name: 'Ficus' }, { id: '8' }]) {
-  const told = await createPlant(repository, input).match(
+  const outcome = await createPlant(repository, input).match(
     (plant) => `created ${plant.name}`,
     (error) => `not created: ${explain(error)}`,
   );
-  console.log(told);
+  console.log(outcome);
 }

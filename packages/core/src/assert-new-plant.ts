@@ -2,12 +2,12 @@ import type { NewPlant } from './plant.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
 /**
- * Throws where a plant cannot be kept exactly: its `id` is no int64, or its `name` or `tag` is no
- * Unicode text. A repository calls it first, because a plant that was not validated is a bug of the
- * caller and must not fail other plants of the same commit.
+ * Throws if a plant cannot be stored exactly: its `id` is not an int64, or its `name` or `tag` is not
+ * Unicode text. A repository calls it first: a plant that was not validated is a bug of the caller,
+ * and must not fail other plants of the same commit.
  *
  * @param plant - the argument of {@link PlantRepository.create}
- * @throws TypeError or RangeError
+ * @throws TypeError for a wrong type, RangeError for an id beyond int64
  * @example
  * ```ts
  * import { assertNewPlant } from '@plantstore/core';

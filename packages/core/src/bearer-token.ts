@@ -2,8 +2,8 @@
 const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /**
- * Whether a text can be sent as a bearer token (RFC 6750 §2.1): letters, digits and `-._~+/`, with
- * `=` at the end only, not empty.
+ * Returns whether a text can be sent as a bearer token (RFC 6750 §2.1): letters, digits and `-._~+/`,
+ * with `=` at the end only, not empty.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Int64s at the edges of what a store may round or cut. */
+/** Int64s that a store may round or truncate. */
 export const ids: readonly bigint[] = [
   -(2n ** 63n),
   -(2n ** 63n) + 1n,

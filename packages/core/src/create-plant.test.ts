@@ -6,7 +6,7 @@ import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
 
-const recording = () => {
+const createRecordingRepository = () => {
   const created: NewPlant[] = [];
   const create: PlantRepository['create'] = (plant) => {
     created.push(plant);
@@ -16,8 +16,8 @@ const recording = () => {
 };
 
 describe('createPlant', () => {
-  it('keeps the plant and answers it without its id', async () => {
-    const repository = recording();
+  it('stores the plant and returns it without its id', async () => {
+    const repository = createRecordingRepository();
     const result = await createPlant(repository, {
       id: 7,
       name: 'Monstera',
@@ -30,7 +30,7 @@ describe('createPlant', () => {
     expect(repository.created).toStrictEqual([{ id: 7n, name: 'Monstera', tag: 'climber' }]);
   });
 
-  it('answers a tag only where one was given', async () => {
+  it('returns a tag only if the input has one', async () => {
     const result = await createPlant(createMemoryRepository(), {
       id: 7,
       name: 'Monstera',
@@ -38,8 +38,8 @@ describe('createPlant', () => {
     expect(result._unsafeUnwrap()).toStrictEqual({ name: 'Monstera' });
   });
 
-  it('does not trouble the repository with what is no plant', async () => {
-    const repository = recording();
+  it('does not call the repository with an invalid plant', async () => {
+    const repository = createRecordingRepository();
     const result = await createPlant(repository, { id: '7', tag: 7 });
     expect(result._unsafeUnwrapErr()).toEqual({
       kind: 'plant-invalid',
@@ -48,7 +48,7 @@ describe('createPlant', () => {
     expect(repository.created).toEqual([]);
   });
 
-  it('passes on what the repository says', async () => {
+  it('returns the error of the repository', async () => {
     for (const error of [
       { kind: 'id-taken', id: 7n },
       { kind: 'plant-refused', error: 4000, message: 'no weeds' },
@@ -60,7 +60,7 @@ describe('createPlant', () => {
     }
   });
 
-  it('lets exactly one of 1,000 racing plants have an id', async () => {
+  it('creates exactly one of 1,000 concurrent plants with the same id', async () => {
     const repository = createMemoryRepository();
     const results = await Promise.all(
       Array.from({ length: 1000 }, (_, index) =>
@@ -70,7 +70,7 @@ describe('createPlant', () => {
     expect(results.filter((result) => result.isOk())).toHaveLength(1);
   });
 
-  it('rejects, as the bug that it is, when a repository breaks its promise', async () => {
+  it('rejects if the repository rejects', async () => {
     const broken: PlantRepository = {
       create: () => ResultAsync.fromSafePromise(Promise.reject(new Error('a bug'))),
     };
@@ -78,7 +78,7 @@ describe('createPlant', () => {
   });
 
   it.each([3999, 5000, 1401, 4000.5, Number.NaN, '4001'])(
-    'rejects where a repository refuses a plant with the number %s',
+    'rejects if a repository refuses a plant with the number %s',
     async (error) => {
       const refused = { kind: 'plant-refused', error: error as number, message: 'no' } as const;
       const creating = createPlant({ create: () => errAsync(refused) }, { id: 7, name: 'x' });
@@ -86,13 +86,13 @@ describe('createPlant', () => {
     },
   );
 
-  it('rejects where a repository refuses a plant without a message', async () => {
+  it('rejects if a repository refuses a plant without a message', async () => {
     const refused = { kind: 'plant-refused', error: 4001, message: undefined as never } as const;
     const creating = createPlant({ create: () => errAsync(refused) }, { id: 7, name: 'x' });
     await expect(creating).rejects.toThrow('a string');
   });
 
-  it('never throws or rejects, whatever it is given, and never answers an id', async () => {
+  it('never throws or rejects for any input, and never returns an id', async () => {
     const like = fc.record(
       {
         id: fc.oneof(fc.bigInt(), fc.double(), fc.anything()),

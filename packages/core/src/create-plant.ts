@@ -17,8 +17,8 @@ type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
 const withoutId = ({ name, tag }: NewPlant): Plant =>
   tag === undefined ? { name } : { name, tag };
 
-/** Throws where a repository refuses a plant as it must not, so that no other row of the table is sent. */
-const keepingItsPromise = (created: Created): Created => {
+/** Throws if a refusal has no message or another number, so that no row of the error table is sent for it. */
+const checkRefusal = (created: Created): Created => {
   if (created.isErr() && created.error.kind === 'plant-refused') {
     const { error, message } = created.error;
     if (!isRefusal(error)) throw new RangeError('a refusal has a number from 4000 to 4999');
@@ -28,16 +28,15 @@ const keepingItsPromise = (created: Created): Created => {
 };
 
 /**
- * Creates a plant: validates the input, keeps it in the repository, and gives the plant without
+ * Creates a plant: validates the input, stores the plant in the repository, and returns it without
  * its id (rule 2 of the specification's "Create plant"). Creating the same plant again succeeds
  * and changes nothing.
  *
- * Whatever the input is, this neither throws nor rejects; only a repository that breaks its own
- * promise makes the result reject: it rejects, or refuses a plant with a number that is not from 4000
- * to 4999.
+ * Never throws, and rejects for no input. The result rejects only because of a bug in the repository:
+ * it rejects, or it refuses a plant without a message or with a number that is not from 4000 to 4999.
  *
- * @param repository - where plants are kept
- * @param input - anything; a plant needs `id` (a `bigint` or a safe integer) and `name`, may have `tag`
+ * @param repository - the repository that stores the plant
+ * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and optionally a `tag`
  * @returns the plant, or `plant-invalid` with every fault, `id-taken`, `plant-refused`, or `store-unavailable`
  * @example
  * ```ts
@@ -59,13 +58,13 @@ export const createPlant = (
   if (parsed.isErr()) return errAsync(parsed.error);
   const plant = parsed.value;
   try {
-    // A ResultAsync has a promise inside, and its then is that promise's.
+    // ResultAsync.then calls its inner promise's then, so this adds no second wrapper.
     const creating = repository
       .create(plant)
-      .then((created) => keepingItsPromise(created).map(() => withoutId(plant)));
+      .then((created) => checkRefusal(created).map(() => withoutId(plant)));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
-    // No call here throws.
+    // A repository that throws makes the result reject, so that createPlant never throws.
     const reason = thrown as Error;
     return new ResultAsync(Promise.reject(reason));
   }

@@ -30,7 +30,7 @@ describe('decodeBody', () => {
   });
 
   it.each(['1.0000000000000000001', '9007199254740992.5', '1e-7', '10000000000000000001e-1'])(
-    'does not take %s for an integer',
+    'reads %s as no integer',
     (source) => {
       expect(decode(`{"id":${source}}`)).toEqual({ id: Number.NaN });
     },
@@ -43,14 +43,14 @@ describe('decodeBody', () => {
     '1E400',
     '-1e999999999',
     '1e19',
-  ])('keeps %s beyond int64 without expanding it', (source) => {
+  ])('reads %s as an integer beyond int64 without expanding it', (source) => {
     const { id } = decode(`{"id":${source}}`) as { id: bigint };
     expect(BigInt.asIntN(64, id)).not.toBe(id);
     expect(id < 0n).toBe(source.startsWith('-'));
     expect(id.toString().length).toBeLessThan(25);
   });
 
-  it('reads a repeated member as its last one, also where exactness matters', () => {
+  it('reads the last of repeated members, also for an id that a double would round', () => {
     expect(decode('{"id":1,"id":9007199254740993}')).toEqual({
       id: 9007199254740993n,
     });
@@ -68,18 +68,18 @@ describe('decodeBody', () => {
     });
   });
 
-  it('takes __proto__ and constructor as mere members', () => {
+  it('reads __proto__ and constructor as ordinary members', () => {
     const value = decode('{"__proto__":{"id":9007199254740993},"constructor":1,"name":"x"}');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(value).not.toHaveProperty('id');
   });
 
-  it('drops one leading BOM', () => {
+  it('removes one leading BOM', () => {
     expect(decode('\ufeff{"id":7}')).toEqual({ id: 7 });
     expect(fault(bytesOf('\ufeff\ufeff{}'))).toBe('json-malformed');
   });
 
-  it('misses a body of no bytes', () => {
+  it('reports an empty body as missing', () => {
     expect(fault(new Uint8Array())).toBe('body-missing');
   });
 
@@ -89,25 +89,25 @@ describe('decodeBody', () => {
     ['a surrogate in bytes', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a cut sequence', [0x22, 0xf0, 0x9f]],
     ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
-  ])('refuses %s as not UTF-8', (_, bytes) => {
+  ])('rejects %s as not UTF-8', (_, bytes) => {
     expect(fault(Uint8Array.from(bytes))).toBe('encoding-invalid');
   });
 
   it.each(['{', '{"id":}', "{'id':7}", '{"id":07}', '{"id":7,}', 'NaN', ' ', '\ufeff', '{}{}'])(
-    'refuses %j as malformed',
+    'rejects %j as malformed',
     (text) => {
       expect(fault(bytesOf(text))).toBe('json-malformed');
     },
   );
 
-  it('reads what nests to the limit and refuses what nests deeper', () => {
+  it('reads JSON nested 500 levels deep and rejects 501 levels', () => {
     expect(fault(bytesOf(nested(500)))).toBe('none');
     expect(fault(bytesOf(nested(501)))).toBe('json-malformed');
     expect(fault(bytesOf(`{"id":1e1,"x":${nested(500_000)}}`))).toBe('json-malformed');
     expect(fault(bytesOf('['.repeat(1_000_000)))).toBe('json-malformed');
   });
 
-  it('counts only the arrays and objects that are open', () => {
+  it('counts only arrays and objects that are not yet closed', () => {
     expect(fault(bytesOf(`{"x":[${'[],{},'.repeat(1_000)}0]}`))).toBe('none');
   });
 
@@ -116,7 +116,7 @@ describe('decodeBody', () => {
     expect(decode(JSON.stringify({ name: text }))).toEqual({ name: text });
   });
 
-  it('reads every JSON value as JSON.parse does, whatever is in it but an id', () => {
+  it('reads every JSON value without an id as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify({ value });
@@ -126,7 +126,7 @@ describe('decodeBody', () => {
     );
   });
 
-  it('reads every way to write an integer as that integer', () => {
+  it('reads every notation of an integer as that integer', () => {
     const written = fc.record({
       id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((id) => id !== 0n),
       zeros: fc.nat({ max: 30 }),
@@ -145,7 +145,7 @@ describe('decodeBody', () => {
     );
   });
 
-  it('never throws, whatever the bytes', () => {
+  it('never throws for any bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void decodeBody(bytes)));
   });
 });

@@ -2,23 +2,23 @@ import { err, Result } from 'neverthrow';
 import { exactInteger } from './exact-integer.ts';
 import { nestsDeeperThan } from './nesting.ts';
 
-/** Why the bytes of a body are no JSON value, by its name in the error table. */
+/** The reason why a body is not a JSON value, as a name of the error table. */
 export type BodyUndecodable = {
   readonly kind: 'body-missing' | 'encoding-invalid' | 'json-malformed';
 };
 
-/** How many arrays and objects may lie inside one another (RFC 8259 §9 allows a limit). */
+/** Maximum nesting depth of arrays and objects (RFC 8259 §9 allows a limit). */
 const maxNesting = 500;
 
-/** Fifteen digits without an exponent always survive a double; anything longer may not. */
+/** Fifteen digits without an exponent are exact in a double; a longer number may not be. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE]/;
 
-/** A number that is written with more than digits. */
+/** A number with a fraction or an exponent. */
 const hasFractionOrExponent = /\d[.eE]/;
 
 /**
- * Whether a double may have rounded the number under `id`. Digits alone are exact where their double is
- * a safe integer: no integer from 2^53 on is rounded to one below it.
+ * Returns whether a double may have rounded the number under `id`. A number of digits alone is exact if
+ * its double is a safe integer: no integer from 2^53 on is rounded to one below 2^53.
  */
 const mayBeRounded = (value: unknown, text: string): boolean => {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return false;
@@ -27,13 +27,13 @@ const mayBeRounded = (value: unknown, text: string): boolean => {
   return !Number.isSafeInteger(id) || hasFractionOrExponent.test(text);
 };
 
-/** Replaces each number under `id` by the exact integer that its source text writes. */
+/** Replaces each number under `id` by the exact integer of its source text. */
 const withExactId = (key: string, value: unknown, context?: { readonly source?: string }) => {
   if (key !== 'id' || typeof value !== 'number' || context?.source === undefined) return value;
   return exactInteger(context.source) ?? Number.NaN;
 };
 
-// Marked pure, so that a bundle that only encodes (the client's) leaves it out.
+// Marked pure, so that a bundler can remove it from the client, which only encodes.
 const parseJson = /* @__PURE__ */ Result.fromThrowable(
   (text: string): unknown => {
     const value: unknown = JSON.parse(text);
@@ -42,7 +42,7 @@ const parseJson = /* @__PURE__ */ Result.fromThrowable(
   (): BodyUndecodable => ({ kind: 'json-malformed' }),
 );
 
-/** The one thing that the wire needs beyond ECMAScript; every runtime has it (WHATWG Encoding). */
+/** The only API used here that is not in ECMAScript; every runtime has it (WHATWG Encoding). */
 type WithTextDecoder = {
   readonly TextDecoder: new (
     label: 'utf-8',
@@ -55,7 +55,7 @@ let decoder: InstanceType<WithTextDecoder['TextDecoder']> | undefined;
 const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
   (bytes: Uint8Array) => {
     const { TextDecoder } = globalThis as unknown as WithTextDecoder;
-    // Made once: that takes longer than to decode a plant. Without `stream` it keeps no state.
+    // Created once, because that takes longer than decoding a plant. Without `stream` it has no state.
     decoder ??= new TextDecoder('utf-8', { fatal: true });
     return decoder.decode(bytes);
   },
@@ -63,13 +63,13 @@ const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
 );
 
 /**
- * Reads the bytes of a request body as a JSON value (RFC 8259, UTF-8, a leading BOM is dropped).
- * A number under the object's `id` comes out exact: a `bigint` where a double could have rounded it,
- * never an integer where the written value is none, and some `bigint` beyond int64 where it is beyond.
- * A repeated member: the last one counts.
+ * Reads the bytes of a request body as a JSON value (RFC 8259, UTF-8; a leading BOM is removed).
+ * A number under the object's `id` is exact: a `bigint` if a double could have rounded it, `NaN` if such
+ * a number is not an integer, and some `bigint` beyond int64 for an integer beyond int64.
+ * Of repeated members, the last one counts.
  *
- * @returns the value, or `body-missing` for no bytes at all, `encoding-invalid` for bytes that are
- * not UTF-8, `json-malformed` for text that is not JSON or nests deeper than 500 levels
+ * @returns the value, or `body-missing` for an empty body, `encoding-invalid` for bytes that are
+ * not UTF-8, `json-malformed` for text that is not JSON or is nested more than 500 levels deep
  * @example
  * ```ts
  * import { decodeBody } from '@plantstore/core/wire';

@@ -15,11 +15,11 @@ describe('encodeNewPlant', () => {
     expect(encodeNewPlant({ id: -0, name: '0', tag: '$&' })).toBe('{"id":0,"name":"0","tag":"$&"}');
   });
 
-  it('leaves out a tag that is undefined', () => {
+  it('omits a tag that is undefined', () => {
     expect(encodeNewPlant({ id: 1, name: '', tag: undefined })).toBe('{"id":1,"name":""}');
   });
 
-  it('comes back from the wire as the plant that went in, for every id and text', () => {
+  it('writes JSON that decodes to the same plant, for every id and text', () => {
     const plant = fc.record({ id: int64, name: text, tag: text }, { requiredKeys: ['id', 'name'] });
     fc.assert(
       fc.property(plant, (newPlant) => {
@@ -32,7 +32,7 @@ describe('encodeNewPlant', () => {
 });
 
 describe('isExactId', () => {
-  it('holds for every int64 and every safe integer, and for nothing else', () => {
+  it('is true for every int64 and every safe integer, and false for other values', () => {
     fc.assert(fc.property(int64, (id) => isExactId(id)));
     fc.assert(fc.property(fc.maxSafeInteger(), (id) => isExactId(id)));
     for (const id of [

@@ -1,8 +1,8 @@
-/** An id as a caller may write it: a `bigint`, or a number where that is exact. */
+/** An id as a caller may pass it: a `bigint`, or a safe integer number. */
 export type PlantId = bigint | number;
 
 /**
- * Whether a value is an exact int64: a `bigint` in its range, or a safe integer number.
+ * Returns whether a value is an exact int64: a `bigint` in the range of int64, or a safe integer number.
  *
  * @example
  * ```ts
@@ -16,8 +16,8 @@ export const isExactId = (id: unknown): id is PlantId =>
   typeof id === 'bigint' ? BigInt.asIntN(64, id) === id : Number.isSafeInteger(id);
 
 /**
- * Writes a plant to be created as JSON text, the id as an exact JSON number. It does not validate:
- * pass an id for which {@link isExactId} holds.
+ * Returns a new plant as JSON text, with its id as an exact JSON number. Does not validate: pass an id
+ * for which {@link isExactId} returns `true`.
  *
  * @example
  * ```ts
@@ -32,6 +32,6 @@ export const encodeNewPlant = (plant: {
   readonly tag?: string | undefined;
 }): string => {
   const { id, name, tag } = plant;
-  // JSON.stringify refuses a bigint; the first 0 in the text is the id's place.
+  // JSON.stringify throws for a bigint. The first 0 in the text is the placeholder of the id.
   return JSON.stringify({ id: 0, name, tag }).replace('0', BigInt(id).toString());
 };

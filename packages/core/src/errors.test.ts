@@ -4,7 +4,7 @@ import { errorMessages, errorNameOf, errorTable, type ErrorName, isRefusal } fro
 const names = Object.keys(errorTable) as ErrorName[];
 
 describe('the error table', () => {
-  it('keeps every number that was ever given out', () => {
+  it('has every number that was ever published', () => {
     expect(names.map((name) => [name, errorTable[name].error, errorTable[name].status])).toEqual([
       ['bad-request', 1000, 400],
       ['body-missing', 1001, 400],
@@ -33,19 +33,19 @@ describe('the error table', () => {
     ]);
   });
 
-  it('gives the name of each number and of no other', () => {
+  it('errorNameOf returns the name of each number, and undefined for others', () => {
     for (const name of names) expect(errorNameOf(errorTable[name].error)).toBe(name);
     expect(errorNameOf(9999)).toBeUndefined();
     expect(errorNameOf(Number.NaN)).toBeUndefined();
   });
 
-  it('has no row among the numbers of refusals', () => {
+  it('has no number from 4000 to 4999, the range of refusals', () => {
     for (const name of names) expect(isRefusal(errorTable[name].error)).toBe(false);
     for (const error of [4000, 4999]) expect(isRefusal(error)).toBe(true);
     for (const error of [3999, 5000, 4000.5, Number.NaN]) expect(isRefusal(error)).toBe(false);
   });
 
-  it('has a sentence of its own for each error', () => {
+  it('has a different message for each error', () => {
     const sentences = names.map((name) => errorMessages[name]);
     expect(new Set(sentences).size).toBe(names.length);
     for (const sentence of sentences) expect(sentence).toMatch(/^[a-zA-Z].*[^.]$/);

@@ -1,15 +1,15 @@
 /**
- * `@plantstore/core/errors`: the errors that a plant store can answer, for those who write or read its answers. Without zod.
+ * `@plantstore/core/errors`: the numbers, statuses and messages of a plant store's errors. Does not load zod.
  *
  * @module
  */
 
-/** The class of an error in HTTP's terms, and its number on the wire. */
+/** The number of an error in the response body, and its HTTP status. */
 type ErrorRow = { readonly error: number; readonly status: number };
 
 /**
- * Every error that a plant store can answer: its number (`error` on the wire, an int32 that never
- * changes meaning) and its HTTP status. The keys are the names that code switches on.
+ * Every error that a plant store can return: its number (`error` in the response body, an int32 whose
+ * meaning never changes) and its HTTP status. The keys are the names to switch on in code.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export const errorTable = {
 export type ErrorName = keyof typeof errorTable;
 
 /**
- * The name of an error number, or `undefined` for one that this version does not know.
+ * Returns the name of an error number, or `undefined` for a number that this version does not have.
  *
  * @example
  * ```ts
@@ -63,8 +63,8 @@ export const errorNameOf = (error: number): ErrorName | undefined =>
   (Object.keys(errorTable) as ErrorName[]).find((name) => errorTable[name].error === error);
 
 /**
- * Whether an error number is a refusal by a rule of the repository's own: an integer from 4000 to
- * 4999, which the {@link errorTable} leaves free. Its status is 400.
+ * Returns whether an error number is a refusal by a custom rule of the repository: an integer from 4000
+ * to 4999, a range that the {@link errorTable} does not use. Its status is 400.
  *
  * @example
  * ```ts
@@ -78,7 +78,7 @@ export const isRefusal = (error: number): boolean =>
   Number.isInteger(error) && error >= 4000 && error <= 4999;
 
 /**
- * What each error says to a person, in a sentence without a full stop.
+ * The message of each error: a sentence for people, without a full stop.
  *
  * @example
  * ```ts

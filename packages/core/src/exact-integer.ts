@@ -1,4 +1,4 @@
-/** Stands for every integer beyond int64, so that no exponent is ever expanded. */
+/** Represents every integer beyond int64, so that no exponent is expanded. */
 const beyondInt64 = 1n << 64n;
 const int64Digits = 19;
 
@@ -6,16 +6,16 @@ const int64Digits = 19;
 const jsonNumber = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 const withoutTrailingZeros = (digits: string): string => {
-  // A loop, because /0+$/ takes quadratic time on a long run of zeros inside.
+  // A loop, because /0+$/ takes quadratic time for a long run of zeros that is not at the end.
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
   return digits.slice(0, end);
 };
 
 /**
- * The exact integer that a JSON number's source text writes, or `undefined` where it writes none:
- * `7.0` and `7e3` are integers, `1.0000000000000000001` is not. An integer beyond int64 gives some
- * integer beyond int64, at no cost.
+ * Returns the exact integer of a JSON number's source text, or `undefined` if the number is not an
+ * integer: `7.0` and `7e3` are integers, `1.0000000000000000001` is not. For an integer beyond int64,
+ * returns some integer beyond int64, in constant time.
  */
 export const exactInteger = (source: string): bigint | undefined => {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = jsonNumber.exec(source) ?? [];

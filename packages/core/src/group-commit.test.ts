@@ -22,24 +22,24 @@ const reasonOf = (created: Created) =>
 type Results = Awaited<ReturnType<Commit>>;
 
 /** A lane whose commits end when the test calls `finish`, and the ids of its batches. */
-const startGate = () => {
+const createManualLane = () => {
   const batches: bigint[][] = [];
-  const gates: ((results?: Results) => void)[] = [];
+  const pending: ((results?: Results) => void)[] = [];
   const lane: Commit = async (plants) => {
     batches.push(plants.map(({ id }) => id));
     return new Promise((resolve) => {
-      gates.push((results) => resolve(results ?? plants.map(() => ok())));
+      pending.push((results) => resolve(results ?? plants.map(() => ok())));
     });
   };
-  return { batches, lane, finish: (results?: Results) => gates.shift()?.(results) };
+  return { batches, lane, finish: (results?: Results) => pending.shift()?.(results) };
 };
 
 const startGroup = (options: Partial<GroupCommitOptions> = {}) => {
-  const gate = startGate();
-  return { ...gate, ...createGroupCommit({ lanes: [gate.lane], ...options }) };
+  const manual = createManualLane();
+  return { ...manual, ...createGroupCommit({ lanes: [manual.lane], ...options }) };
 };
 
-describeRepository({ describe, it, expect }, 'a repository that is a group commit', async () => {
+describeRepository({ describe, it, expect }, 'a group commit', async () => {
   const plants = new Map<bigint, string>();
   const commit: Commit = async (batch) =>
     batch.map(({ id, name, tag }) => {
@@ -52,8 +52,8 @@ describeRepository({ describe, it, expect }, 'a repository that is a group commi
   return { repository: createGroupCommit(options), reopen };
 });
 
-describe('batches', () => {
-  it('have what comes in one turn of the event loop, and then what comes during a commit', async () => {
+describe('a batch', () => {
+  it('contains the creates of one turn of the event loop, or those made during a commit', async () => {
     const { batches, create, finish } = startGroup();
     const first = [create(plant(1)), create(plant(2))];
     await nextTurn();
@@ -71,7 +71,7 @@ describe('batches', () => {
     expect((await Promise.all(second)).every((result) => result.isOk())).toBe(true);
   });
 
-  it('have at most so many plants, and so much text unless one plant has it', async () => {
+  it('has at most maxBatchPlants plants, and at most maxBatchText of text unless one plant has more', async () => {
     const { batches, create, finish, close } = startGroup({ maxBatchPlants: 3, maxBatchText: 4 });
     const names = ['xx', 'xx', 'x', 'xxxxx', 'x', '', '', ''];
     const all = names.map(async (name, index) => create(plant(index, name)));
@@ -84,22 +84,22 @@ describe('batches', () => {
     expect(batches).toEqual([[0n, 1n], [2n], [3n], [4n, 5n, 6n], [7n]]);
   });
 
-  it('are committed at the same time by several lanes', async () => {
-    const gates = [startGate(), startGate()];
-    const { create, close } = createGroupCommit({ lanes: gates.map(({ lane }) => lane) });
+  it('is committed at the same time as the batch of another lane', async () => {
+    const manualLanes = [createManualLane(), createManualLane()];
+    const { create, close } = createGroupCommit({ lanes: manualLanes.map(({ lane }) => lane) });
     const first = create(plant(1));
     await nextTurn();
     const second = create(plant(2));
     await nextTurn();
-    expect(gates.map(({ batches }) => batches)).toEqual([[[1n]], [[2n]]]);
-    for (const { finish } of gates) finish();
+    expect(manualLanes.map(({ batches }) => batches)).toEqual([[[1n]], [[2n]]]);
+    for (const { finish } of manualLanes) finish();
     await Promise.all([first, second]);
     await close();
   });
 });
 
 describe('a create', () => {
-  it('has no result before its commit', async () => {
+  it('does not settle before its commit', async () => {
     const { create, finish } = startGroup();
     let isSettled = false;
     const creating = create(plant(1)).map(() => (isSettled = true));
@@ -122,7 +122,7 @@ describe('a create', () => {
     expect((await all).map(reasonOf)).toEqual(['ok', 'id-taken', 'full']);
   });
 
-  it('is unavailable where the commit rejects or has no result for it, and the next is committed', async () => {
+  it('is unavailable if the commit rejects or has no result for it, and the next one is committed', async () => {
     const thrown = new Error('a bug');
     const outcomes: (() => Promise<Results>)[] = [
       async () => Promise.reject(thrown),
@@ -132,7 +132,7 @@ describe('a create', () => {
     ];
     const lane: Commit = async () => outcomes.shift()?.() ?? [];
     const { create, close } = createGroupCommit({ lanes: [lane] });
-    const broken = { kind: 'store-unavailable', reason: 'the commit came to nothing' };
+    const broken = { kind: 'store-unavailable', reason: 'the commit did not complete' };
     expect((await create(plant(1)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
     expect((await create(plant(2)))._unsafeUnwrapErr()).toEqual(broken);
     expect((await create(plant(3)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
@@ -140,13 +140,13 @@ describe('a create', () => {
     await close();
   });
 
-  it('delays no other while its plant is committed apart from the batch', async () => {
-    const apart: ((created: Created) => void)[] = [];
+  it('does not delay others if its result is a promise', async () => {
+    const pending: ((created: Created) => void)[] = [];
     const { create, close } = createGroupCommit({
       lanes: [
         async (plants) =>
           plants.map(async ({ id }) =>
-            id === 1n ? new Promise<Created>((resolve) => apart.push(resolve)) : ok(),
+            id === 1n ? new Promise<Created>((resolve) => pending.push(resolve)) : ok(),
           ),
       ],
     });
@@ -156,12 +156,12 @@ describe('a create', () => {
     expect((await create(plant(2))).isOk()).toBe(true);
     expect(isSettled).toBe(false);
     const closing = close();
-    apart.shift()?.(ok());
+    pending.shift()?.(ok());
     await closing;
     expect((await first).isOk()).toBe(true);
   });
 
-  it('makes one promise and no timer', async () => {
+  it('creates one promise and no timer', async () => {
     const { create, finish } = startGroup({ deadlineMs: 30_000 });
     // The first create of a batch starts the batch.
     const creating = [create(plant(0))];
@@ -181,7 +181,7 @@ describe('a create', () => {
 });
 
 describe('the limits', () => {
-  it('refuse a create at once, counting those in flight', async () => {
+  it('fail a create at once, counting those in flight', async () => {
     const { create, finish } = startGroup({ maxWaiting: 3 });
     const first = [create(plant(1)), create(plant(2))];
     await nextTurn();
@@ -198,7 +198,7 @@ describe('the limits', () => {
     expect((await fifth).isOk()).toBe(true);
   });
 
-  it('refuse text at once, counting what is in flight, unless nothing else waits', async () => {
+  it('fail a create at once for its text, counting the text in flight, unless no other create waits', async () => {
     const { create, finish, close } = startGroup({ maxWaitingText: 10 });
     const long = create(plant(1, 'x'.repeat(11)));
     await nextTurn();
@@ -217,7 +217,7 @@ describe('the limits', () => {
 });
 
 describe('the deadline', () => {
-  it('settles each create at its own time, and none is committed after it', async () => {
+  it('settles each create at its own time, and no create is committed after it', async () => {
     const { batches, create, finish, close } = startGroup({ deadlineMs: 100 });
     const kept = create(plant(1));
     await nextTurn();
@@ -242,12 +242,12 @@ describe('the deadline', () => {
     await close();
   });
 
-  it('is in the commit, and has what is wrong with the database as its reason', async () => {
+  it('is passed to the commit, and its reason is what trouble returns', async () => {
     const deadlines: number[] = [];
     const { create, close } = createGroupCommit({
       lanes: [
-        async (_, giveUpAt) => {
-          deadlines.push(giveUpAt);
+        async (_, deadline) => {
+          deadlines.push(deadline);
           return new Promise(() => {});
         },
       ],
@@ -295,7 +295,7 @@ describe('what is reported', () => {
 });
 
 describe('closing', () => {
-  it('waits for every create so far, and later creates are unavailable', async () => {
+  it('waits for every earlier create, and later creates are unavailable', async () => {
     const { create, close, finish } = startGroup();
     const creating = [create(plant(1))];
     await nextTurn();

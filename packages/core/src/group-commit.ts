@@ -1,6 +1,6 @@
 /**
  * `@plantstore/core/group-commit`: creates that share commits, for authors of a store. Uses timers and
- * `setImmediate`, as Node.js, Deno and Bun have them. Without zod.
+ * `setImmediate` of Node.js, Deno and Bun. Does not load zod.
  *
  * @module
  */
@@ -19,20 +19,20 @@ import type {
 export type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
 
 /**
- * Commits a batch and returns the result of each plant, in order. A plant that is committed apart from
- * its batch has a promise as its result: the lane takes its next batch meanwhile. Where the commit
- * rejects, or has no result for a plant, the plant is `store-unavailable`.
+ * Commits a batch and returns the result of each plant, in order. The result of a plant may be a
+ * promise: the lane does not wait for it before its next batch. If the commit rejects or has no result
+ * for a plant, the create of the plant is `store-unavailable`.
  *
  * @param plants - at least one; several may have the same id
- * @param giveUpAt - the deadline of the last plant, as a time of `performance.now()`; `Infinity` without
- * `deadlineMs`
+ * @param deadline - the deadline of the last plant, in milliseconds as `performance.now()` returns them;
+ * `Infinity` without `deadlineMs`
  */
 export type Commit = (
   plants: readonly NewPlant[],
-  giveUpAt: number,
+  deadline: number,
 ) => Promise<readonly (Created | Promise<Created>)[]>;
 
-/** A batch whose commit has ended, with whatever results. */
+/** A batch whose commit has settled. */
 export type CommittedBatch = {
   /** Number of plants in it. */
   readonly plants: number;
@@ -40,21 +40,24 @@ export type CommittedBatch = {
   readonly durationMs: number;
 };
 
-/** Who commits, and how much. Text is counted in UTF-16 code units; one plant may always be longer. */
+/**
+ * Options of {@link createGroupCommit}. Text is counted in UTF-16 code units. A single plant may exceed a
+ * limit of text.
+ */
 export type GroupCommitOptions = {
-  /** Each commits one batch at a time. */
+  /** The functions that commit batches, each one batch at a time. */
   readonly lanes: readonly Commit[];
-  /** How long a create may take, in milliseconds, at most 2,147,483,647. Default: no limit. */
+  /** Time limit of a create, in milliseconds, at most 2,147,483,647. Default: no limit. */
   readonly deadlineMs?: number;
-  /** Number of creates without a result; one more is `store-unavailable` at once. Default: 10,000. */
+  /** Maximum number of unsettled creates; one more is `store-unavailable` at once. Default: 10,000. */
   readonly maxWaiting?: number;
-  /** Amount of text that they may have. Default: 2<sup>28</sup>. */
+  /** Maximum amount of text of unsettled creates. Default: 2<sup>28</sup>. */
   readonly maxWaitingText?: number;
-  /** Number of plants in a batch. Default: no limit. */
+  /** Maximum number of plants in a batch. Default: no limit. */
   readonly maxBatchPlants?: number;
-  /** Amount of text in a batch. Default: 2<sup>24</sup>. */
+  /** Maximum amount of text in a batch. Default: 2<sup>24</sup>. */
   readonly maxBatchText?: number;
-  /** Returns what is wrong with the database now, if anything: the reason when a deadline passes. */
+  /** Returns the current problem of the database, if any; used as the reason when a deadline passes. */
   readonly trouble?: () => string | undefined;
   /**
    * Called after each commit, in a microtask, for metrics. What it throws is an uncaught exception and changes no result.
@@ -63,27 +66,27 @@ export type GroupCommitOptions = {
   readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
-/** Creates that share commits. */
+/** What {@link createGroupCommit} returns. */
 export type GroupCommit = {
   /**
-   * Adds a plant to the next batch. It makes one promise and no timer. Rejects where the plant was not
+   * Adds a plant to the next batch. Creates one promise and no timer. Rejects if the plant was not
    * validated, as every repository does.
    */
   readonly create: PlantRepository['create'];
-  /** Returns the number of creates without a result, those in a commit included. */
+  /** Returns the number of creates that have not settled, including those being committed. */
   readonly waiting: () => number;
-  /** Waits until every create has its result. Later creates are `store-unavailable`. */
+  /** Waits until every create has settled. Later creates are `store-unavailable`. */
   readonly close: () => Promise<void>;
 };
 
 type Waiting = {
   readonly plant: NewPlant;
-  readonly giveUpAt: number;
+  readonly deadline: number;
   readonly resolve: (created: Created) => void;
   isSettled: boolean;
 };
 
-// Core is built without the types of any runtime.
+// Core is compiled without the types of any runtime.
 type Timer = { ref(): void; unref(): void };
 declare const performance: { now(): number };
 declare const setTimeout: (task: () => void, milliseconds: number) => Timer;
@@ -95,14 +98,14 @@ const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?
 const unavailable = (reason: string, cause?: unknown): Created =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
-/** The result where a bug left a plant without one: it would wait forever. */
-const broken = (cause?: unknown): Created => unavailable('the commit came to nothing', cause);
+/** Returns the result of a plant for which a commit returned none; without it, the create would never settle. */
+const incomplete = (cause?: unknown): Created => unavailable('the commit did not complete', cause);
 
 /**
- * Collects creates while batches are being committed, and commits them together in the next one: any
- * number of plants share the cost of a commit, such as a sync of the disk or a round trip.
+ * Creates a group commit: it collects creates while batches are being committed, and commits them
+ * together in the next batch. Many plants share the cost of a commit, such as an fsync or a round trip.
  *
- * @param options - the lanes, and limits that have defaults
+ * @param options - the lanes, and limits with defaults
  * @example
  * ```ts
  * import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
@@ -130,13 +133,13 @@ export const createGroupCommit = ({
   const free = lanes.toReversed();
   let waiting: Waiting[] = [];
   const inFlight = new Set<readonly Waiting[]>();
-  // Of both.
+  // Of the creates in both.
   let unsettled = 0;
   let unsettledText = 0;
   let isScheduled = false;
   let isClosed = false;
   let onDrained: (() => void)[] = [];
-  // For the first deadline. An idle repository does not keep a process alive; an unsettled create does.
+  // For the next deadline. An unsettled create keeps the process alive; an idle repository does not.
   let timer: Timer | undefined;
 
   const settle = (one: Waiting, created: Created): void => {
@@ -151,20 +154,20 @@ export const createGroupCommit = ({
     onDrained = [];
   };
 
-  const settleLate = (): void => {
+  const settleOverdue = (): void => {
     const now = performance.now();
     const why = trouble?.() ?? 'it is too slow';
     let next = Infinity;
     for (const one of [...inFlight, waiting].flat()) {
-      if (one.giveUpAt <= now) {
+      if (one.deadline <= now) {
         settle(
           one,
           unavailable(`the database did not keep the plant within ${deadlineMs} ms: ${why}`),
         );
-      } else if (!one.isSettled) next = Math.min(next, one.giveUpAt);
+      } else if (!one.isSettled) next = Math.min(next, one.deadline);
     }
     waiting = waiting.filter(({ isSettled }) => !isSettled);
-    timer = next < Infinity ? setTimeout(settleLate, next - now) : undefined;
+    timer = next < Infinity ? setTimeout(settleOverdue, next - now) : undefined;
   };
 
   const takeBatch = (): Waiting[] => {
@@ -176,11 +179,11 @@ export const createGroupCommit = ({
     return waiting.splice(0, end === -1 ? waiting.length : end);
   };
 
-  const settleLater = async (one: Waiting, result: Promise<Created>): Promise<void> => {
-    const alone = [one];
-    inFlight.add(alone);
-    settle(one, await result.catch(broken));
-    inFlight.delete(alone);
+  const settleSeparately = async (one: Waiting, result: Promise<Created>): Promise<void> => {
+    const single = [one];
+    inFlight.add(single);
+    settle(one, await result.catch(incomplete));
+    inFlight.delete(single);
   };
 
   const commitBatch = async (lane: Commit, batch: readonly Waiting[]): Promise<void> => {
@@ -188,15 +191,15 @@ export const createGroupCommit = ({
     const startedAt = performance.now();
     inFlight.add(batch);
     try {
-      const created = await lane(plants, batch.at(-1)?.giveUpAt ?? Infinity);
+      const created = await lane(plants, batch.at(-1)?.deadline ?? Infinity);
       for (const [index, one] of batch.entries()) {
-        const result = created[index] ?? broken();
-        // Not awaited: a plant apart from its batch delays no other.
-        if (result instanceof Promise) void settleLater(one, result);
+        const result = created[index] ?? incomplete();
+        // Not awaited, because a pending result must not delay other plants.
+        if (result instanceof Promise) void settleSeparately(one, result);
         else settle(one, result);
       }
     } catch (thrown) {
-      for (const one of batch) settle(one, broken(thrown));
+      for (const one of batch) settle(one, incomplete(thrown));
     }
     inFlight.delete(batch);
     if (onCommit === undefined) return;
@@ -204,7 +207,7 @@ export const createGroupCommit = ({
     queueMicrotask(() => onCommit({ plants: plants.length, durationMs }));
   };
 
-  const work = async (lane: Commit): Promise<void> => {
+  const runLane = async (lane: Commit): Promise<void> => {
     for (let batch = takeBatch(); batch.length > 0; batch = takeBatch()) {
       await commitBatch(lane, batch);
     }
@@ -214,18 +217,18 @@ export const createGroupCommit = ({
   const schedule = (): void => {
     if (isScheduled || free.length === 0) return;
     isScheduled = true;
-    // So that all creates of this turn of the event loop are in the first batch.
+    // Deferred, so that the first batch contains all creates of this turn of the event loop.
     setImmediate(() => {
       isScheduled = false;
       while (waiting.length > 0) {
         const lane = free.pop();
         if (lane === undefined) return;
-        void work(lane);
+        void runLane(lane);
       }
     });
   };
 
-  const refusal = (plant: NewPlant): string | undefined => {
+  const limitExceeded = (plant: NewPlant): string | undefined => {
     if (isClosed) return 'the database is closed';
     if (unsettled >= maxWaiting) {
       return `${maxWaiting} creates are waiting for the database already`;
@@ -236,19 +239,19 @@ export const createGroupCommit = ({
   };
 
   const add = (plant: NewPlant, resolve: Waiting['resolve']): void => {
-    const reason = refusal(plant);
+    const reason = limitExceeded(plant);
     if (reason !== undefined) {
       resolve(unavailable(reason));
       return;
     }
-    const giveUpAt = performance.now() + deadlineMs;
+    const deadline = performance.now() + deadlineMs;
     if (deadlineMs < Infinity) {
-      timer ??= setTimeout(settleLate, deadlineMs);
+      timer ??= setTimeout(settleOverdue, deadlineMs);
       if (unsettled === 0) timer.ref();
     }
     unsettled += 1;
     unsettledText += textOf(plant);
-    waiting.push({ plant, giveUpAt, resolve, isSettled: false });
+    waiting.push({ plant, deadline, resolve, isSettled: false });
     schedule();
   };
 
@@ -256,7 +259,7 @@ export const createGroupCommit = ({
     create: (plant) =>
       new ResultAsync(
         new Promise((resolve) => {
-          // A promise rejects with what its executor throws.
+          // An executor that throws makes the promise reject.
           assertNewPlant(plant);
           add(plant, resolve);
         }),

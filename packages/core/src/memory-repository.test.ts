@@ -4,7 +4,7 @@ import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
 import { describeRepository } from './repository-contract.ts';
 
-describeRepository({ describe, it, expect }, 'the repository in memory', async () => ({
+describeRepository({ describe, it, expect }, 'the memory repository', async () => ({
   repository: createMemoryRepository(),
 }));
 
@@ -13,7 +13,7 @@ const plants: fc.Arbitrary<NewPlant> = fc
   .record({ id: fc.bigInt(-1n, 1n), name: texts, tag: texts }, { requiredKeys: ['id', 'name'] })
   .map(({ tag, ...plant }) => (tag === undefined ? plant : { ...plant, tag }));
 
-it('whatever is created in whatever order, the first plant of an id keeps it', async () => {
+it('the memory repository keeps the first plant of each id, for every sequence of creates', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(plants, { maxLength: 20 }), async (creates) => {
       const repository = createMemoryRepository();

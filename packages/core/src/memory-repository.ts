@@ -4,8 +4,8 @@ import type { NewPlant } from './plant.ts';
 import type { IdTaken, PlantRepository } from './plant-repository.ts';
 
 /**
- * A repository that keeps plants in this process's memory and loses them with it: for tests, demos
- * and browsers. It never answers `store-unavailable`.
+ * Creates a repository that stores plants in the memory of this process, for tests, demos and browsers.
+ * Its plants are lost when the process ends. It never returns `store-unavailable`.
  *
  * @example
  * ```ts
@@ -17,7 +17,7 @@ import type { IdTaken, PlantRepository } from './plant-repository.ts';
  */
 export const createMemoryRepository = (): PlantRepository => {
   const plants = new Map<bigint, Pick<NewPlant, 'name' | 'tag'>>();
-  // Async, so that a plant that was not validated rejects. Without a wait, so that it is atomic.
+  // Async, so that a plant that was not validated rejects. Without an await, so that it is atomic.
   const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
     assertNewPlant(plant);
     const { id, name, tag } = plant;

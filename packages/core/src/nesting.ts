@@ -5,7 +5,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Whether a JSON text opens more than `limit` arrays and objects inside one another. */
+/** Returns whether the arrays and objects of a JSON text are nested more than `limit` levels deep. */
 export const nestsDeeperThan = (limit: number, json: string): boolean => {
   let depth = 0;
   let inString = false;

@@ -9,7 +9,7 @@ const written = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 if (process.env['UPDATE_OPENAPI'] === '1') await writeFile(file, written);
 
 describe('openapi.json', () => {
-  it('is what the schemas give (UPDATE_OPENAPI=1 writes it anew)', async () => {
+  it('equals the generated document (UPDATE_OPENAPI=1 rewrites it)', async () => {
     expect(await readFile(file, 'utf8')).toBe(written);
   });
 
@@ -26,7 +26,7 @@ describe('openapi.json', () => {
     });
   });
 
-  it('asks for a bearer token for the whole service', () => {
+  it('requires a bearer token for the whole service', () => {
     const { security, components } = openApiDocument();
     expect(security).toEqual([{ bearer: [] }]);
     expect(components.securitySchemes.bearer).toEqual({
@@ -35,7 +35,7 @@ describe('openapi.json', () => {
     });
   });
 
-  // field, type, format, required, meaning: the specification's tables
+  // Columns: field, type, format, required, meaning, as in the specification's tables.
   it.each([
     [
       'Plant',
@@ -85,10 +85,10 @@ describe('openapi.json', () => {
     });
   });
 
-  it('has the other statuses as responses of the host, with the same body', () => {
+  it('lists the other statuses as responses of the host, with the same body', () => {
     const { responses } = openApiDocument().paths['/plants'].post;
     const statuses = new Set(Object.values(errorTable).map(({ status }) => String(status)));
-    // A POST is allowed here.
+    // A POST never gets a 405.
     statuses.delete('405');
     expect(new Set(Object.keys(responses))).toEqual(new Set(['200', ...statuses]));
     for (const status of statuses) {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type ErrorName, errorMessages, errorTable } from './errors.ts';
 import { NewPlant, Plant } from './plant.ts';
 
-/** The specification's Error: a number and a text. */
+/** The specification's Error: a number and a message. */
 const ErrorBody = z.object({ error: z.int32(), message: z.string() });
 
 const int64Or32 = new Map<unknown, object>([
@@ -12,7 +12,7 @@ const int64Or32 = new Map<unknown, object>([
 
 const schemaOf = (schema: z.core.$ZodType, descriptions: Readonly<Record<string, string>>) => {
   const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, {
-    // What a client may send: other members are allowed and ignored.
+    // The schema of a request: further members are allowed and ignored.
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema: target, path }) => {
@@ -42,7 +42,7 @@ const json = (schema: string) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
 });
 
-/** The statuses that HTTP and the host add to the operation's 400, with what they mean. */
+/** Returns the responses of the host, which are all errors but the operation's 400. */
 const hostResponses = () => {
   const meanings = new Map<number, string[]>();
   for (const name of Object.keys(errorTable) as ErrorName[]) {
@@ -60,8 +60,8 @@ const hostResponses = () => {
 };
 
 /**
- * The specification as an OpenAPI 3.1 document, made from the schemas that validate. It is shipped
- * as the file `openapi.json`; `UPDATE_OPENAPI=1 pnpm test` writes that file anew.
+ * Returns the specification as an OpenAPI 3.1 document, generated from the validation schemas. It is
+ * published as the file `openapi.json`; `UPDATE_OPENAPI=1 pnpm test` rewrites that file.
  */
 export const openApiDocument = () => ({
   openapi: '3.1.1',
@@ -69,7 +69,7 @@ export const openApiDocument = () => ({
     title: 'Plant Store',
     version: '1.0.0',
     description:
-      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the others are answered by the host that serves it. All have the same body, Error, whose number tells the causes apart. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added.',
+      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the others are answered by the host that serves it. All have the same body, Error, whose number identifies the cause. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added.',
     contact: { name: 'The operator of the plant store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },

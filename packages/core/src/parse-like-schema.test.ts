@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseNewPlant } from './parse-new-plant.ts';
 import { NewPlant } from './plant.ts';
 
-/** The faults that the schema finds, by their names in the error table. */
+/** Returns the faults that the schema finds, as names of the error table. */
 const schemaFaults = (input: object): string[] => {
   const parsed = NewPlant.safeParse(input);
   if (parsed.success) return [];
@@ -39,7 +39,7 @@ describe('parseNewPlant and the schema NewPlant', () => {
   it('accept the same plants and find the same faults', () => {
     fc.assert(
       fc.property(input, (given) => {
-        // For the schema a member is absent, for parseNewPlant it may also be undefined.
+        // parseNewPlant treats an undefined member as absent; the schema does not.
         const present = Object.fromEntries(
           Object.entries(given).filter(([, value]) => value !== undefined),
         );

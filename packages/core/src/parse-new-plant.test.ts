@@ -9,7 +9,7 @@ const faults = (input: unknown) =>
   );
 
 describe('parseNewPlant', () => {
-  it('takes an id as a bigint or a safe integer and gives a bigint', () => {
+  it('accepts an id as a bigint or a safe integer and returns a bigint', () => {
     for (const id of [7, 7n]) {
       expect(parseNewPlant({ id, name: 'x' })._unsafeUnwrap()).toEqual({
         id: 7n,
@@ -18,7 +18,7 @@ describe('parseNewPlant', () => {
     }
   });
 
-  it('takes zero, a negative zero and negative ids', () => {
+  it('accepts zero, negative zero and negative ids', () => {
     for (const id of [0, -0, 0n, -1, -(2n ** 63n)]) expect(faults({ id, name: 'x' })).toEqual([]);
   });
 
@@ -66,11 +66,11 @@ describe('parseNewPlant', () => {
       })(),
       ['body-not-object'],
     ],
-  ])('refuses %s', (_, input, expected) => {
+  ])('rejects %s', (_, input, expected) => {
     expect(faults(input)).toEqual(expected);
   });
 
-  it('keeps text as it is: empty, untrimmed, not normalised', () => {
+  it('returns text unchanged: empty, untrimmed, not normalized', () => {
     for (const name of ['', ' x ', 'e\u0301', '\u00e9', '🪴']) {
       expect(parseNewPlant({ id: 1n, name, tag: name })._unsafeUnwrap()).toEqual({
         id: 1n,
@@ -80,7 +80,7 @@ describe('parseNewPlant', () => {
     }
   });
 
-  it('ignores members that it does not know, __proto__ and constructor included', () => {
+  it('ignores other members, including __proto__ and constructor', () => {
     const input: unknown = JSON.parse(
       '{"id":7,"name":"x","__proto__":{"tag":"evil"},"constructor":1,"colour":"green"}',
     );
@@ -90,14 +90,14 @@ describe('parseNewPlant', () => {
     });
   });
 
-  it('takes a tag that is undefined as absent', () => {
+  it('treats a tag that is undefined as absent', () => {
     expect(parseNewPlant({ id: 7, name: 'x', tag: undefined })._unsafeUnwrap()).toStrictEqual({
       id: 7n,
       name: 'x',
     });
   });
 
-  it('never throws, and names a fault in whatever is no plant', () => {
+  it('never throws, and returns a fault for every input that is not a plant', () => {
     const like = fc.record(
       { id: fc.anything(), name: fc.anything(), tag: fc.anything() },
       { requiredKeys: [] },

@@ -4,7 +4,7 @@ import type { ErrorName } from './errors.ts';
 import type { NewPlant } from './plant.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
-/** What can be wrong with the input for a plant, by its name in the error table. */
+/** A fault of the input for a plant, as a name of the error table. */
 export type PlantFault = Extract<
   ErrorName,
   | 'body-not-object'
@@ -16,23 +16,23 @@ export type PlantFault = Extract<
   | 'tag-not-text'
 >;
 
-/** The input is no plant. */
+/** The error for input that is not a plant. */
 export type PlantInvalid = {
   readonly kind: 'plant-invalid';
   /** Every fault, in the order id, name, tag. */
   readonly faults: readonly [PlantFault, ...PlantFault[]];
 };
 
-/** The members of a plant before they are checked; `undefined` where one is absent. */
+/** The members of a plant before validation; `undefined` if absent. */
 type Members = { readonly id: unknown; readonly name: unknown; readonly tag: unknown };
 
-/** Reads each member once; `undefined` where the input is not an object. */
+/** Reads each member once; returns `undefined` if the input is not an object. */
 const readMembers = (input: unknown): Members | undefined => {
   try {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
     const { hasOwn } = Object;
     const members = input as Members;
-    // Each by its name: a function that takes the name as an argument is twice as slow.
+    // Written out, because a function with the name as an argument is twice as slow.
     return {
       id: hasOwn(input, 'id') ? members.id : undefined,
       name: hasOwn(input, 'name') ? members.name : undefined,
@@ -56,7 +56,7 @@ const faultsOf = ({ id, name, tag }: Members): PlantFault[] => {
   return faults;
 };
 
-/** The plant, where the members have no fault. */
+/** Returns the plant, or `undefined` if the members have a fault. */
 const plantOf = ({ id, name, tag }: Members): NewPlant | undefined => {
   if (!isExactId(id) || !isUnicodeText(name)) return undefined;
   if (tag === undefined) return { id: BigInt(id), name };
@@ -64,8 +64,8 @@ const plantOf = ({ id, name, tag }: Members): NewPlant | undefined => {
 };
 
 /**
- * Reads anything as a plant to be created. Only own members count, others than `id`, `name` and
- * `tag` are ignored, and a member that is `undefined` is absent. Never throws.
+ * Reads any value as a new plant. Only own members count, members other than `id`, `name` and `tag`
+ * are ignored, and a member that is `undefined` is absent. Never throws.
  *
  * @returns the plant, or every fault at once, in the order id, name, tag
  * @example

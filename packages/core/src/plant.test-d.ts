@@ -18,7 +18,7 @@ describe('the types of core', () => {
     expectTypeOf<Plant>().toEqualTypeOf<{ name: string; tag?: string }>();
   });
 
-  it('take any input and give a Result with a closed error', () => {
+  it('accept any input and return a Result with a closed error union', () => {
     expectTypeOf(createPlant).parameters.toEqualTypeOf<[PlantRepository, unknown]>();
     expectTypeOf(createPlant).returns.toEqualTypeOf<ResultAsync<Plant, CreatePlantError>>();
     expectTypeOf<CreatePlantError['kind']>().toEqualTypeOf<
@@ -26,7 +26,7 @@ describe('the types of core', () => {
     >();
   });
 
-  it('never have an empty list of faults', () => {
+  it('have at least one fault in a plant-invalid error', () => {
     type Invalid = Extract<CreatePlantError, { kind: 'plant-invalid' }>;
     expectTypeOf<Invalid['faults'][0]>().not.toEqualTypeOf<undefined>();
   });

@@ -6,9 +6,9 @@ const Text = z.string().check(z.refine(isUnicodeText));
 const toExact = (id: unknown): unknown => (Number.isSafeInteger(id) ? BigInt(id as number) : id);
 
 /**
- * A plant as the service answers it: `name`, and `tag` only where it was given.
- * Text is any well-formed Unicode without U+0000, the empty string included; it is never trimmed
- * or normalised. Source: the specification's "Plant".
+ * A plant as the service returns it: `name`, and `tag` if the plant has one. Text is any well-formed
+ * Unicode without U+0000, including the empty string; it is never trimmed or normalized.
+ * Source: the specification's "Plant".
  *
  * @example
  * ```ts
@@ -18,19 +18,19 @@ const toExact = (id: unknown): unknown => (Number.isSafeInteger(id) ? BigInt(id 
  * ```
  */
 export const Plant = z.object({
-  /** Unicode text, as it was given. */
+  /** The name: Unicode text, unchanged. */
   name: Text,
-  /** Likewise; not there where none was given. */
+  /** The tag: Unicode text, unchanged; absent if the plant has none. */
   tag: z.exactOptional(Text),
 });
 
-/** A plant as the service answers it; see the schema of the same name. */
+/** A plant as the service returns it; see the schema of the same name. */
 export interface Plant extends z.infer<typeof Plant> {}
 
 /**
- * A plant to be created: a {@link Plant} and its `id`, an exact int64. The schema takes the id as a
- * `bigint` or as a safe integer number and gives a `bigint`. Members that it does not know are
- * dropped. Source: the specification's "NewPlant".
+ * A plant to create: a {@link Plant} and its `id`, an exact int64. The schema accepts the id as a
+ * `bigint` or a safe integer number and returns a `bigint`. Other members are removed.
+ * Source: the specification's "NewPlant".
  *
  * @example
  * ```ts
@@ -40,10 +40,10 @@ export interface Plant extends z.infer<typeof Plant> {}
  * ```
  */
 export const NewPlant = z.object({
-  /** An int64: a `bigint` once it is parsed. */
+  /** The id, an int64: a `bigint` after parsing. */
   id: z.pipe(z.transform(toExact), z.int64()),
   ...Plant.shape,
 });
 
-/** A plant to be created; see the schema of the same name. */
+/** A plant to create; see the schema of the same name. */
 export interface NewPlant extends z.infer<typeof NewPlant> {}

@@ -6,7 +6,7 @@ import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
 import { describeRepository, type OpenedRepository } from './repository-contract.ts';
 
-/** Runs the suite on a repository and gives the sentences of the tests that failed. */
+/** Runs the suite on a repository and returns the names of the failed tests. */
 const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]> => {
   const tests: [string, () => Promise<void>][] = [];
   const runner = {
@@ -26,7 +26,7 @@ const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]
   return failed.flat();
 };
 
-/** Rejects plants that were not validated, so that each repository has one fault. */
+/** Rejects plants that were not validated, so that each repository has a single fault. */
 const rejecting = (create: PlantRepository['create']): PlantRepository => ({
   create: (plant) =>
     new ResultAsync(
@@ -87,15 +87,15 @@ describe('the repository contract', () => {
     expect(await failures(changing((plant) => plant))).toEqual([]);
   });
 
-  it('finds nothing wrong with a repository that has a rule', async () => {
+  it('passes for a repository with a custom rule', async () => {
     expect(await failures(refusing((plant) => plant.tag === 'weed'))).toEqual([]);
   });
 
   it.each<[string, () => Promise<OpenedRepository>]>([
-    ['has a rule that it does not keep', refusing(() => false)],
-    ['refuses with a number of the table', refusing((plant) => plant.tag === 'weed', 1401)],
-    ['refuses with no number', refusing((plant) => plant.tag === 'weed', 4000.5)],
-    ['refuses an id instead of a plant', refusing((plant) => plant.id === 7_000n)],
+    ['does not apply its rule', refusing(() => false)],
+    ['refuses with a number of the error table', refusing((plant) => plant.tag === 'weed', 1401)],
+    ['refuses with a fraction as the number', refusing((plant) => plant.tag === 'weed', 4000.5)],
+    ['refuses every plant with an id', refusing((plant) => plant.id === 7_000n)],
     [
       'refuses a plant the first time only',
       (() => {
@@ -103,26 +103,29 @@ describe('the repository contract', () => {
         return refusing(({ id }) => id === 7_000n && seen.size !== seen.add(id).size);
       })(),
     ],
-    ['keeps ids as doubles', changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }))],
+    ['stores ids as doubles', changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }))],
     [
-      'keeps 32 bits of an id',
+      'stores 32 bits of an id',
       changing((plant) => ({ ...plant, id: BigInt.asIntN(32, plant.id) })),
     ],
-    ['trims', withText((text) => text.trim())],
-    ['normalises', withText((text) => text.normalize())],
+    ['trims text', withText((text) => text.trim())],
+    ['normalizes text', withText((text) => text.normalize())],
     ['ignores case', withText((text) => text.toLowerCase())],
-    ['drops a BOM', withText((text) => text.replace(/^\ufeff/, ''))],
-    ['rewrites line ends', withText((text) => text.replaceAll('\r\n', '\n'))],
-    ['cuts long text', withText((text) => text.slice(0, 65_535))],
+    ['removes a BOM', withText((text) => text.replace(/^\ufeff/, ''))],
+    ['changes line endings', withText((text) => text.replaceAll('\r\n', '\n'))],
+    ['truncates long text', withText((text) => text.slice(0, 65_535))],
     [
-      'makes no tag of an empty one',
+      'stores an empty tag as no tag',
       changing(({ id, name, tag }) => ({ id, name, ...(tag && { tag }) })),
     ],
-    ['makes an empty tag of none', changing((plant) => ({ tag: '', ...plant }))],
-    ['checks first and writes later', async () => ({ repository: rejecting(lateWriter().create) })],
-    ['takes everything', async () => ({ repository: rejecting(() => okAsync()) })],
+    ['stores no tag as an empty tag', changing((plant) => ({ tag: '', ...plant }))],
     [
-      'creates what was not validated',
+      'does not read and write atomically',
+      async () => ({ repository: rejecting(lateWriter().create) }),
+    ],
+    ['returns ok for every plant', async () => ({ repository: rejecting(() => okAsync()) })],
+    [
+      'creates plants that were not validated',
       async () => {
         const plants = new Map<bigint, string>();
         const create: PlantRepository['create'] = ({ id, name, tag }) => {
@@ -135,7 +138,7 @@ describe('the repository contract', () => {
       },
     ],
     [
-      'throws where it must reject',
+      'throws instead of rejecting',
       async () => {
         const inner = createMemoryRepository();
         const create: PlantRepository['create'] = (plant) => {
@@ -146,7 +149,7 @@ describe('the repository contract', () => {
       },
     ],
     [
-      'refuses repeats',
+      'returns id-taken for a repeated create',
       async () => {
         const seen = new Set<bigint>();
         const create: PlantRepository['create'] = ({ id }) => {
@@ -158,7 +161,7 @@ describe('the repository contract', () => {
       },
     ],
     [
-      'overwrites',
+      'overwrites plants',
       async () => {
         const plants = new Map<bigint, NewPlant>();
         const create: PlantRepository['create'] = (plant) => {
@@ -172,7 +175,7 @@ describe('the repository contract', () => {
       },
     ],
     [
-      'forgets on restart',
+      'loses plants on restart',
       async () => ({
         repository: createMemoryRepository(),
         reopen: async () => createMemoryRepository(),
@@ -182,7 +185,7 @@ describe('the repository contract', () => {
     expect(await failures(open)).not.toEqual([]);
   });
 
-  it('gives up what each test used, also when it fails', async () => {
+  it('disposes of the repository after each test, also after a failed one', async () => {
     let opened = 0;
     await failures(async () => {
       opened += 1;

@@ -1,5 +1,5 @@
 /**
- * `@plantstore/core/repository-contract`: the one test suite that every store passes, ours and yours.
+ * `@plantstore/core/repository-contract`: the test suite that every plant repository passes.
  *
  * @module
  */
@@ -9,31 +9,31 @@ import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
 import { ids, notPlants, texts } from './contract-plants.ts';
 
-/** What the suite needs of a test runner: vitest, jest, bun:test and others have it. */
+/** The functions of a test runner that the suite uses, as Vitest, Jest and bun:test have them. */
 export type TestRunner = {
   /** Groups tests under a name. */
   readonly describe: (name: string, body: () => void) => unknown;
   /** Declares a test. */
   readonly it: (name: string, body: () => Promise<void>) => unknown;
-  /** Takes the value to be judged. */
+  /** Takes the value to compare. */
   readonly expect: (actual: unknown) => {
-    /** Throws where the two are not deeply equal. */
+    /** Throws if the two are not deeply equal. */
     toEqual(expected: unknown): void;
   };
 };
 
 /** A repository under test. */
 export type OpenedRepository = {
-  /** Empty at first. */
+  /** The repository, empty at first. */
   readonly repository: PlantRepository;
-  /** Closes the repository and opens it again on the same plants; leave it out where nothing outlives it. */
+  /** Closes the repository and opens it again with the same plants; omit it if plants are not durable. */
   readonly reopen?: () => Promise<PlantRepository>;
   /**
-   * A plant that a rule of the repository's own refuses; leave it out where there is no rule. A plant
-   * with its id and the name `Monstera` must be allowed, as the suite's other plants.
+   * A plant that a custom rule of the repository refuses; omit it if there is no rule. The rule must
+   * allow a plant with this id and the name `Monstera`, and the other plants of the suite.
    */
   readonly refused?: NewPlant;
-  /** Gives up what this test used. */
+  /** Releases the resources of this test. */
   readonly dispose?: () => Promise<void>;
 };
 
@@ -50,11 +50,11 @@ const outcomes = async (
 
 /**
  * Declares the test suite that every {@link PlantRepository} passes: atomic creates, idempotent by
- * content, exact ids and text, races, and plants that outlive a restart. It depends on no test
- * runner; yours is passed in.
+ * content, exact ids and text, concurrent creates, and plants that survive a restart. It works with
+ * any test runner that has `describe`, `it` and `expect`.
  *
  * @param runner - `describe`, `it` and `expect` of your test runner
- * @param name - what the repository is called in the report
+ * @param name - the name of the repository in the test report
  * @param open - opens a new, empty repository; called once for each test
  * @example
  * ```ts
@@ -72,8 +72,8 @@ export const describeRepository = (
   name: string,
   open: () => Promise<OpenedRepository>,
 ): void => {
-  const given = (sentence: string, body: (opened: OpenedRepository) => Promise<void>) =>
-    it(sentence, async () => {
+  const test = (behaviour: string, body: (opened: OpenedRepository) => Promise<void>) =>
+    it(behaviour, async () => {
       const opened = await open();
       try {
         await body(opened);
@@ -82,7 +82,7 @@ export const describeRepository = (
       }
     });
 
-  const keepsApart = async (repository: PlantRepository, plants: readonly NewPlant[]) => {
+  const expectDistinct = async (repository: PlantRepository, plants: readonly NewPlant[]) => {
     expect(await outcomes(repository, plants)).toEqual(plants.map(() => 'ok'));
     for (const [index, { id }] of plants.entries()) {
       const others = plants.map((other) => ({ ...other, id }));
@@ -92,17 +92,19 @@ export const describeRepository = (
   };
 
   describe(name, () => {
-    given('keeps a new plant', async ({ repository }) => {
+    test('stores a new plant', async ({ repository }) => {
       expect(await outcome(repository, { id: 7n, name: 'Monstera', tag: 'climber' })).toEqual('ok');
     });
 
-    given('takes the same plant again', async ({ repository }) => {
+    test('accepts the same plant again', async ({ repository }) => {
       const plant = { id: 7n, name: 'Monstera', tag: 'climber' };
       expect(await outcomes(repository, [plant, plant])).toEqual(['ok', 'ok']);
       expect(await outcome(repository, { ...plant })).toEqual('ok');
     });
 
-    given('refuses another plant under a taken id and says which', async ({ repository }) => {
+    test('returns id-taken with the id for another plant with an existing id', async ({
+      repository,
+    }) => {
       await outcome(repository, { id: 2n ** 53n + 1n, name: 'Monstera' });
       const refused = await repository.create({
         id: 2n ** 53n + 1n,
@@ -114,7 +116,7 @@ export const describeRepository = (
       });
     });
 
-    given('changes nothing when it refuses', async ({ repository }) => {
+    test('changes nothing when it returns id-taken', async ({ repository }) => {
       const kept = { id: 7n, name: 'Monstera' };
       const other = { id: 7n, name: 'Ficus' };
       expect(await outcome(repository, kept)).toEqual('ok');
@@ -123,23 +125,23 @@ export const describeRepository = (
       expect(await outcome(repository, kept)).toEqual('ok');
     });
 
-    given('tells no tag, an empty tag and a tag apart', async ({ repository }) => {
-      await keepsApart(repository, [
+    test('distinguishes no tag, an empty tag and a tag', async ({ repository }) => {
+      await expectDistinct(repository, [
         { id: 1n, name: 'Monstera' },
         { id: 2n, name: 'Monstera', tag: '' },
         { id: 3n, name: 'Monstera', tag: 'climber' },
       ]);
     });
 
-    given('tells a name from a tag', async ({ repository }) => {
-      await keepsApart(repository, [
+    test('distinguishes a name from a tag', async ({ repository }) => {
+      await expectDistinct(repository, [
         { id: 1n, name: 'ab', tag: 'c' },
         { id: 2n, name: 'a', tag: 'bc' },
         { id: 3n, name: 'c', tag: 'ab' },
       ]);
     });
 
-    given('refuses a plant by a rule each time, and keeps nothing of it', async (opened) => {
+    test('refuses a plant by its rule each time, and stores nothing', async (opened) => {
       const { repository, refused: plant } = opened;
       if (plant === undefined) return;
       const refusals = [await repository.create(plant), await repository.create(plant)];
@@ -153,22 +155,22 @@ export const describeRepository = (
       expect(await outcome(repository, { id: plant.id, name: 'Monstera' })).toEqual('ok');
     });
 
-    given('keeps every int64 id exactly', async ({ repository }) => {
-      await keepsApart(
+    test('stores every int64 id exactly', async ({ repository }) => {
+      await expectDistinct(
         repository,
         ids.map((id) => ({ id, name: `plant ${id}` })),
       );
     });
 
-    given('keeps every name exactly', async ({ repository }) => {
-      await keepsApart(
+    test('stores every name exactly', async ({ repository }) => {
+      await expectDistinct(
         repository,
         texts.map((text, index) => ({ id: BigInt(index), name: text })),
       );
     });
 
-    given('keeps every tag exactly', async ({ repository }) => {
-      await keepsApart(
+    test('stores every tag exactly', async ({ repository }) => {
+      await expectDistinct(
         repository,
         texts.map((text, index) => ({
           id: BigInt(index),
@@ -178,7 +180,7 @@ export const describeRepository = (
       );
     });
 
-    given('rejects a plant that was not validated, and no other', async ({ repository }) => {
+    test('rejects a plant that was not validated, and no other', async ({ repository }) => {
       const plants = [...notPlants, { id: 7n, name: 'Monstera\ufffd' }] as readonly NewPlant[];
       const settled = plants.map(async (plant) =>
         repository.create(plant).then(
@@ -189,18 +191,20 @@ export const describeRepository = (
       expect(await Promise.all(settled)).toEqual([...notPlants.map(() => 'rejected'), 'ok']);
     });
 
-    given('lets one of 1,000 racing plants have an id', async ({ repository }) => {
+    test('creates exactly one of 1,000 concurrent plants with the same id', async ({
+      repository,
+    }) => {
       const rivals = Array.from({ length: 1000 }, (_, index) => ({
         id: 7n,
         name: `rival ${index}`,
       }));
-      const told = await outcomes(repository, rivals);
-      expect(told.filter((one) => one === 'ok').length).toEqual(1);
-      expect(told.filter((one) => one === 'id-taken').length).toEqual(999);
-      expect(await outcomes(repository, rivals)).toEqual(told);
+      const results = await outcomes(repository, rivals);
+      expect(results.filter((one) => one === 'ok').length).toEqual(1);
+      expect(results.filter((one) => one === 'id-taken').length).toEqual(999);
+      expect(await outcomes(repository, rivals)).toEqual(results);
     });
 
-    given('takes 1,000 racing creates of one plant', async ({ repository }) => {
+    test('accepts 1,000 concurrent creates of one plant', async ({ repository }) => {
       const same = Array.from({ length: 1000 }, () => ({
         id: 7n,
         name: 'Monstera',
@@ -209,18 +213,20 @@ export const describeRepository = (
       expect(await outcomes(repository, same)).toEqual(same.map(() => 'ok'));
     });
 
-    given('lets no refused plant harm its neighbours', async ({ repository }) => {
-      const crowd = Array.from({ length: 1000 }, (_, index) => ({
+    test('stores the plants of a batch in which others are id-taken', async ({ repository }) => {
+      const plants = Array.from({ length: 1000 }, (_, index) => ({
         id: BigInt(index % 100),
         name: `content ${Math.floor(index / 100) % 2}`,
       }));
-      const told = await outcomes(repository, crowd);
-      const winners = new Set(crowd.filter((_, index) => told[index] === 'ok').map(contentOf));
+      const results = await outcomes(repository, plants);
+      const winners = new Set(plants.filter((_, index) => results[index] === 'ok').map(contentOf));
       expect(winners.size).toEqual(100);
-      expect(told).toEqual(crowd.map((one) => (winners.has(contentOf(one)) ? 'ok' : 'id-taken')));
+      expect(results).toEqual(
+        plants.map((one) => (winners.has(contentOf(one)) ? 'ok' : 'id-taken')),
+      );
     });
 
-    given('still has every plant after a restart', async ({ repository, reopen }) => {
+    test('has every plant after a restart', async ({ repository, reopen }) => {
       if (reopen === undefined) return;
       const plants = [
         ...ids.map((id) => ({ id, name: `plant ${id}` })),
@@ -231,13 +237,13 @@ export const describeRepository = (
         })),
       ];
       expect(await outcomes(repository, plants)).toEqual(plants.map(() => 'ok'));
-      const again = await reopen();
+      const reopened = await reopen();
       const others = plants.map((plant) => ({
         ...plant,
         name: `${plant.name}!`,
       }));
-      expect(await outcomes(again, others)).toEqual(plants.map(() => 'id-taken'));
-      expect(await outcomes(again, plants)).toEqual(plants.map(() => 'ok'));
+      expect(await outcomes(reopened, others)).toEqual(plants.map(() => 'id-taken'));
+      expect(await outcomes(reopened, plants)).toEqual(plants.map(() => 'ok'));
     });
   });
 };
