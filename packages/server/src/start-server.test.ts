@@ -84,7 +84,7 @@ describe('startServer', () => {
     });
     expect(await start({ host: '192.0.2.1' })).toMatchObject({
       kind: 'cannot-listen',
-      message: expect.stringContaining('is no address of this machine') as unknown,
+      message: expect.stringContaining('is not an address of this machine') as unknown,
     });
   });
 });
@@ -116,7 +116,7 @@ describe('the graceful shutdown', () => {
     );
     await new Promise((resolve) => setTimeout(resolve, 100));
     await close(50);
-    expect(logged).toEqual(['request broken off']);
+    expect(logged).toEqual(['request aborted']);
   });
 
   it('waits for what is in flight without a deadline', async () => {

@@ -17,54 +17,54 @@ const durationMs = expect.any(Number) as unknown;
 
 const recorded = (options: Partial<FetchHandlerOptions> = {}) => {
   const { logged, logger } = recordLog();
-  const told = recordEvents();
+  const events = recordEvents();
   const handler = createFetchHandler({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'good',
     logger,
     ...options,
   });
-  return { logged, told, handler };
+  return { logged, events, handler };
 };
 
-describe('what a fetch handler reports', () => {
-  it('is a line in the log and two events for a plant', async () => {
-    const { logged, told, handler } = recorded();
+describe('the log and events of a fetch handler', () => {
+  it('have one line and two events for a created plant', async () => {
+    const { logged, events, handler } = recorded();
     await handler(url, good);
     const result = { status: 200, bytes: 19, durationMs, isWritten: true };
     const { isWritten: _, ...fields } = result;
     expect(logged).toEqual([{ level: 'info', message: 'request', ...request, ...fields }]);
-    expect(told).toEqual([
+    expect(events).toEqual([
       ['start', { request }],
       ['end', { request, ...result }],
     ]);
   });
 
-  it('has the number of an error, and why, where the store is not available', async () => {
+  it('have the number and cause of an error if the store is unavailable', async () => {
     const repository = {
       create: () => errAsync({ kind: 'store-unavailable' as const, reason: 'the disk is full' }),
     };
-    const { logged, told, handler } = recorded({ repository });
+    const { logged, events, handler } = recorded({ repository });
     await handler(url, good);
     expect(logged).toMatchObject([
       { level: 'warn', message: 'request not served', error: 3503, cause: 'the disk is full' },
     ]);
-    expect(told.map(([step]) => step)).toEqual(['start', 'error', 'end']);
-    expect(told[1]?.[1].request).toBe(told[2]?.[1].request);
+    expect(events.map(([step]) => step)).toEqual(['start', 'error', 'end']);
+    expect(events[1]?.[1].request).toBe(events[2]?.[1].request);
   });
 
-  it('has no status where the request was aborted', async () => {
+  it('have no status if the request was aborted', async () => {
     const { logged, handler } = recorded();
     const controller = new AbortController();
     const body = new ReadableStream({ pull: () => controller.abort() });
     const init = { ...good, body, duplex: 'half' as const, signal: controller.signal };
     await expect(handler(url, init)).rejects.toMatchObject({ name: 'AbortError' });
     expect(logged).toEqual([
-      { level: 'info', message: 'request broken off', ...request, bytes: 0, durationMs },
+      { level: 'info', message: 'request aborted', ...request, bytes: 0, durationMs },
     ]);
   });
 
-  it('never has a token in it', async () => {
+  it('never contain a token', async () => {
     const authenticate = () => {
       throw new Error('good is not a token; nor is Z29vZA');
     };

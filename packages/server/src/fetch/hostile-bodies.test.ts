@@ -35,7 +35,7 @@ describe('the body of a request', () => {
     expect((await handlerWith()(requestWith(body))).status).toBe(200);
   });
 
-  it('is refused as soon as chunks of one byte are too many', async () => {
+  it('is refused as soon as chunks of one byte exceed the limit', async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull(stream) {
@@ -60,17 +60,25 @@ describe('the body of a request', () => {
         },
       },
     ],
-    ['fails with nothing', 'bad-request', { pull: () => Promise.reject(undefined) }],
-    ['is text', 'internal', { pull: (stream) => stream.enqueue('{"id":7,"name":"Monstera"}') }],
-    ['never comes', 'request-timeout', {}],
-    ['never comes, nor lets itself be cancelled', 'request-timeout', { cancel: () => sleep(1e6) }],
+    ['fails with undefined', 'bad-request', { pull: () => Promise.reject(undefined) }],
     [
-      'never comes, and cannot be cancelled',
+      'is a stream of strings',
+      'internal',
+      { pull: (stream) => stream.enqueue('{"id":7,"name":"Monstera"}') },
+    ],
+    ['never arrives', 'request-timeout', {}],
+    [
+      'never arrives, and whose cancellation never completes',
+      'request-timeout',
+      { cancel: () => sleep(1e6) },
+    ],
+    [
+      'never arrives, and whose cancellation fails',
       'request-timeout',
       { cancel: () => Promise.reject(new Error('no')) },
     ],
     [
-      'is made of empty chunks without end',
+      'is an endless stream of empty chunks',
       'request-timeout',
       { pull: (stream) => stream.enqueue(new Uint8Array(0)) },
     ],
@@ -80,7 +88,7 @@ describe('the body of a request', () => {
     expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
   });
 
-  it('that something else has read is answered with 500', async () => {
+  it('that is already read or locked is answered with 500', async () => {
     const request = requestWith('{"id":7,"name":"Monstera"}');
     await request.json();
     expect(await nameOf(await handlerWith()(request))).toBe('internal');
@@ -94,7 +102,11 @@ describe('the body of a request', () => {
     ['with another token', { headers: { ...headers, Authorization: 'Bearer bad' } }, 401],
     ['with another path', {}, 404],
     ['with another media type', { headers: { Authorization: 'Bearer good' } }, 415],
-    ['that declares too much', { headers: { ...headers, 'Content-Length': '1001' } }, 413],
+    [
+      'that declares a length above maxBodyBytes',
+      { headers: { ...headers, 'Content-Length': '1001' } },
+      413,
+    ],
   ])('of a request %s is not read', async (_, more, status) => {
     const basePath = status === 404 ? '/garden' : '';
     const pulled: unknown[] = [];
@@ -109,7 +121,7 @@ describe('the body of a request', () => {
     expect(pulled).toEqual([]);
   });
 
-  it('that never comes is cancelled with the request', async () => {
+  it('that never arrives is cancelled if the request is aborted', async () => {
     const controller = new AbortController();
     const cancelled = Promise.withResolvers<void>();
     const { signal } = controller;
@@ -124,7 +136,7 @@ describe('the body of a request', () => {
 });
 
 describe('requests in flight', () => {
-  it('are at most as many as may be, and one more is answered 503', async () => {
+  it('are limited by maxInFlight, and one more is answered 503', async () => {
     const handler = handlerWith({ maxInFlight: 2 });
     const controller = new AbortController();
     const { signal } = controller;

@@ -1,33 +1,33 @@
-type Place = { readonly expiresAt: number };
+type Entry = { readonly expiresAt: number };
 
-/** The requests that are in flight at a time. */
+/** The requests that are in flight. */
 export type InFlight = {
-  /** Takes a place; `undefined` where there is none. */
-  readonly enter: () => Place | undefined;
-  readonly leave: (place: Place) => void;
+  /** Adds a request; returns `undefined` if the limit is reached. */
+  readonly enter: () => Entry | undefined;
+  readonly leave: (entry: Entry) => void;
 };
 
 /**
- * Limits how many requests are in flight. A place expires after `maxMs` milliseconds, because workerd
- * drops the work of a request whose client has left, and never runs its `finally`.
+ * Limits the number of requests in flight. An entry expires after `maxMs` milliseconds, because workerd
+ * cancels a request whose client has disconnected, without running its `finally` blocks.
  */
 export const createInFlight = (maxInFlight: number, maxMs: number): InFlight => {
-  const places = new Set<Place>();
+  const entries = new Set<Entry>();
   return {
     enter() {
       const now = performance.now();
-      for (const place of places) {
-        // They are in the order in which they expire.
-        if (place.expiresAt > now) break;
-        places.delete(place);
+      for (const entry of entries) {
+        // A set iterates in insertion order, which is the order of expiry.
+        if (entry.expiresAt > now) break;
+        entries.delete(entry);
       }
-      if (places.size >= maxInFlight) return undefined;
-      const place = { expiresAt: now + maxMs };
-      places.add(place);
-      return place;
+      if (entries.size >= maxInFlight) return undefined;
+      const entry = { expiresAt: now + maxMs };
+      entries.add(entry);
+      return entry;
     },
-    leave(place) {
-      places.delete(place);
+    leave(entry) {
+      entries.delete(entry);
     },
   };
 };

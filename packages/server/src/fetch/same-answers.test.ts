@@ -5,10 +5,10 @@ import { listen, maxBodyBytes } from '../../test/listen.ts';
 import { createMemoryRepository } from '@plantstore/core';
 import { createFetchHandler } from '../create-fetch-handler.ts';
 
-/** Request line and fields that any server passes on to a handler. */
+/** Heads that every server passes to a handler unchanged. */
 const passedOn = /^[A-Z]+ \/\S* HTTP\/1\.1(?:\r\n[\w-]+:[\t\x20-\x7e\x80-\xff]*)+$/;
 
-/** A request as an object; `undefined` where only bytes on a connection can be such a request. */
+/** Returns a Request for these bytes; `undefined` if a Request cannot represent them. */
 const requestOf = (bytes: string): Request | undefined => {
   const [head = '', body = ''] = bytes.split(/\r\n\r\n(.*)/s);
   if (!passedOn.test(head) || head.length > 16_384) return undefined;
@@ -24,7 +24,7 @@ const requestOf = (bytes: string): Request | undefined => {
     pathname + search === target &&
     headers.has('Host') &&
     [...headers].length === fields.length &&
-    // How a body is framed is not part of the object.
+    // A Request does not represent the framing of its body.
     headers.get('Transfer-Encoding')?.toLowerCase() !== 'chunked' &&
     /^\d+$/.test(headers.get('Content-Length') ?? '0') &&
     Number(headers.get('Content-Length') ?? 0) === body.length;
@@ -53,12 +53,12 @@ const cases = [
   return request === undefined ? [] : [[what, bytes, request] as const];
 });
 
-describe('the fetch handler, as the server', () => {
-  it('has enough cases that can be sent to both', () => {
+describe('the fetch handler and the server', () => {
+  it('share more than 40 test cases', () => {
     expect(cases.length).toBeGreaterThan(40);
   });
 
-  it.each(cases)('answers %s', async (_, bytes, request) => {
+  it.each(cases)('give the same answer to %s', async (_, bytes, request) => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.end(Buffer.from(bytes, 'latin1'));

@@ -11,15 +11,15 @@ import {
 } from '../../test/requests.ts';
 import { admitted, outcomeOf, serviceWith } from '../../test/services.ts';
 
-describe('the admission of a request', () => {
+describe('admission of a request', () => {
   it.each(['SOURCE', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'PURGE', 'M-SEARCH'])(
-    'does not know %s, a method that only the parser knows',
+    'refuses %s, which is not a method of HTTP, with not-implemented',
     async (method) => {
       expect(await admitted((request) => ({ ...request, method }))).toBe('not-implemented');
     },
   );
 
-  it('lets a good request in', async () => {
+  it('admits a valid request', async () => {
     expect(await admitted((request) => request)).toBe('admitted');
   });
 
@@ -30,7 +30,7 @@ describe('the admission of a request', () => {
       'a media type in any case with parameters',
       withFields({ 'Content-Type': 'Application/JSON ; charset=latin1' }),
     ],
-    ['an identity encoding', withFields({ 'Content-Encoding': 'Identity' })],
+    ['the content encoding identity', withFields({ 'Content-Encoding': 'Identity' })],
     ['an expectation of 100-continue in any case', withFields({ Expect: '100-Continue' })],
     ['a percent-encoded path', (request) => ({ ...request, target: '/%70lant%73' })],
     ['a query', (request) => ({ ...request, target: '/plants?x=/y' })],
@@ -48,16 +48,13 @@ describe('the admission of a request', () => {
     ],
     ['a header named __proto__', withFields({ ['__proto__']: 'y', constructor: 'z' })],
     ['HTTP/1.0 without a Host', (request) => ({ ...without('Host')(request), httpVersion: '1.0' })],
-    [
-      'a body of the largest declared length',
-      withFields({ 'Content-Length': String(maxBodyBytes) }),
-    ],
+    ['a declared length at the limit', withFields({ 'Content-Length': String(maxBodyBytes) })],
     [
       'a chunked body',
       (request) =>
         withFields({ 'Transfer-Encoding': 'Chunked' })(without('Content-Length')(request)),
     ],
-  ])('takes %s', async (_, change) => {
+  ])('admits a request with %s', async (_, change) => {
     expect(await admitted(change)).toBe('admitted');
   });
 
@@ -113,10 +110,14 @@ describe('the admission of a request', () => {
     ['token-rejected', 'another token', withFields({ Authorization: 'Bearer Good' })],
     [
       'token-rejected',
-      'the token with a sign at its end',
+      'the token followed by an equals sign',
       withFields({ Authorization: 'Bearer good=' }),
     ],
-    ['expectation-failed', 'another expectation', withFields({ Expect: '200-ok' })],
+    [
+      'expectation-failed',
+      'an expectation other than 100-continue',
+      withFields({ Expect: '200-ok' }),
+    ],
     [
       'expectation-failed',
       'two expectations',
@@ -141,7 +142,7 @@ describe('the admission of a request', () => {
     ],
     [
       'body-too-large',
-      'a declared length past the limit',
+      'a declared length above the limit',
       withFields({ 'Content-Length': String(maxBodyBytes + 1) }),
     ],
     [
@@ -149,23 +150,23 @@ describe('the admission of a request', () => {
       'a length of many digits',
       withFields({ 'Content-Length': '9'.repeat(400) }),
     ],
-  ])('answers %s to %s', async (name, _, change) => {
+  ])('refuses a request with the error %s: %s', async (name, _, change) => {
     expect(await admitted(change)).toBe(name);
   });
 
-  it('asks for the first thing that is wrong, in the promised order, whatever else is', async () => {
+  it('reports the first fault in the documented order', async () => {
     const inOrder: [ErrorName, (request: Request) => Request][] = [
       ['bad-request', withFields({ Host: 'a b' })],
       ['path-unknown', (request) => ({ ...request, target: '/elsewhere' })],
       ['method-not-allowed', (request) => ({ ...request, method: 'PUT' })],
       ['token-rejected', withFields({ Authorization: 'Bearer bad' })],
-      ['expectation-failed', withFields({ Expect: 'miracles' })],
+      ['expectation-failed', withFields({ Expect: 'unknown' })],
       ['media-type-unsupported', withFields({ 'Content-Type': 'text/plain' })],
       ['body-too-large', withFields({ 'Content-Length': '1001' })],
     ];
     await fc.assert(
       fc.asyncProperty(fc.subarray(inOrder, { minLength: 1 }), async (faults) => {
-        const request = faults.reduce((changed, [, spoil]) => spoil(changed), goodRequest);
+        const request = faults.reduce((changed, [, change]) => change(changed), goodRequest);
         expect(outcomeOf(await serviceWith().admit(headOf(request)))).toBe(faults[0]?.[0]);
       }),
     );

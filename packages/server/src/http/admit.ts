@@ -7,7 +7,7 @@ import type { Cors } from './cors.ts';
 import { isHostValid, maxHeaderFields, type RequestHead } from './request-head.ts';
 import { pathOf } from './request-path.ts';
 
-/** What decides about a request head. */
+/** The rules that request heads are checked against. */
 export type AdmissionRules = {
   /** The only path, percent-decoded. */
   readonly path: string;
@@ -16,11 +16,11 @@ export type AdmissionRules = {
   /** How long `authenticate` may take, in milliseconds. */
   readonly handlerTimeoutMs: number;
   readonly timeouts: Timeouts;
-  /** `undefined` where no other origin's pages may call. */
+  /** `undefined` where CORS is off. */
   readonly cors: Cors | undefined;
 };
 
-/** Decided from the head alone: the body is wanted, or this is the answer. */
+/** The decision about a request, from its head alone: read its body, or send this answer. */
 export type Admission = (
   { readonly kind: 'admitted' } | { readonly kind: 'answered'; readonly answer: Answer }
 ) & {
@@ -35,7 +35,7 @@ const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
   answer: errorAnswer(...error),
 });
 
-/** HTTP's own methods, as far as Node's parser knows them. */
+/** The registered HTTP methods that Node's parser supports. */
 const httpMethods: ReadonlySet<string> = new Set(
   (
     'GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY ' +
@@ -80,7 +80,7 @@ const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | und
 const authenticateThrew = (thrown: unknown, token: string): Admission =>
   refuse('internal', { cause: `authenticate threw: ${describeCause(thrown, token)}` });
 
-/** With any parameters; only space and tab are space in a field (RFC 9110 §5.6.3). */
+/** With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
 
 const contentFault = (head: RequestHead, maxBodyBytes: number): Admission | undefined => {
@@ -108,11 +108,11 @@ const tokenNameIn = (decision: unknown): string | undefined => {
 
 /**
  * Returns a function that checks request heads in the order framing, path, method, bearer, expectation,
- * media type, encoding, declared length. It returns a promise only where `authenticate` does.
+ * media type, encoding, declared length. It returns a promise only if `authenticate` does.
  */
 export const createAdmit = (rules: AdmissionRules) => {
   const { path, authenticate, maxBodyBytes, handlerTimeoutMs, timeouts, cors } = rules;
-  // Most targets are the path as it is; one with % or ? in it needs decoding.
+  // Most targets equal the path and need no decoding.
   const plainTarget = /[%?]/.test(path) ? undefined : path;
 
   const admitContent = (head: RequestHead, decision: unknown): Admission => {
@@ -134,7 +134,7 @@ export const createAdmit = (rules: AdmissionRules) => {
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
-    const cause = `authenticate did not answer in ${handlerTimeoutMs} ms`;
+    const cause = `authenticate timed out after ${handlerTimeoutMs} ms`;
     return refuse('unavailable', { cause });
   };
 

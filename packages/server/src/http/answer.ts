@@ -3,7 +3,7 @@ import type { CreatePlantError, Plant } from '@plantstore/core';
 import { byteLength } from './byte-length.ts';
 import { errorMessages, type ErrorName, errorTable } from '@plantstore/core/errors';
 
-/** Header fields, names and values in turn: the form that `node:http` takes with the least work. */
+/** Header fields as alternating names and values, the form that `node:http` writes fastest. */
 export type Fields = readonly string[];
 
 /** An HTTP response as plain data. */
@@ -11,9 +11,9 @@ export type Answer = {
   readonly status: number;
   readonly fields: Fields;
   readonly body: string;
-  /** The number in the body, if it is an error. */
+  /** The error number in the body; `undefined` for a success. */
   readonly error?: number;
-  /** Why, for the log; never part of the response. */
+  /** The cause, for the log; never part of the response. */
   readonly cause?: unknown;
 };
 
@@ -48,7 +48,7 @@ type ErrorDetails = {
   readonly message?: string;
   readonly fields?: Fields;
   readonly cause?: unknown;
-  /** After how many seconds a client may try again, where it may (RFC 9110 §10.2.3). Default is 1. */
+  /** Value of Retry-After for `unavailable`, in seconds (RFC 9110 §10.2.3). Default is 1. */
   readonly retryAfterSeconds?: number;
 };
 
@@ -57,7 +57,7 @@ const numberedAnswer = (status: number, error: number, message: string, more: Fi
   return { status, fields: jsonFields(body, more), body, error };
 };
 
-/** The answer for an error of the table. */
+/** Returns the answer for an entry of the error table. */
 export const errorAnswer = (name: ErrorName, details: ErrorDetails = {}): Answer => {
   const { message = errorMessages[name], fields = none, cause, retryAfterSeconds = 1 } = details;
   const { error, status } = errorTable[name];
@@ -65,13 +65,13 @@ export const errorAnswer = (name: ErrorName, details: ErrorDetails = {}): Answer
   return { ...numberedAnswer(status, error, message, more), ...(cause !== undefined && { cause }) };
 };
 
-/** The answer for a plant that is in the store. */
+/** Returns the answer for a stored plant. */
 export const plantAnswer = ({ name, tag }: Plant): Answer => {
   const body = JSON.stringify({ name, tag });
   return { status: 200, fields: jsonFields(body, none), body };
 };
 
-/** The answer for a plant that is not. */
+/** Returns the answer for a plant that could not be created. */
 export const failureAnswer = (error: BodyUndecodable | CreatePlantError): Answer => {
   switch (error.kind) {
     case 'plant-invalid': {

@@ -14,7 +14,7 @@ const scheme = fc
 
 const spaces = fc.integer({ min: 1, max: 20 }).map((count) => ' '.repeat(count));
 
-/** RFC 6750 §2.1, a character at a time. */
+/** Parses a field by the grammar of RFC 6750 §2.1, one character at a time. */
 const grammarTokenOf = (field: string): string | undefined => {
   if (field.slice(0, 6).toLowerCase() !== 'bearer') return undefined;
   let start = 6;
@@ -27,7 +27,7 @@ const grammarTokenOf = (field: string): string | undefined => {
 };
 
 describe('bearerTokenOf', () => {
-  it('reads every token after the scheme in any case and any number of spaces', () => {
+  it('reads a token after the scheme in any case and one or more spaces', () => {
     fc.assert(
       fc.property(scheme, spaces, b64token, (name, gap, token) => {
         expect(bearerTokenOf(name + gap + token)).toBe(token);
@@ -35,7 +35,7 @@ describe('bearerTokenOf', () => {
     );
   });
 
-  it('reads what the grammar reads, and nothing else', () => {
+  it('accepts exactly what the grammar of RFC 6750 accepts', () => {
     const unit = fc.constantFrom(...'bBeEaArR  \t\n=-,;:"A0~\u00e9\u212a\u017f\0'.split(''));
     const spoilt = fc
       .tuple(scheme, spaces, b64token, fc.nat(40), fc.string({ unit, maxLength: 2 }))
@@ -57,18 +57,18 @@ describe('bearerTokenOf', () => {
     ['an empty field', ''],
     ['the scheme alone', 'Bearer'],
     ['the scheme and spaces', 'Bearer   '],
-    ['signs alone', 'Bearer =='],
-    ['a sign in the middle', 'Bearer a=b'],
+    ['equals signs alone', 'Bearer =='],
+    ['an equals sign in the middle', 'Bearer a=b'],
     ['a space at the end', 'Bearer a '],
     ['a line break at the end', 'Bearer a\n'],
-    ['a letter that only looks like one in another case', 'Beare\u0280 a'],
+    ['a letter that resembles another', 'Beare\u0280 a'],
     ['a token in quotes', 'Bearer "a"'],
-    ['another scheme before', 'Basic Bearer a'],
-  ])('reads none in %s', (_, field) => {
+    ['another scheme in front', 'Basic Bearer a'],
+  ])('returns undefined for %s', (_, field) => {
     expect(bearerTokenOf(field)).toBeUndefined();
   });
 
-  it('is not slow at what is very long', () => {
+  it('does not time out on very long fields', () => {
     const long = 1_000_000;
     for (const field of [
       `Bearer${' '.repeat(long)}`,

@@ -4,7 +4,7 @@ import { isBearerToken } from '@plantstore/core/wire';
 const credentials = /^Bearer +(\S+)$/i;
 const usualScheme = 'Bearer ';
 
-/** The token of an Authorization field (RFC 6750 §2.1), or `undefined` where it has none. */
+/** Returns the token of an Authorization field (RFC 6750 §2.1), or `undefined` if it has none. */
 export const bearerTokenOf = (authorization = ''): string | undefined => {
   if (authorization.startsWith(usualScheme)) {
     const token = authorization.slice(usualScheme.length);

@@ -1,14 +1,14 @@
-/** Collects a body in one buffer, because a chunk of one byte would take hundreds of bytes if kept. */
+/** Collects a body in one buffer, because an array of one-byte chunks takes hundreds of bytes per chunk. */
 export type BodyBuffer = {
-  /** Copies a chunk; `false` where the body is longer than its limit. Nothing is kept then. */
+  /** Copies a chunk. Returns `false`, and discards the body, if the body exceeds its limit. */
   readonly add: (chunk: Uint8Array) => boolean;
-  /** The body so far. */
+  /** Returns the bytes collected so far. */
   readonly bytes: () => Uint8Array;
 };
 
 const empty = new Uint8Array(0);
 
-/** Creates a buffer for a body of at most `limit` bytes; it takes at most twice the size of the body. */
+/** Creates a buffer for a body of at most `limit` bytes. It takes at most twice the size of the body. */
 export const createBodyBuffer = (limit: number): BodyBuffer => {
   let buffer: Uint8Array = empty;
   let size = 0;

@@ -5,11 +5,11 @@ import { admitted, pairsOf, serviceWith } from '../../test/services.ts';
 
 const garden = 'https://garden.example';
 const corsOrigins = [garden, 'http://localhost:5173'];
-const service = serviceWith({ corsOrigins });
+const corsService = serviceWith({ corsOrigins });
 
 const headersFor = (origin?: string | readonly string[]) =>
   pairsOf(
-    service.fieldsFor(
+    corsService.fieldsFor(
       headOf(origin === undefined ? goodRequest : withFields({ Origin: origin })(goodRequest))
         .origin,
     ),
@@ -26,15 +26,15 @@ const preflight: Request = {
   },
 };
 
-const answerTo = async (request: Request, one = service) => {
-  const admission = await one.admit(headOf(request));
+const answerTo = async (request: Request, service = corsService) => {
+  const admission = await service.admit(headOf(request));
   if (admission.kind !== 'answered') return undefined;
   const { fields, ...answer } = admission.answer;
   return { ...answer, headers: pairsOf(fields) };
 };
 
-describe('what every answer carries', () => {
-  it.each(corsOrigins)('names the listed origin %s, and what its pages may read', (origin) => {
+describe('the CORS headers of every answer', () => {
+  it.each(corsOrigins)('allow the listed origin %s and expose three response headers', (origin) => {
     expect(headersFor(origin)).toEqual([
       ['Access-Control-Allow-Origin', origin],
       ['Access-Control-Expose-Headers', 'Retry-After, WWW-Authenticate, X-Request-Id'],
@@ -47,27 +47,27 @@ describe('what every answer carries', () => {
     ['another origin', 'https://weeds.example'],
     ['a longer name', 'https://garden.example.weeds.example'],
     ['a shorter name', 'https://garden.exampl'],
-    ['a name below it', 'https://my.garden.example'],
+    ['a subdomain', 'https://my.garden.example'],
     ['another scheme', 'http://garden.example'],
     ['another port', 'https://garden.example:8443'],
     ['another case', 'https://Garden.example'],
-    ['a slash at the end', 'https://garden.example/'],
+    ['a trailing slash', 'https://garden.example/'],
     ['null', 'null'],
     ['the asterisk', '*'],
     ['two origins in one field', `${garden} ${garden}`],
     ['two fields, both of them listed', [garden, garden]],
-    ['the name of a property', '__proto__'],
-  ])('tells a cache alone that it depends on the origin: %s', (_, origin) => {
+    ['the name of an object property', '__proto__'],
+  ])('have only Vary: Origin for %s', (_, origin) => {
     expect(headersFor(origin)).toEqual([['Vary', 'Origin']]);
   });
 
-  it('is nothing where CORS is off', () => {
+  it('are absent where CORS is off', () => {
     expect(serviceWith().fieldsFor(garden)).toEqual([]);
   });
 });
 
 describe('a preflight', () => {
-  it('is answered without a token: what a listed origin may send', async () => {
+  it('is answered without a token, with the allowed method and headers', async () => {
     expect(await answerTo(preflight)).toEqual({
       status: 204,
       headers: [
@@ -80,7 +80,7 @@ describe('a preflight', () => {
     });
   });
 
-  it('allows the further headers of the options, too', async () => {
+  it('allows the headers of corsAllowedHeaders, too', async () => {
     const allowing = serviceWith({ corsOrigins, corsAllowedHeaders: ['traceparent', 'X-Key'] });
     expect((await answerTo(preflight, allowing))?.headers).toContainEqual([
       'Access-Control-Allow-Headers',
@@ -91,8 +91,8 @@ describe('a preflight', () => {
   it.each<[string, Request]>([
     ['another origin', withFields({ Origin: 'https://weeds.example' })(preflight)],
     ['two origins', withFields({ Origin: [garden, garden] })(preflight)],
-    ['none, so that it is none', without('Origin')(preflight)],
-  ])('of %s is allowed nothing', async (_, request) => {
+    ['no origin', without('Origin')(preflight)],
+  ])('of %s gets no CORS headers', async (_, request) => {
     expect(await answerTo(request)).toEqual({
       status: 204,
       headers: [['Allow', 'OPTIONS, POST']],
@@ -104,11 +104,11 @@ describe('a preflight', () => {
     ['bad-request', without('Host')(preflight)],
     ['path-unknown', { ...preflight, target: '/elsewhere' }],
     ['path-unknown', { ...preflight, target: '*' }],
-  ])('comes after framing, Host and path: %s', async (name, request) => {
+  ])('is checked after framing, Host and path: %s', async (name, request) => {
     expect(await answerTo(request)).toMatchObject({ error: errorTable[name].error });
   });
 
-  it('is no allowed method where CORS is off', async () => {
+  it('is refused with 405 where CORS is off', async () => {
     const answer = await answerTo(preflight, serviceWith());
     expect(answer).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
     expect(answer?.headers).toContainEqual(['Allow', 'POST']);
@@ -116,13 +116,13 @@ describe('a preflight', () => {
 });
 
 describe('with CORS on', () => {
-  it('another method is told both that are allowed', async () => {
+  it('another method is refused with Allow: OPTIONS, POST', async () => {
     const answer = await answerTo({ ...goodRequest, method: 'PUT' });
     expect(answer).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
     expect(answer?.headers).toContainEqual(['Allow', 'OPTIONS, POST']);
   });
 
-  it('no origin replaces the token', async () => {
+  it('a listed origin still needs a token', async () => {
     const fromGarden = withFields({ Origin: garden });
     expect(await admitted(fromGarden, { corsOrigins })).toBe('admitted');
     expect(
@@ -131,27 +131,30 @@ describe('with CORS on', () => {
   });
 
   it.each(['*', 'null', '', 'garden.example', `${garden}/`, 'https://Garden.example', 7])(
-    'no origin is %j',
+    'the origin %j throws a TypeError',
     (wrong) => {
       const origins = [garden, wrong] as string[];
       expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must be origins');
     },
   );
 
-  it.each(['*', '', 'two words', 'a:', 'a,b', 'a\r\nb', 7])('no header name is %j', (wrong) => {
-    const corsAllowedHeaders = ['traceparent', wrong] as string[];
-    expect(() => serviceWith({ corsOrigins, corsAllowedHeaders })).toThrow(
-      'corsAllowedHeaders must be header names',
-    );
-  });
+  it.each(['*', '', 'two words', 'a:', 'a,b', 'a\r\nb', 7])(
+    'the header name %j throws a TypeError',
+    (wrong) => {
+      const corsAllowedHeaders = ['traceparent', wrong] as string[];
+      expect(() => serviceWith({ corsOrigins, corsAllowedHeaders })).toThrow(
+        'corsAllowedHeaders must be header names',
+      );
+    },
+  );
 
-  it('no list of header names is a text', () => {
+  it('a string as corsAllowedHeaders throws a TypeError', () => {
     expect(() => serviceWith({ corsAllowedHeaders: 'traceparent' as never })).toThrow(
       'corsAllowedHeaders must be',
     );
   });
 
-  it('no list of origins is a text', () => {
+  it('a string as corsOrigins throws a TypeError', () => {
     expect(() => serviceWith({ corsOrigins: garden as never })).toThrow('corsOrigins must be');
   });
 });

@@ -1,25 +1,25 @@
 import type { Answer, Fields } from './answer.ts';
 
-/** How long a browser may remember a preflight, in seconds (2 hours; Chromium remembers no longer). */
+/** How long a browser may cache a preflight, in seconds (2 hours, Chromium's maximum). */
 const maxAgeSeconds = 7_200;
 
-/** What a page may read besides the fields that Fetch always shows it. */
+/** Response headers that a page may read, besides the CORS-safelisted ones. */
 const exposed = 'Retry-After, WWW-Authenticate, X-Request-Id';
 
-/** Whether a text is an origin as browsers send it: lower case, no path, no port of the scheme's own. */
+/** Returns whether a text is an origin as browsers send it: lower case, no path, no default port. */
 export const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** A field name (RFC 9110 §5.1), but not `*`, which Fetch takes for any. */
+/** A field name (RFC 9110 §5.1) other than `*`, the wildcard of Fetch. */
 const fieldName = /^[\w!#$%&'+.^`|~-]+$/;
 
-/** Whether a value is the name of a header that a page may be allowed to send. */
+/** Returns whether a value is a header name that can be allowed. */
 export const isFieldName = (name: unknown): boolean =>
   typeof name === 'string' && fieldName.test(name);
 
 const areFieldNames = (names: unknown): boolean => Array.isArray(names) && names.every(isFieldName);
 
-/** Cross-origin resource sharing with the pages of some origins. */
+/** Cross-origin resource sharing with a list of origins. */
 export type Cors = {
   /** The fields of every response to a request with this Origin field. */
   readonly fieldsFor: (origin: string | undefined) => Fields;
@@ -30,9 +30,9 @@ export type Cors = {
 const allow: Fields = ['Allow', 'OPTIONS, POST'];
 
 /**
- * Shares with exactly these origins, or with none (`undefined`) where there are none. Their pages may
- * send these headers besides `Authorization` and `Content-Type`. Cookies are not accepted: the token
- * authorizes a request.
+ * Creates the CORS rules for these origins; returns `undefined` if there are none. Pages of an origin may
+ * send these headers besides `Authorization` and `Content-Type`. Credentials such as cookies are not
+ * allowed, because the token authorizes a request.
  *
  * @throws TypeError for a value that is not an origin, `*` and `null` included, or not a field name
  */

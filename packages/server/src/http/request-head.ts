@@ -1,16 +1,16 @@
-/** The head of an HTTP request as plain data: its line, and the fields that the service reads. */
+/** The head of an HTTP request as plain data: its request line, and the fields that the service reads. */
 export type RequestHead = {
   readonly method: string;
   /** The request target as it was sent (RFC 9112 §3.2). */
   readonly target: string;
   readonly httpVersion: string;
-  /** How many header fields there are. */
+  /** Number of header fields. */
   readonly fieldCount: number;
-  /** Whether a field is repeated that must not be (RFC 9110 §5.3). */
+  /** Whether a field is repeated that must occur once (RFC 9110 §5.3). */
   readonly isRepeated: boolean;
 } & { readonly [name in FieldName]: string | undefined };
 
-/** The fields that are read, in their usual form. */
+/** The fields that are read, in their usual capitalization. */
 const names = {
   Host: 'host',
   Authorization: 'authorization',
@@ -37,12 +37,12 @@ const fieldsByName: ReadonlyMap<string, FieldName> = new Map(
 
 const longestName = Math.max(...Object.keys(names).map((name) => name.length));
 
-/** Names are usually in one of the two forms of the map, so that few are put in lower case. */
+/** Looks a name up as it was sent first, because converting it to lower case is slower. */
 const fieldOf = (name: string): FieldName | undefined =>
   fieldsByName.get(name) ??
   (name.length > longestName ? undefined : fieldsByName.get(name.toLowerCase()));
 
-/** The value of a field that stands there more than once. */
+/** Returns the value of a repeated field; `undefined` if the field must not be repeated. */
 const repeatedValue = (field: FieldName, first: string, next: string): string | undefined => {
   switch (field) {
     case 'contentEncoding':
@@ -55,14 +55,14 @@ const repeatedValue = (field: FieldName, first: string, next: string): string | 
       return `${first}, ${next}`;
     case 'origin':
     case 'requestId':
-      // Neither valid nor harmful: as if it had no value.
+      // A repeated value is invalid and harmless, so that it is ignored.
       return '';
     default:
       return undefined;
   }
 };
 
-/** Reads a head in one pass over its header fields, names and values in turn. */
+/** Reads a head in one pass over its raw headers. */
 export const readHead = (
   method: string,
   target: string,
@@ -104,12 +104,12 @@ export const readHead = (
   return head;
 };
 
-/** How many header fields a request may have. */
+/** Maximum number of header fields of a request. */
 export const maxHeaderFields = 200;
 
 /** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2); an http URI's host is not empty. */
 const hostField = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::\d*)?$/;
 
-/** Whether the Host field is valid; HTTP/1.0 does not require one. */
+/** Returns whether the Host field is valid. HTTP/1.0 does not require one. */
 export const isHostValid = (host: string | undefined, httpVersion: string): boolean =>
   host === undefined ? httpVersion === '1.0' : hostField.test(host);

@@ -8,8 +8,8 @@ const idOf = (rawHeaders: readonly string[]) =>
   requestIdOf(readHead('POST', '/plants', '1.1', rawHeaders).requestId);
 const signs = 'ABCXYZabcxyz0189._~+/=:-';
 
-describe('the id of a request', () => {
-  it('is the one that came with it, where that is well-formed', () => {
+describe('the request id', () => {
+  it('is the X-Request-Id of the request if that is well-formed', () => {
     const given = fc.string({
       unit: fc.constantFrom(...signs.split('')),
       minLength: 1,
@@ -29,9 +29,9 @@ describe('the id of a request', () => {
     ['it has a space', ['X-Request-Id', 'a b']],
     ['it has a quote', ['X-Request-Id', 'a"b']],
     ['it has a line break', ['X-Request-Id', 'a\n']],
-    ['it is no ASCII', ['X-Request-Id', 'é']],
+    ['it is not ASCII', ['X-Request-Id', 'é']],
     ['there are two', ['X-Request-Id', 'a', 'X-Request-Id', 'a']],
-  ])('is made, another each time, where %s', (_, rawHeaders) => {
+  ])('is generated, unique for each request, where %s', (_, rawHeaders) => {
     const made = idOf(rawHeaders);
     expect(made).toMatch(uuid);
     expect(idOf(rawHeaders)).not.toBe(made);

@@ -7,7 +7,7 @@ const encoded = (letter: string): string[] => {
   return [`%${digits}`, `%${digits.toUpperCase()}`];
 };
 
-/** `/plants` in every way to write it; its first slash is written out, for a path begins with one. */
+/** `/plants` with any characters percent-encoded except the first slash. */
 const plants = fc
   .tuple(...'plants'.split('').map((letter) => fc.constantFrom(letter, ...encoded(letter))))
   .map((letters) => `/${letters.join('')}`);
@@ -18,7 +18,7 @@ const query = fc.oneof(
   fc.string({ unit: 'grapheme-ascii' }).map((text) => `?${text}`),
 );
 
-/** RFC 3986 §2.1 and §3.3, by hand: the bytes of the path, or none. */
+/** Returns the bytes of the path by RFC 3986 §2.1 and §3.3, without a URL parser. */
 const bytesOf = (target: string): Buffer | undefined => {
   const lower = target.toLowerCase();
   const scheme = ['http://', 'https://'].find((prefix) => lower.startsWith(prefix));
@@ -43,7 +43,7 @@ const bytesOf = (target: string): Buffer | undefined => {
 const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString()).equals(bytes);
 
 describe('pathOf', () => {
-  it('is the same however it is written, whatever the authority and the query', () => {
+  it('is the same for every percent-encoding, authority and query', () => {
     fc.assert(
       fc.property(authority, plants, query, (before, path, after) => {
         expect(pathOf(before + path + after)).toBe('/plants');
@@ -51,7 +51,7 @@ describe('pathOf', () => {
     );
   });
 
-  it('is what the percent-encoded bytes are in UTF-8, of any target, and never throws', () => {
+  it('is the percent-decoded bytes as UTF-8, for any target, and never throws', () => {
     const unit = fc.constantFrom(...'plants//..;?#%%%2570Ff0aAcCeEdD:@*http'.split(''));
     const near = fc
       .tuple(authority, plants, fc.nat(20), fc.string({ unit, maxLength: 4 }))
@@ -68,7 +68,7 @@ describe('pathOf', () => {
 });
 
 describe('a base path', () => {
-  it('that is taken is found again under the URL that stands for it', () => {
+  it('that is accepted equals the decoded path of its URL', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const basePath = normalizeBasePath(`/${text}`);
@@ -82,7 +82,7 @@ describe('a base path', () => {
   });
 
   it.each(['garden', '//garden', '/a//b', '/.', '/..', '/a/./b', '/a/../b', '/a?b', '/a#b', '/%'])(
-    'is not %s',
+    'is rejected if it is %s',
     (basePath) => {
       expect(normalizeBasePath(basePath)).toBeUndefined();
     },

@@ -10,32 +10,32 @@ const percentDecode = (path: string): string | undefined => {
   }
 };
 
-/** The percent-decoded path of a request target, without the query; `undefined` where it has none. */
+/** Returns the percent-decoded path of a request target, without the query; `undefined` if it has none. */
 export const pathOf = (target: string): string | undefined => {
   const [path = ''] = target.replace(origin, '').split('?', 1);
   return path.startsWith('/') ? percentDecode(path) : undefined;
 };
 
 /**
- * The path of a request target as it was sent, for a log: a query, a fragment and a user's name and
- * password may be secret. `undefined` where it has none.
+ * Returns the path of a request target for the log, not decoded. A query, a fragment and user information
+ * may be secret and are left out. Returns `undefined` if the target has no path.
  */
 export const shownPath = (target: string): string | undefined => {
   const [path = ''] = target.replace(origin, '').split(/[?#]/, 1);
   return path.startsWith('/') || path === '*' ? path : undefined;
 };
 
-/** What a URL would change or cut off in a path: see {@link normalizeBasePath}. */
+/** What a URL parser would change or cut off in a path: see {@link normalizeBasePath}. */
 const ambiguous = /[?#\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
 
-/** What a base path must be, as a sentence goes on. */
+/** The valid form of a base path, for messages. */
 export const basePathForm =
   'a path that begins with a slash, without empty or dot segments, backslashes or a query';
 
 /**
- * A base path in the form that paths are compared in: percent-decoded, without a slash at the end.
- * `undefined` for one that does not begin with a slash, cannot be decoded, or has an empty or a dot
- * segment, a backslash, a control, a query or a fragment.
+ * Returns a base path in the form in which paths are compared: percent-decoded, without a trailing slash.
+ * Returns `undefined` for one that does not begin with a slash, cannot be decoded, or has an empty
+ * segment, a dot segment, a backslash, a control character, a query or a fragment.
  */
 export const normalizeBasePath = (basePath: string): string | undefined => {
   if (basePath === '') return '';
@@ -43,6 +43,6 @@ export const normalizeBasePath = (basePath: string): string | undefined => {
   return percentDecode(basePath)?.replace(/\/$/, '');
 };
 
-/** A decoded path as it stands in a URL. */
+/** Percent-encodes a decoded path for a URL. */
 export const encodePath = (path: string): string =>
   path.split('/').map(encodeURIComponent).join('/');

@@ -9,13 +9,13 @@ import { recordLog, until } from '../../test/record-log.ts';
 
 const withId = (id: string, bytes: string) => bytes.replace('\r\n', `\r\nX-Request-Id: ${id}\r\n`);
 
-describe('the id of a request', () => {
+describe('the request id', () => {
   it.each<[string, string]>([
     ['a plant', post(7)],
-    ['a fault', chunked('nonsense')],
-    ['a body that nobody wants', head([...goodFields, 'Content-Length: 5000'])],
+    ['an invalid body', chunked('nonsense')],
+    ['an unwanted body', head([...goodFields, 'Content-Length: 5000'])],
     ['CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')],
-  ])('that came with it is in the answer and in the log: %s', async (_, bytes) => {
+  ])('of the client is in the answer and in the log: %s', async (_, bytes) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { headers } = await sendRaw(port, withId('from-a.proxy:1/2', bytes));
@@ -24,10 +24,10 @@ describe('the id of a request', () => {
   });
 
   it.each<[string, string]>([
-    ['it has none', post(7)],
-    ['its own is not well-formed', withId('{"level":"error"}', post(7))],
-    ['it is no HTTP', 'hello\r\n\r\n'],
-  ])('is made where %s, and is in the answer and in the log', async (_, bytes) => {
+    ['the request has none', post(7)],
+    ['its id is not well-formed', withId('{"level":"error"}', post(7))],
+    ['the bytes are not HTTP', 'hello\r\n\r\n'],
+  ])('is generated where %s, and is in the answer and in the log', async (_, bytes) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { headers } = await sendRaw(port, bytes);
@@ -36,7 +36,7 @@ describe('the id of a request', () => {
   });
 });
 
-describe('the line of a request', () => {
+describe('the log line of a request', () => {
   it.each([
     ['at once', { tokenName: 'greenhouse' }],
     ['later', Promise.resolve({ tokenName: 'greenhouse' })],
@@ -94,10 +94,10 @@ describe('the line of a request', () => {
     socket.write(head([...goodFields, 'Content-Length: 5']));
     socket.resetAndDestroy();
     await until(() => logged.length > 1);
-    expect(logged[1]).toMatchObject({ message: 'request broken off', client: '127.0.0.1' });
+    expect(logged[1]).toMatchObject({ message: 'request aborted', client: '127.0.0.1' });
   });
 
-  it('says what was asked and answered, how much, and how long it took', async () => {
+  it('has the method, path, status, error, size and duration', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     await sendRaw(port, withId('a', post(7)));
@@ -135,7 +135,7 @@ describe('the line of a request', () => {
     ['http://user:s3cr3t@plants.example/plants?x', '/plants'],
     ['ftp://user:s3cr3t@plants.example/plants', undefined],
     ['*', '*'],
-  ])('of the target %s has no more than its path', async (target, path) => {
+  ])('has only the path of the target %s', async (target, path) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     await sendRaw(port, head(['Host: a'], `OPTIONS ${target} HTTP/1.1`));
@@ -143,7 +143,7 @@ describe('the line of a request', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 
-  it('lasts until the answer is written, and not until an unwanted body is dropped', async () => {
+  it('is written once the answer is, without waiting for an unwanted body', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket, until: untilReceived } = await connectRaw(port);
@@ -156,8 +156,8 @@ describe('the line of a request', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it('before its answer is no error', async () => {
+describe('a client that disconnects', () => {
+  it('is logged at info if it had no answer', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket } = await connectRaw(port);
@@ -167,11 +167,11 @@ describe('a client that leaves', () => {
     });
     socket.resetAndDestroy();
     await until(() => logged.length > 0);
-    expect(logged).toMatchObject([{ level: 'info', message: 'request broken off', bytes: 0 }]);
+    expect(logged).toMatchObject([{ level: 'info', message: 'request aborted', bytes: 0 }]);
     expect(logged[0]).not.toHaveProperty('status');
   });
 
-  it('hides no fault of ours, and none of its requests that wait in line', async () => {
+  it('does not suppress the log lines of an internal error and of its queued requests', async () => {
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const repository: PlantRepository = {
@@ -207,7 +207,7 @@ describe('a client that leaves', () => {
 describe('the log through pino', () => {
   const secret = { input: 'postgres://plants:s3cr3t@db/plants' };
   const thrown = Object.assign(new Error('refused', { cause: new TypeError('deep down') }), secret);
-  const away: PlantRepository = {
+  const unavailable: PlantRepository = {
     create: () => errAsync({ kind: 'store-unavailable', reason: 'no database', cause: thrown }),
   };
   const broken: PlantRepository = {
@@ -217,9 +217,15 @@ describe('the log through pino', () => {
   };
 
   it.each([
-    [503, 40, 'request not served', /^no database\ncaused by: Error: refused\n {4}at .*/, away],
+    [
+      503,
+      40,
+      'request not served',
+      /^no database\ncaused by: Error: refused\n {4}at .*/,
+      unavailable,
+    ],
     [500, 50, 'request failed', /^Error: refused\n {4}at .*/, broken],
-  ])('has the cause of a %i, with stacks, and nothing else', async (...row) => {
+  ])('has the cause of a %i with stacks, and no other property of the error', async (...row) => {
     const [status, level, msg, cause, repository] = row;
     const lines: string[] = [];
     const collect = new Writable({
@@ -230,17 +236,17 @@ describe('the log through pino', () => {
     });
     const { port } = await listen({ repository, logger: pino(collect) });
     expect((await sendRaw(port, post(7))).status).toBe(status);
-    const told = JSON.parse(lines.join('')) as Record<string, unknown>;
-    expect(told).toMatchObject({ level, msg, status, method: 'POST', path: '/plants' });
-    expect(told['cause']).toMatch(cause);
-    expect(told['cause']).toMatch(/\ncaused by: TypeError: deep down\n {4}at /);
+    const line = JSON.parse(lines.join('')) as Record<string, unknown>;
+    expect(line).toMatchObject({ level, msg, status, method: 'POST', path: '/plants' });
+    expect(line['cause']).toMatch(cause);
+    expect(line['cause']).toMatch(/\ncaused by: TypeError: deep down\n {4}at /);
     expect(lines.join('')).not.toContain('s3cr3t');
     expect(lines.join('')).not.toContain(plant(7));
     expect(lines.join('')).not.toContain('good');
   });
 });
 
-it('the lines of pipelined requests are there when their answers are', async () => {
+it('logs pipelined requests before their answers arrive', async () => {
   const { logged, logger } = recordLog();
   const { port } = await listen({ logger });
   const { socket, until: untilReceived } = await connectRaw(port);

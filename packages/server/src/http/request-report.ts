@@ -17,7 +17,7 @@ import type { RequestHead } from './request-head.ts';
 import { requestIdOf } from './request-id.ts';
 import { shownPath } from './request-path.ts';
 
-/** A request in events and in the log. */
+/** Returns the request as events and the log describe it. */
 export const infoOf = (
   { method, target, requestId: sent }: RequestHead,
   client?: string,
@@ -32,7 +32,7 @@ export const infoOf = (
   };
 };
 
-/** A request that is reported; its information is read only where something needs it. */
+/** A request that is reported. `info` is computed on first use. */
 export type Reported = { readonly info: RequestInfo };
 
 /** Publishes that the head of a request has arrived. */
@@ -44,7 +44,7 @@ export const reportStart = (request: Reported): void => {
 const { status: internal } = errorTable.internal;
 const { status: unavailable } = errorTable.unavailable;
 
-/** A failure of the server or of what it depends on; every other error is the client's. */
+/** Returns whether an answer reports a failure of the server or of its dependencies. */
 const isServerFault = ({ status }: Answer): boolean =>
   status === internal || status === unavailable;
 
@@ -63,7 +63,7 @@ export const reportAnswer = (request: Reported, answer: Answer): void => {
 /** How a request ended. */
 export type Outcome = {
   readonly request: Reported;
-  /** `undefined` where the connection was lost before there was one. */
+  /** `undefined` if the connection was lost before there was one. */
   readonly answer: Answer | undefined;
   /** When its head arrived, as a time of `performance.now()`. */
   readonly startedAt: number;
@@ -93,7 +93,7 @@ const log = (logger: Logger, event: RequestEndEvent, answer: Answer | undefined)
   const { request, isWritten, ...result } = event;
   const fields = { ...request, ...result };
   if (answer === undefined || !isServerFault(answer)) {
-    logger.info(fields, isWritten ? 'request' : 'request broken off');
+    logger.info(fields, isWritten ? 'request' : 'request aborted');
     return;
   }
   const failed = { ...fields, cause: describeCause(answer.cause) };

@@ -6,7 +6,7 @@ import type { Answer } from './answer.ts';
 
 const headersOf = (answer: Answer) => Object.fromEntries(pairsOf(answer.fields));
 
-describe('the options of the service', () => {
+describe('service options', () => {
   it.each([
     ['/garden/v1', '/garden/v1/plants', 'admitted'],
     ['/garden/v1/', '/garden/v1/plants', 'admitted'],
@@ -18,9 +18,9 @@ describe('the options of the service', () => {
     expect(await admitted((request) => ({ ...request, target }), { basePath })).toBe(expected);
   });
 
-  it('lets nobody in where authenticate gives anything but true', async () => {
-    for (const given of [false, undefined, null, 1, 'yes', {}, Promise.resolve(false)]) {
-      const authenticate = () => given as boolean;
+  it('admits a request only if authenticate returns or resolves to true', async () => {
+    for (const decision of [false, undefined, null, 1, 'yes', {}, Promise.resolve(false)]) {
+      const authenticate = () => decision as boolean;
       expect(await admitted((request) => request, { authenticate })).toBe('token-rejected');
     }
     expect(await admitted((request) => request, { authenticate: async () => true })).toBe(
@@ -28,7 +28,7 @@ describe('the options of the service', () => {
     );
   });
 
-  it('answers 500 where authenticate throws, and keeps the token out of the cause', async () => {
+  it('answers 500 if authenticate throws, with a cause without the token', async () => {
     for (const authenticate of [
       async (token: string) => Promise.reject(new Error(`no such token: ${token}`)),
       (token: string) => {
@@ -43,7 +43,7 @@ describe('the options of the service', () => {
     }
   });
 
-  it('cannot be made with wrong options', () => {
+  it('throws a TypeError for a wrong option', () => {
     for (const basePath of ['garden', '/a/../b', '/a?b']) {
       expect(() => serviceWith({ basePath })).toThrow('basePath must be a path that begins with');
     }
@@ -53,7 +53,7 @@ describe('the options of the service', () => {
   });
 });
 
-describe('the headers of an error', () => {
+describe('the headers of an error answer', () => {
   it.each<[ErrorName, (request: Request) => Request, Record<string, string>]>([
     [
       'unauthenticated',
@@ -72,7 +72,7 @@ describe('the headers of an error', () => {
       withFields({ 'Content-Encoding': 'br' }),
       { 'Accept-Encoding': 'identity' },
     ],
-  ])('say what %s wants', async (name, change, headers) => {
+  ])('are complete for %s', async (name, change, headers) => {
     const admission = await serviceWith().admit(headOf(change(goodRequest)));
     const answer = admission.kind === 'answered' ? admission.answer : undefined;
     expect(answer?.error).toBe(errorTable[name].error);

@@ -16,7 +16,7 @@ const serviceWith = (options: Partial<ServiceOptions> = {}) =>
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-describe('the answer to a body', () => {
+describe('the answer to a request body', () => {
   it('is the plant, without its id', async () => {
     const answer = await serviceWith().create(
       bytesOf('{"tag":"climber","id":7,"name":"Monstera"}'),
@@ -47,7 +47,7 @@ describe('the answer to a body', () => {
     ['name-required', '{"id":7}'],
     ['name-not-text', '{"id":7,"name":"\\ud800"}'],
     ['tag-not-text', '{"id":7,"name":"x","tag":null}'],
-  ])('is %s to %s', async (name, body) => {
+  ])('is %s for the body %s', async (name, body) => {
     const answer = await serviceWith().create(bytesOf(body));
     expect(answer).toMatchObject({ status: 400, error: errorTable[name].error });
     expect(JSON.parse(answer.body)).toEqual({
@@ -56,20 +56,20 @@ describe('the answer to a body', () => {
     });
   });
 
-  it('is encoding-invalid to what is not UTF-8', async () => {
+  it('is encoding-invalid for bytes that are not UTF-8', async () => {
     expect(await serviceWith().create(Uint8Array.of(0xff))).toMatchObject({
       error: errorTable['encoding-invalid'].error,
     });
   });
 
-  it('tells the first fault by its number and every fault in its message', async () => {
+  it('has the number of the first fault and every fault in its message', async () => {
     const answer = await serviceWith().create(bytesOf('{"tag":1,"name":2}'));
     const { error, message } = JSON.parse(answer.body) as { error: number; message: string };
     expect(error).toBe(1101);
     expect(message).toMatch(/^id .*; name .*; tag /);
   });
 
-  it('is the same to the same plant, and id-taken to another one', async () => {
+  it('is the same for the same plant, and id-taken for a different plant with the same id', async () => {
     const service = serviceWith();
     const first = await service.create(bytesOf('{"id":7.0,"name":"x"}'));
     expect(await service.create(bytesOf('{"name":"x","id":7e0}'))).toEqual(first);
@@ -79,7 +79,7 @@ describe('the answer to a body', () => {
     });
   });
 
-  it('is 400 with the number and message of a refusal', async () => {
+  it('is 400 with the number and message of a plant-refused error', async () => {
     const message = 'no weeds: "\ud800"';
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
@@ -89,7 +89,7 @@ describe('the answer to a body', () => {
     expect(JSON.parse(answer.body)).toEqual({ error: 4001, message });
   });
 
-  it('is 500 where a refusal has a number of the table', async () => {
+  it('is 500 if a plant-refused error has a number of the error table', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'plant-refused', error: 1401, message: 'no' }),
     };
@@ -97,7 +97,7 @@ describe('the answer to a body', () => {
     expect(answer).toMatchObject({ status: 500, error: errorTable.internal.error });
   });
 
-  it('is 503 with Retry-After where the store is not there, and only the log hears why', async () => {
+  it('is 503 with Retry-After if the store is unavailable, and only the cause has the reason', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'store-unavailable', reason: 'the disk is full' }),
     };
@@ -111,7 +111,7 @@ describe('the answer to a body', () => {
     expect(answer.body).not.toContain('disk');
   });
 
-  it('is 500 without a detail where a repository breaks its promise', async () => {
+  it('is 500 without details if a repository throws', async () => {
     const repository: PlantRepository = {
       create: () => {
         throw new Error('a bug in /home/secret');
@@ -126,7 +126,7 @@ describe('the answer to a body', () => {
     expect(answer.body).toBe('{"error":3500,"message":"something went wrong in the service"}');
   });
 
-  it('never throws, and is always JSON of one of the two shapes', async () => {
+  it('is always JSON of one of the two schemas, and never an exception', async () => {
     const service = serviceWith();
     const body = fc.oneof(fc.uint8Array(), fc.json().map(bytesOf), fc.string().map(bytesOf));
     await fc.assert(

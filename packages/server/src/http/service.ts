@@ -12,17 +12,21 @@ import { basePathForm, normalizeBasePath } from './request-path.ts';
 /** The semantics of `POST {base_url}/plants`: plain data in and out. */
 export type Service = {
   readonly maxBodyBytes: number;
-  /** The fields of every response to a request with this Origin field, besides the answer's own. */
+  /** Returns the CORS fields of every response to a request with this Origin field. */
   readonly fieldsFor: (origin: string | undefined) => Fields;
-  /** Decides from the head alone: the body is wanted, or this is the answer. */
+  /** Decides from the head alone: read the body, or send this answer. */
   readonly admit: (head: RequestHead) => Admission | Promise<Admission>;
-  /** The answer for the body of a request that was admitted; a promise only where the repository is called. */
+  /** Returns the answer for the body of an admitted request; a promise only if the repository is called. */
   readonly create: (body: Uint8Array) => Answer | Promise<Answer>;
 };
 
 const none: Fields = [];
 
-/** Creates the service; a wrong option is a bug and throws a TypeError. */
+/**
+ * Creates the service.
+ *
+ * @throws TypeError for a wrong option
+ */
 export const createService = (
   options: ServiceOptions,
   limits: Limits,
@@ -42,7 +46,7 @@ export const createService = (
     try {
       const created = await withTimeout(timeouts, createPlant(repository, input));
       if (created === undefined) {
-        const cause = `the repository did not answer in ${handlerTimeoutMs} ms`;
+        const cause = `the repository timed out after ${handlerTimeoutMs} ms`;
         return errorAnswer('unavailable', { cause });
       }
       return created.isOk() ? plantAnswer(created.value) : failureAnswer(created.error);

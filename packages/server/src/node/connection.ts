@@ -3,36 +3,36 @@ import { dropInput, lingerOnClose } from './lingering-close.ts';
 import type { Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** How many requests of one connection may wait for their responses. */
+/** Maximum number of requests of one connection that wait for their responses. */
 export const maxPipelined = 100;
 
-/** How many requests Node may already have parsed after the last one that gets a response. */
+/** Maximum number of ignored requests of one connection before it is destroyed. */
 const maxExcess = 300;
 
 const longestBackoffSeconds = 8;
 
-/** How often a request that backs off looks whether the server closes, in milliseconds. */
+/** Interval at which a delayed request checks whether the server closes, in milliseconds. */
 const backoffCheckMs = 1_000;
 
-/** One connection, once it has sent a request: its exchanges, and how it goes on. */
+/** A connection that has sent a request: the order of its exchanges, and when it ends. */
 export class Connection {
-  /** The latest exchange, while anything of it can still be sent or received. */
+  /** The latest exchange, until its request is received and its response is sent. */
   latest: Exchange | undefined;
-  /** Whether an answer has said that the connection ends; what follows gets no response. */
+  /** Whether an answer had `Connection: close`. Later requests get no response. */
   hasEnded = false;
-  /** How many requests in a row were refused because the server is overloaded. */
+  /** Number of consecutive requests that were refused because the server is overloaded. */
   refusals = 0;
   readonly context: ServerContext;
   /** The address at its other end; read now, because a lost connection has none. */
   readonly address: string | undefined;
   private readonly socket: Socket;
-  /** The exchanges whose responses are not sent yet. */
+  /** Exchanges whose responses are not sent yet. */
   private readonly unanswered = new Set<Exchange>();
-  /** Those that have not begun: only safe methods may overlap (RFC 9112 §9.3.2). */
+  /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
   private readonly queue: Exchange[] = [];
   private isBusy = false;
   private idleSince = performance.now();
-  /** How many requests have arrived that get no response. */
+  /** Number of requests that were ignored. */
   private excess = 0;
   private backoffUntil = 0;
 
@@ -41,25 +41,25 @@ export class Connection {
     this.socket = socket;
     this.address = socket.remoteAddress;
     lingerOnClose(socket);
-    // Node 22 does not emit it on responses that wait behind others.
+    // Node 22 does not emit 'close' on responses that are queued behind others.
     socket.once('close', () => {
       for (const exchange of this.unanswered) exchange.onClosed();
     });
   }
 
-  /** Whether the next request is the first one too many. */
+  /** Whether the next request exceeds the limit. */
   get isFull(): boolean {
     return this.unanswered.size === maxPipelined;
   }
 
-  /** Whether a request that arrives now gets no response. */
+  /** Whether further requests are ignored. */
   get refusesMore(): boolean {
     return this.hasEnded || this.unanswered.size > maxPipelined;
   }
 
   /**
-   * Ignores a request, and has no more of them parsed. Node keeps those that came in the same packet,
-   * so a client that sends many is disconnected.
+   * Ignores a request and stops parsing further ones. Node still parses those of the same packet, so that
+   * a client that sends many is disconnected.
    */
   ignore(): void {
     if (this.excess === 0) dropInput(this.socket);
@@ -67,11 +67,11 @@ export class Connection {
     if (this.excess > maxExcess) this.socket.destroy();
   }
 
-  /** Begins an exchange, at once or after those before it. */
+  /** Begins an exchange, after the exchanges before it. */
   add(exchange: Exchange): void {
     this.latest = exchange;
     this.unanswered.add(exchange);
-    // A listener in front of this one may have responded, or have taken longer than its client waits.
+    // An earlier listener may have responded, or its client may have disconnected.
     if (this.socket.destroyed || exchange.response.destroyed) exchange.onClosed();
     if (this.isBusy) {
       this.queue.push(exchange);
@@ -79,32 +79,32 @@ export class Connection {
     } else this.begin(exchange);
   }
 
-  /** Begins the next exchange, because the one before it is decided. */
+  /** Begins the next exchange, after the answer of the current one is decided. */
   next(): void {
     this.isBusy = false;
     const next = this.queue.shift();
     if (next !== undefined) this.begin(next);
   }
 
-  /** Forgets an exchange of which nothing can be sent any more. */
+  /** Removes an exchange whose response is sent or lost. */
   remove(exchange: Exchange): void {
     this.unanswered.delete(exchange);
-    // An idle connection keeps no request, because its head has a token.
+    // The head of the request has a token, which an idle connection must not keep in memory.
     if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
     if (this.unanswered.size === 0) this.idleSince = performance.now();
   }
 
-  /** Ends the connection if no request has arrived on it since a time of `performance.now()`. */
+  /** Ends the connection if it has been idle since before `since`, a time of `performance.now()`. */
   endIfIdle(since: number): void {
     if (this.unanswered.size === 0 && this.idleSince < since) this.socket.destroy();
   }
 
-  /** After how many seconds a client may come back that is refused now: longer each time in a row. */
+  /** Value of Retry-After for a request that is refused now; it doubles with each refusal in a row. */
   get retryAfterSeconds(): number {
     return Math.min(longestBackoffSeconds, 2 ** this.refusals);
   }
 
-  /** Delays the next request, so that clients that ignore `Retry-After` take no time of the others. */
+  /** Delays the next request, because some clients ignore `Retry-After`. */
   backOff(): void {
     this.backoffUntil = performance.now() + this.retryAfterSeconds * 1_000;
     this.refusals += 1;
@@ -113,7 +113,7 @@ export class Connection {
   private begin(exchange: Exchange): void {
     this.isBusy = true;
     if (this.context.isClosing()) {
-      // The other requests of its packet arrive first, so that only the last answer ends the connection.
+      // Later requests of the same packet are parsed first, so that only the last answer ends the connection.
       exchange.collectBody();
       setImmediate(beginNow, exchange);
     } else if (this.refusals > 0) {
@@ -124,13 +124,13 @@ export class Connection {
   }
 
   private beginAfterBackoff(exchange: Exchange): void {
-    const left = this.backoffUntil - performance.now();
-    if (left <= 0 || this.context.isClosing()) {
+    const remainingMs = this.backoffUntil - performance.now();
+    if (remainingMs <= 0 || this.context.isClosing()) {
       exchange.begin();
       return;
     }
     exchange.collectBody();
-    setTimeout(() => this.beginAfterBackoff(exchange), Math.min(left, backoffCheckMs));
+    setTimeout(() => this.beginAfterBackoff(exchange), Math.min(remainingMs, backoffCheckMs));
   }
 }
 

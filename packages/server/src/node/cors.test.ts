@@ -7,7 +7,7 @@ import { chunked, goodFields, head, listen, maxBodyBytes, post } from '../../tes
 const garden = 'https://garden.example';
 const corsOrigins = [garden];
 
-/** A request with one more field, `Origin`. */
+/** Adds an Origin field to a request. */
 const from = (origin: string, bytes: string) => bytes.replace('\r\n', `\r\nOrigin: ${origin}\r\n`);
 
 const shared = {
@@ -16,7 +16,7 @@ const shared = {
   vary: 'Origin',
 };
 
-const away: PlantRepository = {
+const unavailable: PlantRepository = {
   create: () => errAsync({ kind: 'store-unavailable', reason: 'the disk is full' }),
 };
 const broken: PlantRepository = {
@@ -38,11 +38,11 @@ const requests: readonly [number, string, object?][] = [
   [413, head([...goodFields, `Content-Length: ${maxBodyBytes + 1}`])],
   [413, chunked('x'.repeat(maxBodyBytes + 1))],
   [415, head(goodFields.slice(0, 2))],
-  [417, head([...goodFields, 'Expect: miracles'])],
+  [417, head([...goodFields, 'Expect: unknown'])],
   [431, head(['Host: a', ...Array<string>(300).fill('X: y')])],
   [500, post(7), { repository: broken }],
   [501, head([...goodFields, 'Transfer-Encoding: gzip, chunked'])],
-  [503, post(7), { repository: away }],
+  [503, post(7), { repository: unavailable }],
 ];
 
 describe('a page of a listed origin', () => {
@@ -53,7 +53,7 @@ describe('a page of a listed origin', () => {
     expect(answer.headers).toMatchObject(shared);
   });
 
-  it('is asked for its preflight only once in two hours, and gets no body with it', async () => {
+  it('gets a preflight answer without a body that may be cached for two hours', async () => {
     const { port } = await listen({ corsOrigins });
     const preflight = head(['Host: a', `Origin: ${garden}`], 'OPTIONS /plants HTTP/1.1');
     const { body, headers } = await sendRaw(port, preflight);
@@ -76,11 +76,14 @@ describe('a page of another origin', () => {
   it.each([
     ['with CORS on', corsOrigins, 'Origin'],
     ['with CORS off', [], undefined],
-  ])('may read nothing (%s), though its plant is created', async (_, origins, vary) => {
-    const { port } = await listen({ corsOrigins: origins });
-    const { status, headers } = await sendRaw(port, from('https://weeds.example', post(7)));
-    expect(status).toBe(200);
-    expect(headers['vary']).toBe(vary);
-    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
-  });
+  ])(
+    'gets no Access-Control headers (%s), though its plant is created',
+    async (_, origins, vary) => {
+      const { port } = await listen({ corsOrigins: origins });
+      const { status, headers } = await sendRaw(port, from('https://weeds.example', post(7)));
+      expect(status).toBe(200);
+      expect(headers['vary']).toBe(vary);
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    },
+  );
 });

@@ -11,28 +11,28 @@ import type { RequestInfo } from '../request-events.ts';
 import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
 
 /**
- * How far an exchange has come. While it reads and stores, it is in flight; `decided` is where no other
- * answer will be given.
+ * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its answer
+ * does not change.
  */
 export type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
 
-/** For how long an unwanted body is dropped, in milliseconds. */
+/** Maximum time for which an unwanted body is read and dropped, in milliseconds. */
 const maxDrainMs = 5_000;
 
-const tooManyWait = `more than ${maxPipelined} requests of a connection wait for their responses`;
+const tooManyWait = `more than ${maxPipelined} pipelined requests wait for their responses`;
 const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
-const bodyIsLost = 'the body was read before this listener was called';
+const bodyIsUnreadable = 'the body was read before this listener was called';
 
 const exchangeKey = Symbol('exchange');
 type WithExchange = { [exchangeKey]?: Exchange };
 
-// Shared by all exchanges, because creating a listener for each takes longer than the checks.
+// Shared by all exchanges, because a listener for each would be slower.
 const ignore = (): void => {};
 function onClose(this: WithExchange) {
   this[exchangeKey]?.onClosed();
 }
 
-/** Methods of RTSP alone: Node's parser accepts them only where the request line names RTSP. */
+/** Methods of RTSP: Node's parser accepts them only in a request line with RTSP. */
 const rtspMethods: ReadonlySet<string> = new Set(
   (
     'ANNOUNCE DESCRIBE FLUSH GET_PARAMETER PAUSE PLAY RECORD REDIRECT SETUP SET_PARAMETER ' +
@@ -40,7 +40,7 @@ const rtspMethods: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** The head of a request as the service reads it. */
+/** Returns the head of a request in the form that the service reads. */
 export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
   readHead(method, url, rtspMethods.has(method) ? 'RTSP' : httpVersion, rawHeaders);
 
@@ -51,11 +51,11 @@ export class Exchange {
   readonly connection: Connection;
   readonly head: RequestHead;
   phase: Phase = 'waiting';
-  /** Whether more requests of the connection wait than may. */
+  /** Whether the request exceeds the limit of pipelined requests. */
   readonly isExcess: boolean;
-  /** Whether the client expects a `100 Continue` that it has not had. */
+  /** Whether the client waits for a `100 Continue` that is not sent yet. */
   awaitsContinue: boolean;
-  /** Whether the bytes of the connection are not HTTP any more. */
+  /** Whether the connection has a parse error or a timeout. */
   isBroken = false;
 
   private readonly requestId: string;
@@ -64,9 +64,9 @@ export class Exchange {
   private tokenName: string | undefined;
   private answer: Answer | undefined;
   private body: IncomingBody | undefined;
-  /** The answer where the connection broke before it was this request's turn. */
+  /** The answer to a parse error or a timeout that occurred while the exchange was waiting. */
   private pendingAnswer: Answer | undefined;
-  /** Whether nothing more can be sent. */
+  /** Whether the response is sent or lost. */
   private isClosed = false;
   private isReported = false;
 
@@ -85,7 +85,7 @@ export class Exchange {
     this.requestId = requestIdOf(this.head.requestId);
     reportStart(this);
     (response as WithExchange)[exchangeKey] = this;
-    // A client that leaves early is not an error; what was written for it is dropped.
+    // A client that disconnects early is not an error.
     response.on('error', ignore);
     response.on('close', onClose);
   }
@@ -98,20 +98,20 @@ export class Exchange {
     return this.requestInfo;
   }
 
-  /** Starts to collect the body of a request that waits. */
+  /** Starts to collect the body of a request that is not admitted yet. */
   collectBody(): IncomingBody {
     this.body ??= new IncomingBody(this.request, this.connection.context.service.maxBodyBytes);
     return this.body;
   }
 
-  /** Admits the request, in its turn. */
+  /** Admits the request; called once the exchanges before it are decided. */
   begin(): void {
     try {
       if (this.connection.hasEnded || this.request.socket.destroyed) {
         this.request.resume();
         this.decide();
       } else if (this.response.headersSent) {
-        // Another listener of the server has sent a response of its own.
+        // Another listener of the server has already responded.
         this.decide();
       } else if (this.pendingAnswer !== undefined) {
         this.decide(this.pendingAnswer);
@@ -122,20 +122,22 @@ export class Exchange {
         const admission = this.connection.context.service.admit(this.head);
         if (admission instanceof Promise) {
           this.collectBody();
-          admission.then((later) => this.goOn(later)).catch((cause: unknown) => this.fail(cause));
-        } else this.goOn(admission);
+          admission
+            .then((later) => this.onAdmission(later))
+            .catch((cause: unknown) => this.fail(cause));
+        } else this.onAdmission(admission);
       }
     } catch (cause) {
       this.fail(cause);
     }
   }
 
-  private goOn(admission: Admission): void {
+  private onAdmission(admission: Admission): void {
     this.tokenName = admission.tokenName;
     const { connection } = this;
     const { context } = connection;
     if (this.answer !== undefined || this.request.socket.destroyed) {
-      // The connection broke, or was lost, while the token was checked.
+      // The connection failed while the token was checked.
       this.decide();
     } else if (admission.kind === 'answered') {
       connection.refusals = 0;
@@ -155,7 +157,7 @@ export class Exchange {
   private readBody(): void {
     const { response, head } = this;
     const hasBody = head.transferEncoding !== undefined || Number(head.contentLength ?? 0) > 0;
-    // Where no body follows, the final response comes at once (RFC 9110 §10.1.1).
+    // A request without a body gets its final response at once (RFC 9110 §10.1.1).
     if (this.awaitsContinue && hasBody) {
       response.writeContinue();
       this.awaitsContinue = false;
@@ -163,7 +165,7 @@ export class Exchange {
     this.collectBody().read(this);
   }
 
-  /** Stores the body, or refuses it. */
+  /** Stores the plant of a complete body, or sends an error. */
   onBody(body: IncomingBody): void {
     switch (body.state) {
       case 'complete':
@@ -173,7 +175,7 @@ export class Exchange {
         this.decide(errorAnswer('body-too-large'));
         break;
       case 'lost':
-        this.decide(errorAnswer('internal', { cause: bodyIsLost }));
+        this.decide(errorAnswer('internal', { cause: bodyIsUnreadable }));
         break;
       case 'arriving':
         break;
@@ -199,7 +201,7 @@ export class Exchange {
     this.decide(errorAnswer('internal', { cause }));
   }
 
-  /** Answers a request whose connection cannot go on: through this response, in its turn. */
+  /** Answers a request whose connection has a parse error or a timeout, in the order of responses. */
   break(answer: Answer): void {
     this.isBroken = true;
     if (this.phase === 'waiting') this.pendingAnswer = answer;
@@ -207,7 +209,7 @@ export class Exchange {
     else this.decide(answer);
   }
 
-  /** Sends the answer, if there is one, and lets the next request begin. */
+  /** Sends the answer, if there is one, and begins the next exchange. */
   private decide(answer?: Answer): void {
     if (this.phase === 'decided') return;
     if (answer !== undefined) this.send(answer);
@@ -221,7 +223,7 @@ export class Exchange {
   private send(answer: Answer): void {
     if (this.answer !== undefined) return;
     this.answer = answer;
-    // Another listener of the server has sent a response of its own.
+    // Another listener of the server has already responded.
     if (this.response.headersSent) return;
     if (answer.error !== undefined) reportAnswer(this, answer);
     const { request, response } = this;
@@ -232,7 +234,7 @@ export class Exchange {
       response.end(answer.body);
       return;
     }
-    // The client can read the whole response while its unwanted body is still being dropped.
+    // Reports now, because the unwanted body may take seconds to drop.
     response.write(answer.body, (error) => {
       if (!error) this.report(true);
     });
@@ -249,7 +251,7 @@ export class Exchange {
     return fields;
   }
 
-  /** Handles that nothing more can be sent: all of it is, or the connection is lost. */
+  /** Handles that the response is sent, or that the connection is lost. */
   onClosed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -259,9 +261,9 @@ export class Exchange {
   }
 
   private reportIfEnded(): void {
-    // A failure after the client has left is reported, too.
+    // A request whose client has disconnected is reported once its answer is decided.
     if (this.phase !== 'decided' || !this.isClosed) return;
-    // On Node 22 a response whose connection was reset is finished, too.
+    // On Node 22, `writableFinished` is also true after a connection reset.
     this.report(this.response.writableFinished && !this.request.socket.destroyed);
   }
 

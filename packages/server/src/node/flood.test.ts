@@ -13,20 +13,20 @@ const clientCount = 5;
 const batchBytes = 65_536;
 const maxBatches = 60;
 
-const turn = async () => new Promise(setImmediate);
+const nextTurn = async () => new Promise(setImmediate);
 
-/** Sends a beginning and then the same bytes again and again, up to 4 MB, and reads no response. */
-const flood = async (socket: Socket, beginning: string, repeated: string): Promise<Socket> => {
+/** Sends a prefix and then the same bytes repeatedly, up to 4 MB, and reads no response. */
+const flood = async (socket: Socket, prefix: string, repeated: string): Promise<Socket> => {
   socket.pause();
   socket.on('error', () => {});
   onTestFinished(() => void socket.destroy());
-  socket.write(beginning);
+  socket.write(prefix);
   const batch = Buffer.from(repeated.repeat(Math.ceil(batchBytes / repeated.length)));
   for (let count = 0; count < maxBatches && !socket.destroyed; count += 1) {
     // The server has stopped reading.
     if (socket.writableLength > 2 * batchBytes) break;
     socket.write(batch);
-    for (let turns = 0; turns < 200 && socket.writableLength > 0; turns += 1) await turn();
+    for (let turns = 0; turns < 200 && socket.writableLength > 0; turns += 1) await nextTurn();
   }
   return socket;
 };
@@ -42,7 +42,7 @@ const chunkedHead = head([
 ]);
 const large = head(['Host: a', `X: ${'x'.repeat(15_000)}`], 'GET / HTTP/1.1');
 
-const floods: [what: string, beginning: string, repeated: string][] = [
+const floods: [what: string, prefix: string, repeated: string][] = [
   ['requests without a token', '', unauthenticated],
   ['requests with a wrong token', '', rejected],
   ['requests without a body', '', get],
@@ -50,53 +50,56 @@ const floods: [what: string, beginning: string, repeated: string][] = [
   ['requests after one that ends the connection', head(['Host: a', 'Connection: close']), get],
   ['requests after one with an invalid Host', head(['Host: /']), get],
   ['requests after CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'), get],
-  ['requests after what is not HTTP', '\0\r\n\r\n', get],
-  ['header fields without end', 'GET / HTTP/1.1\r\n', 'a:b\r\n'],
+  ['requests after bytes that are not HTTP', '\0\r\n\r\n', get],
+  ['endless header fields', 'GET / HTTP/1.1\r\n', 'a:b\r\n'],
   ['empty lines', '', '\r\n'],
   ['a body in chunks of one byte', chunkedHead, '1\r\n{\r\n'],
   ['bodies in chunks of one byte', '', `${chunkedHead}${'1\r\n{\r\n'.repeat(9_000)}0\r\n\r\n`],
 ];
 
-/** Those that Node holds until their token is checked. */
+/** Floods that Node buffers until their token is checked. */
 const unchecked = floods.filter(([what]) => /wrong token|of one byte/.test(what));
 
 const never = new Promise<never>(() => {});
 
-describe('clients without a token that send without end and read nothing', () => {
+describe('unauthenticated clients that flood a server and read nothing', () => {
   const expectBounded = async (
     connectOne: () => Socket,
-    [, beginning, repeated]: (typeof floods)[number],
+    [, prefix, repeated]: (typeof floods)[number],
   ) => {
     const before = memoryInUse();
     const sockets = Array.from({ length: clientCount }, connectOne);
-    await Promise.all(sockets.map(async (socket) => flood(socket, beginning, repeated)));
+    await Promise.all(sockets.map(async (socket) => flood(socket, prefix, repeated)));
     expect((memoryInUse() - before) / clientCount).toBeLessThan(6_000_000);
   };
 
-  it.each(floods)('take a bounded amount of memory: %s', async (...shape) => {
+  it.each(floods)('take a bounded amount of memory: %s', async (...flooding) => {
     const { port } = await listen();
-    await expectBounded(() => connect(port, '127.0.0.1'), shape);
+    await expectBounded(() => connect(port, '127.0.0.1'), flooding);
     expect((await sendRaw(port, post(1))).status).toBe(200);
   });
 
-  it.each(unchecked)('take as little while their token is checked: %s', async (...shape) => {
-    const { port } = await listen({ authenticate: async () => never });
-    await expectBounded(() => connect(port, '127.0.0.1'), shape);
-  });
+  it.each(unchecked)(
+    'take a bounded amount of memory while their token is checked: %s',
+    async (...flooding) => {
+      const { port } = await listen({ authenticate: async () => never });
+      await expectBounded(() => connect(port, '127.0.0.1'), flooding);
+    },
+  );
 
-  it.runIf(hasOpenssl)('take as little over TLS', async () => {
+  it.runIf(hasOpenssl)('take a bounded amount of memory over TLS', async () => {
     const { port } = await listen({ tls: await makeCertificate() });
-    const [shape] = floods;
-    if (shape === undefined) throw new Error('there is no flood');
+    const [flooding] = floods;
+    if (flooding === undefined) throw new Error('the list of floods is empty');
     await expectBounded(
       () => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }),
-      shape,
+      flooding,
     );
   });
 
   it.each(unchecked)(
-    'do not delay a stop beyond its deadline: %s',
-    async (_, beginning, repeated) => {
+    'do not delay close() beyond its deadline: %s',
+    async (_, prefix, repeated) => {
       const started = await startServer({
         repository: createMemoryRepository(),
         authenticate: () => false,
@@ -108,9 +111,9 @@ describe('clients without a token that send without end and read nothing', () =>
       const flooding = Array.from({ length: clientCount }, async () => {
         const socket = connect(Number(port), hostname);
         await once(socket, 'connect');
-        return flood(socket, beginning, repeated);
+        return flood(socket, prefix, repeated);
       });
-      for (let turns = 0; turns < 50; turns += 1) await turn();
+      for (let turns = 0; turns < 50; turns += 1) await nextTurn();
       await server.close(100);
       const sockets = await Promise.all(flooding);
       for (const socket of sockets) {

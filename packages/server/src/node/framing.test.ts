@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { otherPaths, refusedFraming, servedFraming } from '../../test/framing-cases.ts';
 import { listen, post } from '../../test/listen.ts';
 
-/** What a row has besides, in the words of the table. */
-const besides: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
+/** Further headers of an error. */
+const furtherHeaders: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   'method-not-allowed': { allow: 'POST' },
   unauthenticated: { 'www-authenticate': 'Bearer realm="plantstore"' },
 };
@@ -20,7 +20,7 @@ const expectRow = (name: ErrorName, response: RawResponse | undefined) => {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/) as unknown,
-    ...besides[name],
+    ...furtherHeaders[name],
   });
   expect(Object.entries(JSON.parse(response?.body ?? '') as object)).toEqual([
     ['error', error],
@@ -28,7 +28,7 @@ const expectRow = (name: ErrorName, response: RawResponse | undefined) => {
   ]);
 };
 
-/** Sends bytes, and behind them a good request for plant 99, and ends the sending side. */
+/** Sends bytes followed by a valid request for plant 99, and half-closes the connection. */
 const exchange = async (bytes: string) => {
   const inner = createMemoryRepository();
   const stored: bigint[] = [];
@@ -46,9 +46,9 @@ const exchange = async (bytes: string) => {
   return { responses, stored };
 };
 
-describe('framing that is refused', () => {
+describe('invalid framing', () => {
   it.each(refusedFraming)(
-    'is %s, as JSON, once, the last thing on its connection: %s',
+    'is answered once with %s, and the connection is closed: %s',
     async (name, _, bytes) => {
       const { responses, stored } = await exchange(bytes);
       expectRow(name, responses[0]);
@@ -59,8 +59,8 @@ describe('framing that is refused', () => {
   );
 });
 
-describe('a target that is another path', () => {
-  it.each(otherPaths)('is not found, and the connection is kept: %s', async (_, bytes) => {
+describe('a request target with another path', () => {
+  it.each(otherPaths)('is answered with 404, and the connection is kept: %s', async (_, bytes) => {
     const { responses, stored } = await exchange(bytes);
     expectRow('path-unknown', responses[0]);
     expect(responses[1]?.status).toBe(200);
@@ -68,11 +68,11 @@ describe('a target that is another path', () => {
   });
 });
 
-describe('framing that is unusual and right', () => {
+describe('valid but unusual framing', () => {
   it.each(servedFraming)('is served: %s', async (_, bytes) => {
     const { responses, stored } = await exchange(bytes);
     expect(responses[0]).toMatchObject({ status: 200, body: '{"name":"Monstera"}' });
-    // Where the answer has said that the connection ends, nothing more is served.
+    // After an answer with Connection: close, no further request is served.
     const more = responses[0]?.headers['connection'] === 'close' ? [] : [99n];
     expect(stored).toEqual([7n, ...more]);
   });

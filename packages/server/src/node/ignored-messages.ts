@@ -3,14 +3,14 @@ import type { Duplex } from 'node:stream';
 import { IncomingMessage as Incoming, ServerResponse as Outgoing } from './builtin-http.ts';
 import type { Connection } from './connection.ts';
 
-/** Drops its body. */
+/** A request that drops its body. */
 class IgnoredRequest extends Incoming {
   override push(): boolean {
     return true;
   }
 }
 
-/** Keeps no listener, because Node adds some for each request. */
+/** A response that keeps no listeners, because Node adds some for each request. */
 class IgnoredResponse extends Outgoing {
   override on(): this {
     return this;
@@ -18,8 +18,8 @@ class IgnoredResponse extends Outgoing {
 }
 
 /**
- * Options of an HTTP server: all requests that a connection ignores share two objects. Node parses a packet
- * to its end, and keeps for each of its thousands of requests what it is given here.
+ * Returns options of an HTTP server with which all ignored requests of a connection share two objects.
+ * A packet can have thousands of requests, and Node creates and keeps a pair of objects for each.
  */
 export const ignoredMessageOptions = (
   connectionOf: (socket: Duplex) => Connection | undefined,
@@ -29,15 +29,15 @@ export const ignoredMessageOptions = (
   const ignoredOf = (socket: IncomingMessage['socket']) => {
     const connection = connectionOf(socket);
     if (connection?.refusesMore !== true) return undefined;
-    const known = ignored.get(connection);
-    if (known !== undefined) return known;
+    const existing = ignored.get(connection);
+    if (existing !== undefined) return existing;
     const request = new IgnoredRequest(socket);
-    const made = { request, response: new IgnoredResponse(request) };
-    ignored.set(connection, made);
-    return made;
+    const created = { request, response: new IgnoredResponse(request) };
+    ignored.set(connection, created);
+    return created;
   };
 
-  // Functions, because a class could not return an object of another one without making its own first.
+  // Functions, because the constructor of a derived class would always create an object of its own.
   function RequestOrIgnored(socket: IncomingMessage['socket']) {
     return ignoredOf(socket)?.request ?? new Incoming(socket);
   }

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { type BodyBuffer, createBodyBuffer } from '../http/body-buffer.ts';
 
-/** How much of a body is read before its request is admitted, in bytes. */
+/** Maximum number of bytes of a body that are read before its request is admitted. */
 const maxEarlyBytes = 16_384;
 
-/** `lost` is a body that was read before, or as text, by a listener in front of this one. */
+/** A body is `lost` if an earlier listener has read it, or has set an encoding. */
 type State = 'arriving' | 'complete' | 'too-large' | 'lost';
 
 const bodyKey = Symbol('body');
 type WithBody = { [bodyKey]?: IncomingBody | undefined };
 
-// Shared by all bodies, because creating a listener for each takes longer than the checks.
+// Shared by all bodies, because a listener for each would be slower.
 function onData(this: WithBody, chunk: unknown) {
   this[bodyKey]?.add(chunk);
 }
@@ -18,18 +18,18 @@ function onEnd(this: WithBody) {
   this[bodyKey]?.settle('complete');
 }
 
-/** What is called once a body is settled: all of it is there, or it cannot be used. */
+/** Called once a body is settled: it is complete, or it cannot be used. */
 export type BodyReader = { readonly onBody: (body: IncomingBody) => void };
 
 /**
- * The body of a request, collected from its first byte. Node would keep each chunk by itself until the
- * request is admitted, which takes hundreds of times its size where it is one byte.
+ * The body of a request, collected from its first byte. Node would buffer each chunk separately until the
+ * request is admitted, which takes hundreds of bytes for a chunk of one byte.
  */
 export class IncomingBody {
   state: State;
   private readonly request: IncomingMessage;
   private readonly buffer: BodyBuffer;
-  /** Until there is a reader, little of the body is read. */
+  /** Without a reader, at most `maxEarlyBytes` of the body are read. */
   private reader: BodyReader | undefined;
 
   constructor(request: IncomingMessage, maxBytes: number) {
@@ -41,25 +41,25 @@ export class IncomingBody {
     request.on('end', onEnd);
   }
 
-  /** Reads the rest. */
+  /** Reads the rest of the body. */
   read(reader: BodyReader): void {
     if (this.state !== 'arriving') {
       reader.onBody(this);
       return;
     }
     this.reader = reader;
-    // It is paused where much has arrived early, or by a listener in front of this one.
+    // The request is paused after `maxEarlyBytes`, or by an earlier listener.
     this.request.resume();
   }
 
-  /** The whole body; nothing is kept of it afterwards. */
+  /** Returns the whole body and releases it. */
   take(): Uint8Array {
     const bytes = this.buffer.bytes();
     this.drop();
     return bytes;
   }
 
-  /** Drops the body, and what still arrives of it. */
+  /** Drops the body, and the rest of it as it arrives. */
   drop(): void {
     this.reader = undefined;
     (this.request as WithBody)[bodyKey] = undefined;

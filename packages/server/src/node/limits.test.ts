@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
 import { createHttpServer, type HttpServerOptions } from '../create-http-server.ts';
 
-/** A repository that answers when it is told to. */
+/** Returns a repository that completes its creates when `answerAll` is called. */
 const onDemand = () => {
   const waiting: (() => void)[] = [];
   const repository: PlantRepository = {
@@ -24,8 +24,8 @@ const onDemand = () => {
   return { repository, until, answerAll: () => waiting.splice(0).forEach((answer) => answer()) };
 };
 
-describe('more requests in flight than there may be', () => {
-  it('are answered 503 at once, with the time to try again, and the others are not disturbed', async () => {
+describe('requests above maxInFlight', () => {
+  it('are answered 503 with Retry-After at once, and do not affect the requests in flight', async () => {
     const { repository, until, answerAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 2 });
     const first = [sendRaw(port, post(1)), sendRaw(port, chunked('{"id":2,"name":"x"}'))];
@@ -43,42 +43,42 @@ describe('more requests in flight than there may be', () => {
     expect((await next).status).toBe(200);
   });
 
-  it('are looked at again after the time that was told, when a client does not wait for it', async () => {
+  it('delay the next request of their connection by Retry-After', async () => {
     const { repository, until, answerAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
-    const hasty = await connectRaw(port);
-    hasty.socket.write(post(2));
-    await hasty.until(responses(1));
-    const toldAt = performance.now();
-    hasty.socket.write(post(3));
-    const again = hasty.until(responses(2));
+    const second = await connectRaw(port);
+    second.socket.write(post(2));
+    await second.until(responses(1));
+    const refusedAt = performance.now();
+    second.socket.write(post(3));
+    const again = second.until(responses(2));
     answerAll();
     expect((await first).status).toBe(200);
     await until(1);
-    // Timers may be early by a millisecond.
-    expect(performance.now() - toldAt).toBeGreaterThan(990);
+    // Timers may fire a millisecond early.
+    expect(performance.now() - refusedAt).toBeGreaterThan(990);
     answerAll();
     expect(parseResponses(await again).map(({ status }) => status)).toEqual([503, 200]);
-    hasty.socket.destroy();
+    second.socket.destroy();
   });
 
-  it('are told to stay away for longer each time in a row', async () => {
+  it('get a longer Retry-After each time in a row', async () => {
     const { repository, until, answerAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
-    const hasty = await connectRaw(port);
-    hasty.socket.write(post(2) + post(3));
-    const refused = parseResponses(await hasty.until(responses(2)));
+    const second = await connectRaw(port);
+    second.socket.write(post(2) + post(3));
+    const refused = parseResponses(await second.until(responses(2)));
     expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(['1', '2']);
     answerAll();
     expect((await first).status).toBe(200);
-    hasty.socket.destroy();
+    second.socket.destroy();
   });
 
-  it('have a Retry-After of at most 8 seconds, and do not hold up a stop', async () => {
+  it('get a Retry-After of at most 8 seconds, and do not delay close()', async () => {
     const { repository, until, answerAll } = onDemand();
     const { server, port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
@@ -95,18 +95,18 @@ describe('more requests in flight than there may be', () => {
     socket.destroy();
   });
 
-  it('are none of those that are refused by their head', async () => {
+  it('do not include requests that are refused by their head', async () => {
     const { repository, until, answerAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
-    const strange = head(['Host: x', 'Authorization: Bearer bad', 'Content-Length: 0']);
-    expect((await sendRaw(port, strange)).status).toBe(401);
+    const unauthenticated = head(['Host: x', 'Authorization: Bearer bad', 'Content-Length: 0']);
+    expect((await sendRaw(port, unauthenticated)).status).toBe(401);
     answerAll();
     expect((await first).status).toBe(200);
   });
 
-  it('leave room again when a client goes away, or sends what is no plant', async () => {
+  it('stop being in flight when their client disconnects or sends an invalid plant', async () => {
     const { port } = await listen({ maxInFlight: 1 });
     const { socket } = await connectRaw(port);
     socket.write(head([...goodFields, 'Content-Length: 10', 'Expect: 100-continue']));
@@ -118,13 +118,13 @@ describe('more requests in flight than there may be', () => {
   });
 });
 
-describe('a handler that takes too long', () => {
+describe('a handler that exceeds handlerTimeoutMs', () => {
   const never = new Promise<never>(() => {});
 
   it.each<[string, Partial<HttpServerOptions>]>([
     ['the repository', { repository: { create: () => new ResultAsync(never) } }],
     ['authenticate', { authenticate: async () => never }],
-  ])('is %s: 503 when its time is over, and the next request is served', async (_, options) => {
+  ])('is answered 503 with Retry-After if it is %s', async (_, options) => {
     const logged: unknown[] = [];
     const logger = { info() {}, error() {}, warn: (fields: unknown) => void logged.push(fields) };
     const { port } = await listen({ ...options, handlerTimeoutMs: 20, maxInFlight: 1, logger });
@@ -134,13 +134,13 @@ describe('a handler that takes too long', () => {
       expect(headers['retry-after']).toBe('1');
     }
     expect(logged[0]).toMatchObject({
-      cause: expect.stringMatching(/did not answer in 20 ms/) as unknown,
+      cause: expect.stringMatching(/timed out after 20 ms/) as unknown,
     });
   });
 });
 
 describe('connections', () => {
-  it('beyond their limit are closed at once, and told to the log', async () => {
+  it('above maxConnections are closed at once and logged', async () => {
     const warned = Promise.withResolvers<unknown>();
     const logger = { info() {}, error() {}, warn: warned.resolve };
     const { port } = await listen({ maxConnections: 2, logger });
@@ -154,7 +154,7 @@ describe('connections', () => {
     two.socket.destroy();
   });
 
-  it('whose client does not read its answers are ended when nothing has moved for too long', async () => {
+  it('whose client does not read its answers are ended after a time without activity', async () => {
     const name = 'x'.repeat(1_000_000);
     const repository = { create: () => okAsync() };
     const { server, port } = await listen({
@@ -186,7 +186,7 @@ describe('connections', () => {
     socket.destroy();
   });
 
-  it('are ended, too, when such a client has sent CONNECT after them', async () => {
+  it('whose client does not read its answers are ended after a CONNECT, too', async () => {
     const maxBodyBytes = 30_000_000;
     const limits = { maxBodyBytes, requestTimeoutMs: 1_000, handlerTimeoutMs: 200 };
     const { server, port } = await listen(limits);
@@ -203,7 +203,7 @@ describe('connections', () => {
   });
 });
 
-it.each([0, -1, 1.5, Number.NaN, 2 ** 31, '5'])('no limit is %j', (wrong) => {
+it.each([0, -1, 1.5, Number.NaN, 2 ** 31, '5'])('the limit %j throws a TypeError', (wrong) => {
   for (const name of ['maxBodyBytes', 'maxInFlight', 'handlerTimeoutMs', 'maxConnections']) {
     const options = {
       repository: createMemoryRepository(),

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 
-/** How much unwanted input is read before a close, in bytes. */
+/** Maximum number of bytes of unwanted input that are read before a close. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
 /**
- * Reads and drops input until it ends or a bound is reached, and calls back then. Closing a socket with
+ * Reads and drops input, and calls `onDone` once it ends or a limit is reached. Closing a socket with
  * unread data resets the connection, and the client loses the response (RFC 9112 §9.6).
  */
 export const drain = (source: Readable, maxMs: number, onDone: () => void): void => {
@@ -32,20 +32,20 @@ export const drain = (source: Readable, maxMs: number, onDone: () => void): void
 
 const ignore = (): void => {};
 
-/** Drops everything that a connection still sends, so that no further request is parsed and kept. */
+/** Drops all further input of a connection, so that no further request is parsed and kept. */
 export const dropInput = (socket: Duplex): void => {
-  // With a listener, Node passes the bytes through the stream and no longer straight to its parser.
+  // With a 'data' listener, Node passes bytes to the stream instead of to its parser.
   socket.on('data', ignore);
   socket.removeAllListeners('data');
   socket.on('data', ignore);
 };
 
-/** For how long input is still dropped once the last response is written, in milliseconds. */
+/** Time for which input is dropped after the last response is written, in milliseconds. */
 const lingerMs = 500;
 
 /**
- * Writes the last bytes and closes our side at once, the other one when the client closes it or a bound
- * is reached. The client can read the response even though it has sent more than was wanted.
+ * Writes the last bytes and half-closes the connection, then destroys it once the client closes its side
+ * or a limit is reached. The client can read the response even though it has sent unwanted bytes.
  */
 export const closeLingering = (
   socket: Duplex,
@@ -71,8 +71,8 @@ export const closeLingering = (
 };
 
 /**
- * Makes Node close a connection in this way, too, after the last response on it. It can go when Node's
- * own close lets the client read that response (nodejs/node#21026, nodejs/node#36205).
+ * Makes Node close a connection in the same way after its last response. Can be removed once Node does
+ * so by default (nodejs/node#21026, nodejs/node#36205).
  */
 export const lingerOnClose = (socket: Socket): void => {
   Object.assign(socket, { destroySoon: () => closeLingering(socket) });

@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 
 const listenFaults = new Map([
   ['EADDRINUSE', 'is taken by another process; choose another port'],
-  ['EACCES', 'may not be listened on by this user; choose a port from 1024'],
-  ['EADDRNOTAVAIL', 'is no address of this machine; choose another host'],
-  ['ENOTFOUND', 'is no known host name; choose another host'],
+  ['EACCES', 'needs more permissions than this user has; choose a port from 1024'],
+  ['EADDRNOTAVAIL', 'is not an address of this machine; choose another host'],
+  ['ENOTFOUND', 'has an unknown host name; choose another host'],
 ]);
 
 const cannotShare =
   'cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy';
 
-/** Where processes were to share the port. */
+/** With `reusePort`. */
 const sharingFaults = new Map([
   [
     'EADDRINUSE',
@@ -25,35 +25,35 @@ const sharingFaults = new Map([
 
 const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
-/** The address under which this machine reaches a server that listens on every address. */
+/** Replaces an unspecified address with the loopback address, for URLs. */
 const reachable = (address: string): string =>
   ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[address] ?? address;
 
-/** Where to listen. */
+/** The address to listen on. */
 export type ListenAddress = {
   readonly host: string;
   readonly port: number;
-  /** Whether other processes may listen there, too. */
+  /** Whether other processes may listen on the same port. */
   readonly reusePort: boolean;
 };
 
-/** Describes why an address cannot be listened on, and what to do. */
+/** Returns a message that states why the server cannot listen on an address, and what to do. */
 export const cannotListen = ({ host, port, reusePort }: ListenAddress, thrown: unknown): string => {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
   return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
 };
 
-/** What became of an attempt to listen. */
+/** The result of listening. */
 export type Listening =
   | {
       readonly kind: 'listening';
-      /** Host and port as they stand in a URL. */
+      /** Host and port in the form of a URL. */
       readonly authority: string;
     }
   | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
 
-/** Makes a server listen on an address. */
+/** Starts to listen on an address. */
 export const listenOn = async (server: Server, address: ListenAddress): Promise<Listening> => {
   try {
     server.listen({ ...address });

@@ -6,8 +6,8 @@ import { chunked, goodFields, head, listen, post, responses } from '../../test/l
 
 const statuses = (text: string) => parseResponses(text).map(({ status }) => status);
 
-/** A repository that takes its time: its answers come after whatever else has come by then. */
-const slowly = (): { readonly repository: PlantRepository; readonly created: bigint[] } => {
+/** Returns a repository whose creates complete after 10 ms, when all bytes of a test have arrived. */
+const slowRepository = (): { readonly repository: PlantRepository; readonly created: bigint[] } => {
   const inner = createMemoryRepository();
   const created: bigint[] = [];
   const repository: PlantRepository = {
@@ -25,26 +25,26 @@ const slowly = (): { readonly repository: PlantRepository; readonly created: big
 
 const connectRequest = head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1');
 
-describe('a client that ends its side after its request', () => {
+describe('a client that half-closes the connection after its requests', () => {
   it.each([
     ['one request', post(1), [200]],
     ['pipelined requests', post(1) + post(2) + post(3), [200, 200, 200]],
-    ['requests and what is none', `${post(1)}${post(2)}hello\r\n\r\n`, [200, 200, 400]],
+    ['requests and bytes that are not HTTP', `${post(1)}${post(2)}hello\r\n\r\n`, [200, 200, 400]],
     ['requests and CONNECT', post(1) + post(2) + connectRequest, [200, 200, 404]],
     [
-      'what follows the last request is not served',
+      'bytes after a request with Connection: close',
       `${post(1).replace('Host', 'Connection: close\r\nHost')}hello\r\n\r\n`,
       [200],
     ],
-    ['a request and the half of another', `${post(1)}POST /pl`, [200, 400]],
+    ['a request and an incomplete one', `${post(1)}POST /pl`, [200, 400]],
     [
-      'requests and the half of one with the method of the HTTP/2 preface',
+      'requests and an incomplete one with the method of the HTTP/2 preface',
       `${post(1)}${post(2)}PRI /plants\r\nContent-Length: 9\r\n\r\n`,
       [200, 200, 400],
     ],
-    ['the half of a request', post(1).slice(0, -1), [400]],
-  ])('has its answers: %s', async (_, bytes, expected) => {
-    const { port } = await listen(slowly());
+    ['an incomplete request', post(1).slice(0, -1), [400]],
+  ])('gets all answers: %s', async (_, bytes, expected) => {
+    const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.end(bytes);
     expect(statuses(await ended)).toEqual(expected);
@@ -52,30 +52,34 @@ describe('a client that ends its side after its request', () => {
   });
 });
 
-describe('a client that sends everything before it reads', () => {
+describe('a client that sends all its bytes before it reads', () => {
   const large = 'x'.repeat(900_000);
-  const stranger = ['Host: a', `Content-Length: ${large.length}`];
+  const unauthenticated = ['Host: a', `Content-Length: ${large.length}`];
   const unending = 'x'.repeat(5_000_000);
   it.each([
-    ['and the connection', 401, head([...stranger, 'Connection: close']) + large],
-    ['to HTTP/1.0', 401, head(stranger, 'POST /plants HTTP/1.0') + large],
-    ['with an upgrade', 401, head([...stranger, 'Connection: Upgrade', 'Upgrade: h2c']) + large],
-    ['with a Host that is wrong', 400, head(['Host: /', ...stranger.slice(1)]) + large],
+    ['with Connection: close', 401, head([...unauthenticated, 'Connection: close']) + large],
+    ['with HTTP/1.0', 401, head(unauthenticated, 'POST /plants HTTP/1.0') + large],
     [
-      'in chunks that break off',
+      'with an upgrade',
+      401,
+      head([...unauthenticated, 'Connection: Upgrade', 'Upgrade: h2c']) + large,
+    ],
+    ['with an invalid Host', 400, head(['Host: /', ...unauthenticated.slice(1)]) + large],
+    [
+      'in malformed chunks',
       400,
       `${head([...goodFields, 'Transfer-Encoding: chunked'])}x${unending}`,
     ],
     [
-      'in chunks that nobody wants and that break off',
+      'in malformed chunks of an unwanted body',
       401,
       `${head(['Host: a', 'Transfer-Encoding: chunked'])}1\r\nxx${unending}`,
     ],
     ['that is not HTTP', 400, `\r\n\r\n?${unending}`],
     ['after CONNECT', 404, connectRequest + unending],
-    ['behind the last request', 400, head(['Host: /']) + chunked('x'.repeat(300_000)).repeat(9)],
+    ['after the last request', 400, head(['Host: /']) + chunked('x'.repeat(300_000)).repeat(9)],
     [
-      'behind the last request, the half of one included',
+      'after the last request, an incomplete request included',
       405,
       head(['Host: a', 'Connection: close'], 'GET /plants HTTP/1.1') +
         post(1) +
@@ -83,11 +87,11 @@ describe('a client that sends everything before it reads', () => {
         'x'.repeat(300_000),
     ],
     [
-      'behind the end of the connection',
+      'after a request with Connection: close',
       405,
       head(['Host: a', 'Connection: close'], 'GET /plants HTTP/1.1') + unending,
     ],
-  ])('can read the answer that ends it: %s', async (_, status, bytes) => {
+  ])('can read the last answer: %s', async (_, status, bytes) => {
     const { port } = await listen({ maxBodyBytes: 1_000_000 });
     const { socket, ended } = await connectRaw(port);
     const errors: Error[] = [];
@@ -104,17 +108,17 @@ describe('a client that sends everything before it reads', () => {
   });
 });
 
-describe('a client that pipelines', () => {
-  it('has the answer to CONNECT after those to the requests before', async () => {
-    const { port } = await listen(slowly());
+describe('a client that pipelines requests', () => {
+  it('gets the answer to CONNECT after the answers to earlier requests', async () => {
+    const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.write(post(1) + post(2) + connectRequest);
     expect(statuses(await ended)).toEqual([200, 200, 404]);
     socket.destroy();
   });
 
-  it('has the answers to the whole requests before one that breaks off', async () => {
-    const { port } = await listen(slowly());
+  it('gets the answers to the complete requests before a malformed one', async () => {
+    const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.write(
       post(1) + post(2) + post(3) + head([...goodFields, 'Transfer-Encoding: chunked']) + 'x',
@@ -124,9 +128,9 @@ describe('a client that pipelines', () => {
   });
 
   it.each([
-    ['a coding that is not known', head([...goodFields, 'Transfer-Encoding: gzip']), 501],
-    ['a chunk that is not one', `${head(['Host: a', 'Transfer-Encoding: chunked'])}zz\r\n`, 401],
-  ])('has the responses to requests without a body before %s', async (_, broken, status) => {
+    ['an unknown transfer coding', head([...goodFields, 'Transfer-Encoding: gzip']), 501],
+    ['a malformed chunk', `${head(['Host: a', 'Transfer-Encoding: chunked'])}zz\r\n`, 401],
+  ])('gets the answers to the requests before %s', async (_, broken, status) => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.write(head(['Host: a'], 'GET / HTTP/1.1').repeat(3) + broken);
@@ -134,21 +138,21 @@ describe('a client that pipelines', () => {
     socket.destroy();
   });
 
-  it('has every answer up to the one that says where it went too far', async () => {
-    const { repository, created } = slowly();
+  it('gets 100 answers and then a 503 that closes the connection', async () => {
+    const { repository, created } = slowRepository();
     const { port } = await listen({ repository });
     const { socket, ended } = await connectRaw(port);
     socket.write(Array.from({ length: 300 }, (_, id) => post(id)).join(''));
-    const told = parseResponses(await ended);
-    expect(told.map(({ status }) => status)).toEqual([...Array<number>(100).fill(200), 503]);
-    expect(told.at(-1)?.headers).toMatchObject({ connection: 'close', 'retry-after': '1' });
+    const received = parseResponses(await ended);
+    expect(received.map(({ status }) => status)).toEqual([...Array<number>(100).fill(200), 503]);
+    expect(received.at(-1)?.headers).toMatchObject({ connection: 'close', 'retry-after': '1' });
     expect(created).toHaveLength(100);
     socket.destroy();
   });
 });
 
-describe('a client that leaves early', () => {
-  it('stops what has not begun, and is no fault in the log', async () => {
+describe('a client that disconnects early', () => {
+  it('has no further request begun, and logs no warning or error', async () => {
     const lines: object[] = [];
     const note = (fields: object) => void lines.push(fields);
     const asked = Promise.withResolvers<void>();
@@ -157,7 +161,7 @@ describe('a client that leaves early', () => {
       asked.resolve();
       return decided.promise;
     });
-    const { repository, created } = slowly();
+    const { repository, created } = slowRepository();
     const logger = { info() {}, warn: note, error: note };
     const { server, port } = await listen({ repository, logger, authenticate });
     const left = Promise.withResolvers<void>();
@@ -176,7 +180,7 @@ describe('a client that leaves early', () => {
 });
 
 describe('a refused expectation', () => {
-  it('is the last thing that is answered: whether its body comes nobody knows', async () => {
+  it('closes the connection, because its body may or may not follow', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     const expecting = head(['Host: a', 'Expect: 100-continue'], 'GET /plants HTTP/1.1');
@@ -191,12 +195,12 @@ describe('a refused expectation', () => {
     [401, ['Host: a']],
     [413, [...goodFields, 'Content-Length: 1001']],
     [415, ['Host: a', 'Authorization: Bearer good']],
-  ])('is answered %i from the head alone, without 100', async (status, fields, line) => {
+  ])('is answered %i from the head alone, without 100 Continue', async (status, fields, line) => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head([...fields, 'Expect: 100-continue'], line));
-    const told = parseResponses(await until(responses(1)));
-    expect(told).toMatchObject([{ status, headers: { connection: 'close' } }]);
+    const received = parseResponses(await until(responses(1)));
+    expect(received).toMatchObject([{ status, headers: { connection: 'close' } }]);
     socket.destroy();
   });
 });

@@ -3,8 +3,8 @@ import { connectRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { listen, post, responses } from '../../test/listen.ts';
 
-describe('a request', () => {
-  it('makes at most 10 promises', async () => {
+describe('serving a request', () => {
+  it('creates at most 10 promises', async () => {
     const { port } = await listen();
     const { socket, received } = await connectRaw(port);
     const requests = 50;
@@ -21,7 +21,7 @@ describe('a request', () => {
     socket.write(bytes);
     await done;
     const { promises } = counted();
-    console.log(`promises a request: ${promises / requests}`);
+    console.log(`promises per request: ${promises / requests}`);
     expect(promises / requests).toBeLessThanOrEqual(10);
     socket.destroy();
   });

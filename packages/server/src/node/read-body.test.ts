@@ -15,7 +15,7 @@ import {
   responses,
 } from '../../test/listen.ts';
 
-describe('a body past the limit', () => {
+describe('a body above maxBodyBytes', () => {
   const postLarge = async (port: number, size: number, headers: Record<string, string>) =>
     new Promise<{ status: number; body: string; connection: string | undefined }>(
       (resolve, reject) => {
@@ -46,7 +46,7 @@ describe('a body past the limit', () => {
   it.each([
     ['declared', { 'Content-Length': '5000000' }],
     ['chunked', { 'Transfer-Encoding': 'chunked' }],
-  ])('gets an answer that the client can read when it is %s', async (_, headers) => {
+  ])('gets an answer that the client can read if it is %s', async (_, headers) => {
     const { port } = await listen();
     const { status, body, connection } = await postLarge(port, 5_000_000, headers);
     expect({ status, error: errorOf(body), connection }).toEqual({
@@ -56,7 +56,7 @@ describe('a body past the limit', () => {
     });
   });
 
-  it('gets it also when the client sends everything before it reads', async () => {
+  it('gets an answer that the client can read after it has sent the whole body', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.pause();
@@ -70,7 +70,7 @@ describe('a body past the limit', () => {
     socket.destroy();
   });
 
-  it('is taken to the byte', async () => {
+  it('is refused from the first byte above the limit', async () => {
     const { port } = await listen();
     const padded = (size: number) => plant(7).padEnd(size, ' ');
     expect((await sendRaw(port, chunked(padded(maxBodyBytes)))).status).toBe(200);

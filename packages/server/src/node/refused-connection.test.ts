@@ -3,8 +3,8 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { describe, expect, it } from 'vitest';
 import { errorOf, goodFields, head, listen, post } from '../../test/listen.ts';
 
-describe('a connection that Node refuses', () => {
-  it('answers 408 to a head and to a body that are too slow', async () => {
+describe('a connection error', () => {
+  it('is answered with 408 if a head or a body is too slow', async () => {
     const { port } = await listen({ headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const begun = [
       'POST /plants HT',
@@ -24,7 +24,7 @@ describe('a connection that Node refuses', () => {
     }
   });
 
-  it('answers HEAD without a body', async () => {
+  it('is answered without a body for HEAD', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Connection: close'], 'HEAD /plants HTTP/1.1'));
@@ -33,8 +33,8 @@ describe('a connection that Node refuses', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  it('does no harm in the middle of its body, before its answer, or after CONNECT', async () => {
+describe('a client that disconnects', () => {
+  it('leaves the server working: during its body, before its answer, and after CONNECT', async () => {
     const { port } = await listen();
     const begun = [
       head([...goodFields, 'Content-Length: 900']),

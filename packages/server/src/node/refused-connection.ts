@@ -20,7 +20,7 @@ const rawResponse = ({ status, fields, body }: Answer, more: Fields): string => 
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
-/** Writes an answer where there is no response object to write it, and ends the connection. */
+/** Writes an answer for which Node has no response object, and ends the connection. */
 const answerRaw = (
   socket: Duplex,
   answer: Answer,
@@ -51,7 +51,7 @@ type ParserError = NodeJS.ErrnoException & {
 const wholeRequestLine = /^[\w!#$%&'*+.^`|~-]+ [^ ]+ HTTP\/\d\.\d\r?$/;
 const begunRequestLine = /^[\w!#$%&'*+.^`|~-]+(?: [^ ]*(?: [HTP/\d.]*)?)?\r?$/;
 
-/** Whether the line over which the parser stumbled is a request line, as far as it has come. */
+/** Returns whether the line with the parse error is a request line, or the start of one. */
 const isRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean => {
   const packet = rawPacket?.toString('latin1') ?? '';
   const start = packet.lastIndexOf('\n', bytesParsed - 1) + 1;
@@ -61,12 +61,12 @@ const isRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean => 
     : wholeRequestLine.test(packet.slice(start, end));
 };
 
-/** Whether HTTP/1 was sent with a method that Node's parser knows from RTSP or HTTP/2. */
+/** Returns whether the parser rejected a method of RTSP or HTTP/2 in an HTTP/1 request. */
 const isMethodOfAnotherProtocol = ({ reason }: ParserError): boolean =>
   reason === 'Invalid method for HTTP/x.x request' ||
   reason === 'Expected HTTP/2 Connection Preface';
 
-/** Which row of the error table stands for what Node's HTTP parser refuses. */
+/** Maps an error of Node's HTTP parser to the error table. */
 const nameOf = (error: ParserError): ErrorName => {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -80,7 +80,7 @@ const nameOf = (error: ParserError): ErrorName => {
     case 'HPE_INVALID_VERSION':
       return isMethodOfAnotherProtocol(error) ? 'not-implemented' : 'bad-request';
     case 'HPE_INVALID_TRANSFER_ENCODING':
-      // The same code says that Transfer-Encoding and Content-Length stand together: bad framing.
+      // The same code is used for Transfer-Encoding together with Content-Length, which is invalid framing.
       return error.reason?.includes('Content-Length') ? 'bad-request' : 'not-implemented';
     default:
       return 'bad-request';
@@ -92,20 +92,20 @@ const infoOfUnparsed = (socket: Duplex, { clientAddressOf }: ServerContext): Req
   return { requestId: randomUUID(), ...(client !== undefined && { client }) };
 };
 
-/** Calls back once the exchanges of a connection have their responses, unless one has ended it. */
-const afterResponses = (connection: Connection | undefined, goOn: () => void): void => {
-  const goOnUnlessEnded = () => {
-    if (connection?.hasEnded !== true) goOn();
+/** Calls `onDone` once all responses of a connection are sent, unless one of them ended it. */
+const afterResponses = (connection: Connection | undefined, onDone: () => void): void => {
+  const doneUnlessEnded = () => {
+    if (connection?.hasEnded !== true) onDone();
   };
   const response = connection?.latest?.response;
-  if (response === undefined || response.writableFinished) goOnUnlessEnded();
-  // Before Node's listener, which closes our side where the client has closed its own.
-  else response.prependOnceListener('finish', goOnUnlessEnded);
+  if (response === undefined || response.writableFinished) doneUnlessEnded();
+  // Before Node's listener, which ends the connection if the client has half-closed it.
+  else response.prependOnceListener('finish', doneUnlessEnded);
 };
 
 /**
- * Answers what Node's parser or its timeouts refuse, in its turn on the connection: through the
- * response whose body broke, or raw after the responses before it.
+ * Creates a `'clientError'` listener that answers parse errors and timeouts, after the earlier responses
+ * of the connection. An incomplete request is answered through its own response object.
  */
 export const createClientErrorListener = ({ context, connectionOf }: RequestHandler) => {
   const refused = new WeakSet<Duplex>();
@@ -121,18 +121,18 @@ export const createClientErrorListener = ({ context, connectionOf }: RequestHand
     } else if (!exchange.response.headersSent) {
       exchange.break(answer);
     } else {
-      // The request has its response, which may wait for others; the rest of its body is unwanted.
+      // The request is already answered; the rest of its body is unwanted.
       exchange.response.end();
       afterResponses(connection, () => closeLingering(socket));
     }
   };
 };
 
-/** Answers CONNECT, in its turn on the connection. */
+/** Creates a `'connect'` listener that answers CONNECT after the earlier responses of the connection. */
 export const createConnectListener =
   ({ context, connectionOf }: RequestHandler) =>
   (request: IncomingMessage, socket: Duplex): void => {
-    // Node has detached its listeners: a client that leaves would be an uncaught exception.
+    // Node has removed its listeners; without one, a connection reset would be an uncaught exception.
     socket.on('error', () => {});
     // A client may never read the responses before this one.
     socket.on('timeout', () => socket.destroy());

@@ -10,24 +10,24 @@ import { recordEvents, steps } from '../../test/record-events.ts';
 import { until } from '../../test/record-log.ts';
 import { createRequestListener } from '../create-request-listener.ts';
 
-describe('the events of a request whose client leaves', () => {
-  it('have an end for every start, also where the client leaves', async () => {
-    const told = recordEvents();
+describe('the events of a request whose client disconnects', () => {
+  it('have an end for every start', async () => {
+    const events = recordEvents();
     const gate = Promise.withResolvers<void>();
     const create = () => ResultAsync.fromSafePromise<void>(gate.promise);
     const { port } = await listen({ repository: { create } });
     const { socket } = await connectRaw(port);
     socket.write(post(1) + post(2) + post(3));
-    await until(() => told.length === 3);
+    await until(() => events.length === 3);
     socket.resetAndDestroy();
     gate.resolve();
-    await until(() => told.length === 6);
-    expect(steps(told)).toEqual(['start', 'start', 'start', 'end', 'end', 'end']);
-    for (const [, event] of told.slice(3)) expect(event).toMatchObject({ isWritten: false });
+    await until(() => events.length === 6);
+    expect(steps(events)).toEqual(['start', 'start', 'start', 'end', 'end', 'end']);
+    for (const [, event] of events.slice(3)) expect(event).toMatchObject({ isWritten: false });
   });
 
-  it('have an end for answers that never went out, for their client did not read', async () => {
-    const told = recordEvents();
+  it('have an end for answers that were never sent because the client did not read', async () => {
+    const events = recordEvents();
     const gate = Promise.withResolvers<void>();
     const create = () => ResultAsync.fromSafePromise<void>(gate.promise);
     const { port } = await listen({ repository: { create }, maxBodyBytes: 9_000_000 });
@@ -36,20 +36,20 @@ describe('the events of a request whose client leaves', () => {
     socket.pause();
     socket.write(head([...goodFields, `Content-Length: ${large.length}`]) + large);
     socket.write(post(2) + post(3));
-    await until(() => told.length === 3);
+    await until(() => events.length === 3);
     gate.resolve();
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
     });
     socket.resetAndDestroy();
-    await until(() => told.length === 6);
-    for (const [, event] of told.slice(3)) {
+    await until(() => events.length === 6);
+    for (const [, event] of events.slice(3)) {
       expect(event).toMatchObject({ status: 200, isWritten: false });
     }
   });
 
-  it('are there for a request that comes to the listener when its client has left', async () => {
-    const told = recordEvents();
+  it('are published if the client has disconnected before the listener is called', async () => {
+    const events = recordEvents();
     const listener = createRequestListener({
       repository: createMemoryRepository(),
       authenticate: () => true,
@@ -62,7 +62,7 @@ describe('the events of a request whose client leaves', () => {
     onTestFinished(() => void server.close());
     const { socket } = await connectRaw((server.address() as AddressInfo).port);
     socket.write(post(7), () => socket.resetAndDestroy());
-    await until(() => told.length === 2);
-    expect(told[1]?.[1]).toMatchObject({ bytes: 0, isWritten: false });
+    await until(() => events.length === 2);
+    expect(events[1]?.[1]).toMatchObject({ bytes: 0, isWritten: false });
   });
 });

@@ -10,22 +10,22 @@ import { Connection } from './connection.ts';
 import { Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** Serves the requests of a server. */
+/** The handler of all requests of a server. */
 export type RequestHandler = {
   readonly context: ServerContext;
-  /** Serves one request; `awaitsContinue` where the `100 Continue` is left to this handler. */
+  /** Serves one request. `awaitsContinue` is true if the client waits for a `100 Continue`. */
   readonly serve: (
     request: IncomingMessage,
     response: ServerResponse,
     awaitsContinue: boolean,
   ) => void;
-  /** The connection of a socket, if it has sent a request. */
+  /** Returns the connection of a socket; `undefined` if it has sent no request. */
   readonly connectionOf: (socket: Duplex) => Connection | undefined;
-  /** Ends the connections that have sent no request for so long, in milliseconds. */
+  /** Ends the connections that have been idle for `maxIdleMs` milliseconds. */
   readonly endIdle: (maxIdleMs: number) => void;
 };
 
-/** Creates the handler of one server, which closes once `isClosing` returns true. */
+/** Creates the handler of a server. `isClosing` returns whether the server closes. */
 export const createRequestHandler = (
   options: RequestListenerOptions,
   limits: Limits,
@@ -51,7 +51,7 @@ export const createRequestHandler = (
 
   const open = (socket: Socket): Connection => {
     const connection = new Connection(context, socket);
-    // A listener in front of this one may take longer than its client waits.
+    // The client may have disconnected during an earlier listener.
     if (socket.destroyed) return connection;
     connections.set(socket, connection);
     socket.once('close', () => connections.delete(socket));
@@ -67,7 +67,7 @@ export const createRequestHandler = (
       else {
         connection.add(new Exchange(connection, request, response, awaitsContinue));
       }
-      // Node destroys the connection of an incomplete PRI request, and with it earlier responses.
+      // Node destroys the connection of an incomplete PRI request together with pending responses.
       if (request.method === 'PRI') request.method = undefined;
     },
     connectionOf: (socket) => connections.get(socket),

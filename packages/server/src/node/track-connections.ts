@@ -2,24 +2,25 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Server as NetServer, Socket } from 'node:net';
 
-/** The connections of a server, those included that Node does not count yet. */
+/** The open connections of a server, including those in a TLS handshake. */
 export type TrackedConnections = {
-  /** Ends the connections that wait for a request, but not before their answers are sent. */
+  /** Ends the idle connections, except those whose answers are not completely sent. */
   readonly destroyIdle: () => void;
-  /** Ends the connections without a byte of HTTP; before Node 26, they are not idle (nodejs/node#63470). */
+  /** Ends the connections that have sent no bytes of HTTP. Before Node 26, Node does not count them as idle (nodejs/node#63470). */
   readonly destroySilent: () => void;
   readonly destroyAll: () => void;
   readonly count: () => number;
 };
 
-/** Over TLS, the same connection is two sockets. */
-const placeOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+/** Identifies a connection, which over TLS has two sockets. */
+const addressOf = ({ remoteAddress, remotePort }: Socket): string =>
+  `${remoteAddress} ${remotePort}`;
 
-/** Follows the connections of a server from their first moment, a TLS handshake's included. */
+/** Tracks the connections of a server from the moment they are accepted. */
 export const trackConnections = (server: Server): TrackedConnections => {
   const net: NetServer = server;
   const sockets = new Set<Socket>();
-  /** By place: the connections whose handshake is not over. */
+  /** Connections in a TLS handshake, by address. */
   const handshaking = new Map<string, Socket>();
 
   const track = (socket: Socket) => {
@@ -29,14 +30,14 @@ export const trackConnections = (server: Server): TrackedConnections => {
 
   if (server instanceof TlsServer) {
     net.on('connection', (socket) => {
-      const place = placeOf(socket);
-      handshaking.set(place, socket);
+      const address = addressOf(socket);
+      handshaking.set(address, socket);
       socket.once('close', () => {
-        if (handshaking.get(place) === socket) handshaking.delete(place);
+        if (handshaking.get(address) === socket) handshaking.delete(address);
       });
     });
     server.on('secureConnection', (socket) => {
-      handshaking.delete(placeOf(socket));
+      handshaking.delete(addressOf(socket));
       track(socket);
     });
   } else {
@@ -45,8 +46,8 @@ export const trackConnections = (server: Server): TrackedConnections => {
 
   return {
     destroyIdle() {
-      // Node counts a connection as idle once its response has ended, though not all of it is sent. This
-      // can go when Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
+      // Node counts a connection as idle once its response has ended, even if not all of it is sent. Can be
+      // removed once Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
       const sending = [...sockets].filter(({ writableLength }) => writableLength > 0);
       for (const socket of sending) Object.assign(socket, { destroy: () => socket });
       server.closeIdleConnections();

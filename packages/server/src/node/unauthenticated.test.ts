@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { head, listen, responses } from '../../test/listen.ts';
 
 describe('an unauthenticated client', () => {
-  it('has the answer before any of the body is sent', async () => {
+  it('gets the answer before it sends its body', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 900']));
@@ -13,9 +13,9 @@ describe('an unauthenticated client', () => {
   });
 
   it.each([
-    ['within the limit', 200_000_000],
-    ['past the limit', 1000],
-  ])('has nothing of a body kept in memory (%s)', async (_, limit) => {
+    ['below maxBodyBytes', 200_000_000],
+    ['above maxBodyBytes', 1000],
+  ])('cannot make the server keep its body in memory (%s)', async (_, limit) => {
     const { port } = await listen({ maxBodyBytes: limit });
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 100000000']));
@@ -27,7 +27,7 @@ describe('an unauthenticated client', () => {
         socket.write(megabyte, () => resolve());
       });
     }
-    // The memory of dropped buffers is given back some time after their collection.
+    // The memory of dropped buffers is released some time after their collection.
     await expect.poll(() => memoryInUse() - before, { timeout: 4_000 }).toBeLessThan(20_000_000);
     socket.destroy();
   });

@@ -17,7 +17,7 @@ const connect = async () => {
 
 describe('a connection whose client does not close it after the last response', () => {
   it('stays open long enough for a slow client to read the response', async () => {
-    const lastsMs = async (bytes: string): Promise<number> => {
+    const durationMs = async (bytes: string): Promise<number> => {
       const sentAt = performance.now();
       const { socket, closed } = await connect();
       socket.write(bytes);
@@ -26,10 +26,10 @@ describe('a connection whose client does not close it after the last response', 
       return performance.now() - sentAt;
     };
     const [afterNoHttp, afterHead] = await Promise.all([
-      lastsMs(notHttp),
-      lastsMs(withBody(9_999)),
+      durationMs(notHttp),
+      durationMs(withBody(9_999)),
     ]);
-    // Timers may be early by a millisecond.
+    // Timers may fire a millisecond early.
     expect(afterNoHttp).toBeGreaterThan(490);
     expect(afterHead).toBeGreaterThan(4_990);
   });
@@ -39,7 +39,11 @@ describe('a connection whose client does not close it after the last response', 
     ['after bytes that are not HTTP', notHttp, 65],
     // As many bytes again may arrive while the connection closes.
     ['of an unwanted body', withBody(1e12), 2 * 65],
-    ['of a body that is too large', head([...goodFields, 'Content-Length: 1000000000000']), 2 * 65],
+    [
+      'of a body above maxBodyBytes',
+      head([...goodFields, 'Content-Length: 1000000000000']),
+      2 * 65,
+    ],
   ])('is closed when too many bytes arrive %s', async (_, bytes, maxMebibytes) => {
     const { socket, closed } = await connect();
     const chunk = Buffer.alloc(mebibyte, 'x');
@@ -57,7 +61,7 @@ describe('a connection whose client does not close it after the last response', 
 });
 
 describe('a connection whose request has an unwanted body', () => {
-  it('serves the next request where the body is as long as a wanted one may be', async () => {
+  it('serves the next request if the body is as long as maxBodyBytes', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(withBody(maxBodyBytes) + 'x'.repeat(maxBodyBytes) + post(7));
@@ -67,7 +71,7 @@ describe('a connection whose request has an unwanted body', () => {
     socket.destroy();
   });
 
-  it('is closed where the body is one byte longer', async () => {
+  it('is closed if the body is longer than maxBodyBytes', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.write(withBody(maxBodyBytes + 1) + 'x'.repeat(maxBodyBytes + 1) + post(7));
