@@ -30,7 +30,7 @@ describe('main', () => {
     const options = outside([]);
     const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
     expect(await once(options.stdout, 'data')).toEqual([
-      expect.stringMatching(/^\d\d:\d\d:\d\d info {2}accepting plants/),
+      expect.stringMatching(/^\d\d:\d\d:\d\dZ accepting plants/),
     ]);
     options.signals.emit('SIGINT');
     expect(await status).toBe(0);

@@ -24,9 +24,72 @@ describe('the log', () => {
   });
 
   it('is a line for people', () => {
-    expect(written('pretty', { path: '/plants', name: 'two words' })).toMatch(
-      /^\d\d:\d\d:\d\d info {2}request path=\/plants name="two words"\n$/,
+    expect(written('pretty', { path: '/plants', name: 'two words' }, 'started')).toMatch(
+      /^\d\d:\d\d:\d\dZ started path=\/plants name="two words"\n$/,
     );
+  });
+
+  const request = {
+    requestId: 'a-b-c',
+    method: 'POST',
+    path: '/plants',
+    client: '203.0.113.1',
+    status: 200,
+    bytes: 19,
+    durationMs: 24.4,
+    tokenName: 'greenhouse',
+  };
+
+  it.each([
+    [request, 'request', 'POST /plants 200 24 ms 203.0.113.1 greenhouse a-b-c'],
+    [
+      { ...request, durationMs: 0.26, error: 1401, status: 400 },
+      'request',
+      'POST /plants 400 1401 0.3 ms 203.0.113.1 greenhouse a-b-c',
+    ],
+    [{ requestId: 'a', durationMs: 1, status: 400 }, 'request', '- - 400 1.0 ms a'],
+    [
+      { ...request, status: undefined },
+      'request broken off',
+      'POST /plants 24 ms 203.0.113.1 greenhouse a-b-c request broken off',
+    ],
+  ])(
+    'shows a request for people as what was asked, answered and by whom: %j',
+    (fields, message, line) => {
+      expect(written('pretty', fields, message).slice(10)).toBe(`${line}\n`);
+    },
+  );
+
+  it('has at most 100 columns for people, loses no part of a cause, and indents what follows a line', () => {
+    const cause = `Error: ${'a bug '.repeat(40)}\n    at here\n    at there\u0000`;
+    const text = written('pretty', {
+      ...request,
+      path: `/${'x'.repeat(1_000)}`,
+      requestId: 'r'.repeat(128),
+      tokenName: 't'.repeat(32),
+      client: '2001:db8:1111:2222:3333:4444:5555:6666',
+      cause,
+    });
+    const lines = text.trimEnd().split('\n');
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(lines.slice(1).filter((line) => !line.startsWith('  '))).toEqual([]);
+    expect(lines.map((line) => line.slice(2)).join('')).toContain('a bug '.repeat(40));
+    expect(text).toMatch(/at here"?\n {2}.*at there\\u0000/);
+    expect(written('pretty', { list: 'y'.repeat(300) }, 'stopped')).toContain('y'.repeat(98));
+  });
+
+  it.each([
+    [true, 'error', '\u001b[31m'],
+    [true, 'warn', '\u001b[33m'],
+    [false, 'error', undefined],
+  ] as const)('has colours for people if it may (%s, %s)', (isColored, level, color) => {
+    const stream = new PassThrough({ encoding: 'utf8' });
+    const log = createLog('pretty', stream, isColored);
+    log[level]({ status: 503, durationMs: 1 }, 'request not served');
+    log.flush();
+    const text = String(stream.read());
+    if (color === undefined) expect(text).not.toContain('\u001b');
+    else expect(text).toContain(color);
   });
 
   it('keeps an exception with its stack, and a bigint', () => {
@@ -42,7 +105,7 @@ describe('the log', () => {
     circle['self'] = circle;
     expect(written('json', { cause: circle })).toContain('[Circular *1]');
     expect(written('pretty', { path: '/plants', cause: circle })).toMatch(
-      /path=\/plants cause=.*Circular/,
+      /path=\/plants\n {2}.*Circular/,
     );
   });
 

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import type { Logger } from '../logger.ts';
+import { createPrettyLine } from './pretty-line.ts';
 
 /** One JSON object a line for machines, or a line for people. */
 export type LogFormat = 'json' | 'pretty';
@@ -62,13 +63,14 @@ const plainWord = /^[\w./:%+-]+$/;
 const prettyValue = (value: unknown): string =>
   typeof value === 'string' && plainWord.test(value) ? value : toJson(value);
 
-const prettyLine = (level: Level, fields: Fields, message: string): string => {
-  const time = isoTime().slice(11, 19);
-  const shown = Object.entries(fields).map(([name, value]) => `${name}=${prettyValue(value)}`);
-  return [time, level.padEnd(5), message, ...shown].join(' ');
-};
+/** Returns the line of an event, without its end. */
+type LineOf = (level: Level, fields: Fields, message: string) => string;
 
-const lineOf: Record<LogFormat, typeof jsonLine> = { json: jsonLine, pretty: prettyLine };
+const lineOf = (format: LogFormat, isColored: boolean): LineOf => {
+  if (format === 'json') return jsonLine;
+  const prettyLine = createPrettyLine(prettyValue, isColored);
+  return (level, fields, message) => prettyLine(isoTime(), level, fields, message);
+};
 
 /** How much of the log may be unwritten, in bytes; beyond it, lines are dropped. */
 const maxUnwrittenBytes = 8 * 1024 * 1024;
@@ -82,8 +84,11 @@ export type Log = Logger & {
 /**
  * Creates a log that writes a line for each event. Where its reader is too slow, it drops lines instead
  * of filling the memory, and reports how many when it goes on.
+ *
+ * @param isColored - whether lines for people have colours
  */
-export const createLog = (format: LogFormat, stream: Writable): Log => {
+export const createLog = (format: LogFormat, stream: Writable, isColored = false): Log => {
+  const line = lineOf(format, isColored);
   let unwritten = '';
   let dropped = 0;
   const flush = () => {
@@ -93,7 +98,7 @@ export const createLog = (format: LogFormat, stream: Writable): Log => {
   };
   const put = (level: Level, fields: Fields, message: string) => {
     if (unwritten === '') setImmediate(flush);
-    unwritten += `${lineOf[format](level, fields, message)}\n`;
+    unwritten += `${line(level, fields, message)}\n`;
   };
   const write = (level: Level) => (fields: Fields, message: string) => {
     if (stream.writableLength + unwritten.length > maxUnwrittenBytes) {

@@ -13,7 +13,7 @@ import { type HostParts, startHost, type StartedHost } from './start-host.ts';
 /** The streams and signals of the process. */
 export type Outside = {
   /** Takes the log. */
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
   /** Takes faults, and the generated token, which must not get into the log. */
   readonly stderr: Writable;
   /** Emits signals and uncaughtException, as `process` does. */
@@ -67,7 +67,8 @@ export const run = async (
 ): Promise<number> => {
   const { stdout, stderr } = outside;
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
-  const log = createLog(format, stdout);
+  // Of a terminal only, and not where NO_COLOR is set.
+  const log = createLog(format, stdout, stdout.hasColors?.());
   const fail = (message: string): number => {
     stderr.write(`plantstore-server: ${message}\n`);
     return 1;

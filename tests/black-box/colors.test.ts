@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { bin } from './host.ts';
+
+/** The first line of a host on a terminal, which `script` of util-linux makes. */
+const firstLine = async (env: Readonly<Record<string, string>>): Promise<string> => {
+  const program = `${process.execPath} --conditions=@plantstore/source ${bin} --database memory: --port 0`;
+  const host = spawn('script', ['--quiet', '--return', '--command', program, '/dev/null'], {
+    env: { PATH: process.env['PATH'], TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = once(host, 'close');
+  let text = '';
+  host.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  while (!/pid=\d+[^\n]*\n/.test(text)) await once(host.stdout, 'data');
+  // The host itself: it ignores the SIGHUP of a terminal that closes.
+  process.kill(Number(/pid=(\d+)/.exec(text)?.[1]), 'SIGTERM');
+  await ended;
+  return text;
+};
+
+it.runIf(process.platform === 'linux')(
+  'the log has colours on a terminal, unless NO_COLOR is set',
+  async () => {
+    expect(await firstLine({})).toContain('\u001B[');
+    expect(await firstLine({ NO_COLOR: '1' })).not.toContain('\u001B[');
+    expect(await firstLine({ NO_COLOR: '' })).toContain('\u001B[');
+  },
+);
