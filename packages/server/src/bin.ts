@@ -16,5 +16,6 @@ for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {})
 // Not before: what it imports does not load on an older Node.
 const { main } = await import('./main.ts');
 const { argv, env, stdout, stderr } = process;
+const stdin = () => process.stdin;
 
-process.exit(await main({ argv: argv.slice(2), env, stdout, stderr, signals: process }));
+process.exit(await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals: process }));

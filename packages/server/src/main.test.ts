@@ -8,6 +8,7 @@ import { main } from './main.ts';
 const outside = (argv: readonly string[]) => ({
   argv,
   env: { PLANTSTORE_PORT: '0', PLANTSTORE_DATABASE: 'memory:' },
+  stdin: () => new PassThrough(),
   stdout: new PassThrough({ encoding: 'utf8' }),
   stderr: new PassThrough({ encoding: 'utf8' }),
   signals: new EventEmitter(),

@@ -51,16 +51,24 @@ const opened = (
 
 const packageName = '@plantstore/postgres';
 
-/** Loads the PostgreSQL store, an optional peer dependency, and opens it. */
+type LoadedPostgres =
+  | ({ readonly kind: 'loaded' } & typeof import('@plantstore/postgres'))
+  | { readonly kind: 'cannot-open'; readonly message: string };
+
+/** Loads the PostgreSQL store, an optional peer dependency. */
+export const loadPostgres = async (): Promise<LoadedPostgres> => {
+  if (isInstalled(packageName))
+    return { kind: 'loaded', ...(await import('@plantstore/postgres')) };
+  return {
+    kind: 'cannot-open',
+    message: `a postgres:// database needs the package ${packageName} beside this one: npm install ${packageName}, with --global if this one is`,
+  };
+};
+
 const openPostgres = async (url: string, reports: Reports): Promise<OpenedStore> => {
-  if (!isInstalled(packageName)) {
-    return {
-      kind: 'cannot-open',
-      message: `a postgres:// database needs the package ${packageName} beside this one: npm install ${packageName}, with --global if this one is`,
-    };
-  }
-  const { openPostgresRepository } = await import('@plantstore/postgres');
-  return openPostgresRepository({ url, ...reports }).match(
+  const postgres = await loadPostgres();
+  if (postgres.kind === 'cannot-open') return postgres;
+  return postgres.openPostgresRepository({ url, ...reports }).match(
     (repository): OpenedStore => opened(repository, repository.close),
     ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
   );

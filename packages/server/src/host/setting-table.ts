@@ -10,7 +10,10 @@ import type { LogFormat } from './log.ts';
 type Parsed<T> = { readonly value: T } | { readonly wanted: string };
 
 /** Reads a value; the help shows the placeholder for it. */
-type Parser<T> = { readonly placeholder: string; readonly parse: (text: string) => Parsed<T> };
+export type Parser<T> = {
+  readonly placeholder: string;
+  readonly parse: (text: string) => Parsed<T>;
+};
 
 /** One setting; its flag and its variable have the name that it has in the table. */
 export type Setting = {

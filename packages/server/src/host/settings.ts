@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine } from './command-line.ts';
 import { nearestName } from './nearest-name.ts';
 import {
   defaultOf,
@@ -44,7 +44,7 @@ const prefix = 'PLANTSTORE_';
 const variables = settingNames.map(variableOf);
 /** Options without a value, and their short forms. */
 const switches = { '--help': '-h', '--version': '-v', '--check-settings': undefined } as const;
-const flags = [...settingNames.flatMap((name) => flagOf(name) ?? []), ...Object.keys(switches)];
+const flags = settingNames.flatMap((name) => flagOf(name) ?? []);
 
 const helpLine = (name: SettingName): string => {
   const { parser, help } = settingTable[name];
@@ -56,6 +56,7 @@ const helpLine = (name: SettingName): string => {
 
 /** What `--help` prints. */
 export const helpText = `Usage: plantstore-server [settings]
+       plantstore-server backup|restore|export|import|check --help
 
 Serves POST {base}/plants. A flag wins over its environment variable. Times are in milliseconds.
 
@@ -68,11 +69,6 @@ SIGTERM stops it gracefully, SIGHUP makes it reread the tokens file, certificate
 Exit status: 0 after a graceful stop, 2 for wrong settings, 1 after any other end.
 `;
 
-const unknownOption = (name: string): string => {
-  const nearest = nearestName(name, flags, '--');
-  return `unknown option ${name}; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
-};
-
 const nearestVariable = (name: string): string | undefined =>
   /^plantstore_[\w-]*$/i.test(name) && !variables.includes(name)
     ? nearestName(name, variables, prefix)
@@ -81,51 +77,6 @@ const nearestVariable = (name: string): string | undefined =>
 /** Returns the variables that are close to a setting's; others are foreign, as Kubernetes sets them. */
 export const misspeltVariables = (env: Environment): string[] =>
   Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
-
-const isSwitch = (flag: string): flag is keyof typeof switches => Object.hasOwn(switches, flag);
-
-const optionOf = (flag: string) => {
-  const short = isSwitch(flag) ? switches[flag]?.slice(1) : undefined;
-  return {
-    type: isSwitch(flag) ? ('boolean' as const) : ('string' as const),
-    ...(short !== undefined && { short }),
-  };
-};
-
-const options = Object.fromEntries(flags.map((flag) => [flag.slice(2), optionOf(flag)]));
-
-/** Reads texts by flag from a command line, and everything that is wrong with its form. */
-const readCommandLine = (argv: readonly string[]) => {
-  // Not strict: that would throw at the first fault, and all are reported.
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options,
-    strict: false,
-    tokens: true,
-    allowPositionals: true,
-  });
-  const written = new Map<string, string>();
-  const faults = new Set<string>();
-  let isAfterUnknown = false;
-  for (const token of tokens) {
-    if (token.kind === 'positional') {
-      // The value of an unknown option is part of the same fault, and may be a token.
-      if (!isAfterUnknown) faults.add(`unexpected argument "${token.value}"; see --help`);
-    }
-    if (token.kind !== 'option') continue;
-    const { value, inlineValue } = token;
-    const long = `--${token.name}`;
-    const rawName = isSwitch(long) && token.rawName === switches[long] ? long : token.rawName;
-    isAfterUnknown = !flags.includes(rawName);
-    if (isAfterUnknown) faults.add(unknownOption(rawName));
-    else if (isSwitch(rawName)) written.set(rawName, '');
-    else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
-      faults.add(`${rawName} needs a value`);
-    } else if (written.has(rawName)) faults.add(`${rawName} is given more than once`);
-    else written.set(rawName, value);
-  }
-  return { written, faults: [...faults] };
-};
 
 /** The flag or the variable that a setting was written with. */
 type Sources = { readonly [name in SettingName]?: string };
@@ -176,7 +127,7 @@ const settingsText = (settings: Settings, sources: Sources): string =>
 
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
-  const { written, faults } = readCommandLine(argv);
+  const { written, faults } = readCommandLine(argv, { flags, switches, maxArguments: 0 });
   if (written.has('--help')) return { kind: 'help' };
   if (written.has('--version')) return { kind: 'version' };
 

@@ -1,0 +1,50 @@
+import { checkPlants, type PlantsCheck } from '@plantstore/sqlite';
+import { type CommandCall, done, type Ended, failed, type RunCommand } from './command.ts';
+import { createProgress, plantsIn } from './progress.ts';
+import { readFailure, readStored } from './stored-plants.ts';
+
+const exportCommands = (path: string, { readable }: PlantsCheck): string =>
+  readable
+    .map(
+      ({ from, to }, index) =>
+        `  plantstore-server export part-${index + 1}.ndjson --database 'sqlite:${path}' --from-id=${from} --to-id=${to}\n`,
+    )
+    .join('');
+
+const checkSqlite = (path: string, { stdout }: CommandCall): Ended => {
+  const checked = checkPlants(path);
+  if (checked.isErr()) return failed(checked.error.message);
+  const { plants, size, logSize, damage, readable } = checked.value;
+  stdout.write(`${path}: ${plantsIn(plants)}, ${size} bytes, and ${logSize} in the log\n`);
+  if (damage.length === 0) {
+    stdout.write('sound\n');
+    return done;
+  }
+  stdout.write(damage.map((line) => `${line}\n`).join(''));
+  if (readable.length > 0) {
+    const parts = exportCommands(path, checked.value);
+    stdout.write(`these plants can be exported, and imported into another database:\n${parts}`);
+  }
+  return failed(`${path} is damaged: restore a backup, or export what can be read`);
+};
+
+/** The server checks its own files; this reads every plant. */
+const checkPostgres = async (call: CommandCall): Promise<Ended> => {
+  const progress = createProgress(call);
+  let plants = 0;
+  for await (const read of readStored(call.database, undefined)) {
+    if (read.kind === 'failed') {
+      progress.clear();
+      return failed(readFailure(read.message, plants));
+    }
+    plants += 1;
+    progress.show(() => `${plantsIn(plants)} read`);
+  }
+  progress.clear();
+  call.stdout.write(`${plantsIn(plants)}, each was read\n`);
+  return done;
+};
+
+/** Checks a database, and says how much is in it. */
+export const check: RunCommand = async (call) =>
+  call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : checkPostgres(call);

@@ -1,0 +1,135 @@
+import { type CommandLine, readCommandLine } from '../host/command-line.ts';
+import { nearestName } from '../host/nearest-name.ts';
+import { defaultOf, flagOf, settingTable, variableOf } from '../host/setting-table.ts';
+import type { CommandOptions, CommandStreams, Ended } from './command.ts';
+import {
+  type Command,
+  commandTable,
+  type OptionName,
+  optionFlagOf,
+  optionTable,
+} from './command-table.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The exit status of a command; it is 2 for a wrong command line. */
+const exitStatuses: Readonly<Record<Ended['kind'], number>> = {
+  done: 0,
+  failed: 1,
+  wrong: 2,
+  'some-refused': 3,
+};
+
+const databaseFlag = flagOf('database') ?? '';
+const helpLine = (flag: string, help: string): string => `  ${flag.padEnd(30)}${help}\n`;
+
+const optionLine = (name: OptionName): string => {
+  const { parser, help } = optionTable[name];
+  const flag = optionFlagOf(name);
+  return helpLine(parser === undefined ? flag : `${flag} ${parser.placeholder}`, help);
+};
+
+const helpOf = (
+  name: string,
+  { argument, help, options }: Command,
+): string => `Usage: plantstore-server ${[name, argument, '[options]'].filter(Boolean).join(' ')}
+
+${help}
+
+${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${options.map(optionLine).join('')}${helpLine('-h, --help', 'print this and exit')}
+Exit status: 0 done, 1 failed, 2 for a wrong command line${name === 'import' ? ', 3 if lines were refused' : ''}.
+`;
+
+const readDatabase = (
+  written: CommandLine['written'],
+  env: Environment,
+): Pick<CommandOptions, 'database'> | { readonly fault: string } => {
+  const text = written.get(databaseFlag) ?? env[variableOf('database')];
+  const source = written.has(databaseFlag) ? databaseFlag : variableOf('database');
+  const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
+  if ('wanted' in parsed) return { fault: `${source} must be ${parsed.wanted}` };
+  const { value } = parsed;
+  return value.kind === 'memory'
+    ? { fault: `${source} must be a database that outlives the process, not memory:` }
+    : { database: value };
+};
+
+const optionNames = Object.keys(optionTable) as OptionName[];
+
+/** The options of a command line; a wrong one has no value. */
+const readOptions = (written: CommandLine['written'], env: Environment) => {
+  const faults: string[] = [];
+  const options: Record<string, unknown> = {};
+  for (const name of optionNames) {
+    const { parser } = optionTable[name];
+    const flag = optionFlagOf(name);
+    const text = written.get(flag);
+    const parsed = text === undefined ? { value: undefined } : parser?.parse(text);
+    if (parser === undefined) options[name] = text !== undefined;
+    else if (parsed !== undefined && 'value' in parsed) options[name] = parsed.value;
+    else faults.push(`${flag} must be ${parsed?.wanted}`);
+  }
+  const database = readDatabase(written, env);
+  if ('fault' in database) faults.push(database.fault);
+  // Complete where there is no fault.
+  return { faults, options: { ...options, ...database } as CommandOptions };
+};
+
+const flagsOf = (names: readonly OptionName[]): string[] => names.map(optionFlagOf);
+
+const unknownCommand = (name: string): string => {
+  const nearest = nearestName(name, Object.keys(commandTable), '');
+  return `unknown command "${name}"; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
+};
+
+/**
+ * Runs the command that the command line begins with.
+ *
+ * @returns the exit status: 0 done, 1 failed, 2 for a wrong command line, 3 if lines were refused
+ */
+export const runCommand = async (
+  [name = '', ...argv]: readonly string[],
+  env: Environment,
+  streams: CommandStreams,
+): Promise<number> => {
+  const { stdout, stderr } = streams;
+  const endWith = (kind: 'failed' | 'wrong', messages: readonly string[]): number => {
+    stderr.write(messages.map((message) => `plantstore-server: ${message}\n`).join(''));
+    return exitStatuses[kind];
+  };
+  const command = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
+  if (command === undefined) return endWith('wrong', [unknownCommand(name)]);
+
+  const { argument, options: names } = command;
+  const { written, words, faults } = readCommandLine(argv, {
+    flags: [databaseFlag, ...flagsOf(names.filter((one) => optionTable[one].parser))],
+    switches: {
+      '--help': '-h',
+      ...Object.fromEntries(
+        flagsOf(names.filter((one) => !optionTable[one].parser)).map((flag) => [flag, undefined]),
+      ),
+    },
+    maxArguments: argument === '' ? 0 : 1,
+  });
+  if (written.has('--help')) {
+    stdout.write(helpOf(name, command));
+    return exitStatuses.done;
+  }
+  const { faults: wrongOptions, options } = readOptions(written, env);
+  const [file] = words;
+  if (words.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
+    faults.push(`${name} needs ${argument}, the path of a file`);
+  }
+  const all = [...faults, ...wrongOptions];
+  if (all.length > 0) return endWith('wrong', all);
+
+  const ended = await command.run({ ...options, ...streams, file });
+  switch (ended.kind) {
+    case 'done':
+    case 'some-refused':
+      return exitStatuses[ended.kind];
+    case 'failed':
+    case 'wrong':
+      return endWith(ended.kind, [ended.message]);
+  }
+};

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { startPostgres, superuserPassword } from '@plantstore/test-support/postgres-server';
+import { expect, it } from 'vitest';
+import { newFolder } from './host.ts';
+import { digestOf, runCommand, writePlants } from './run-command.ts';
+
+it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and are equal', async ({
+  onTestFinished,
+}) => {
+  const server = await startPostgres();
+  onTestFinished(server.dispose);
+  const cwd = await newFolder();
+  const text = await writePlants(join(cwd, 'in.ndjson'), 10_000);
+  const postgres = { cwd, env: { PLANTSTORE_DATABASE: server.url() } };
+
+  await runCommand(['import', 'in.ndjson'], { cwd });
+  const { stdout: stdin } = await runCommand(['export'], { cwd });
+  for (const _ of ['first', 'again']) {
+    expect(await runCommand(['import'], { ...postgres, stdin })).toEqual({
+      status: 0,
+      stdout: '10000 plants in the database, 0 refused\n',
+      stderr: '',
+    });
+  }
+  expect(await runCommand(['check'], postgres)).toEqual({
+    status: 0,
+    stdout: '10000 plants, each was read\n',
+    stderr: '',
+  });
+  expect((await runCommand(['export'], postgres)).stdout).toBe(text);
+  expect((await runCommand(['export', 'moved.csv'], postgres)).status).toBe(0);
+  const back = ['--database', 'sqlite:back.db'];
+  expect((await runCommand(['import', 'moved.csv', ...back], { cwd })).status).toBe(0);
+  expect((await runCommand(['export', 'out.ndjson', ...back], { cwd })).status).toBe(0);
+  expect(await digestOf(cwd, 'out.ndjson')).toBe(await digestOf(cwd, 'in.ndjson'));
+
+  const conflict = await runCommand(['import'], {
+    ...postgres,
+    stdin: text.replace('plant 7 ', 'another '),
+  });
+  expect(conflict).toMatchObject({ status: 3, stderr: 'line 8: another plant has this id\n' });
+  for (const [command, tool] of [
+    ['backup', 'pg_dump'],
+    ['restore', 'pg_restore'],
+  ] as const) {
+    const { status, stderr } = await runCommand([command, 'b.db'], postgres);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(tool)]);
+  }
+}, 120_000);
+
+it.each([['check'], ['export'], ['import']])(
+  '%s names a PostgreSQL server that cannot be reached, without its password',
+  async (command) => {
+    const url = `postgres://ada:${encodeURIComponent(superuserPassword)}@127.0.0.1:1/garden`;
+    const env = { PLANTSTORE_DATABASE: url };
+    const cwd = await newFolder();
+    const { status, stdout, stderr } = await runCommand([command], { cwd, env });
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^plantstore-server: .*no database server can be reached.*\n$/);
+    expect(stderr).not.toContain(encodeURIComponent(superuserPassword));
+  },
+);

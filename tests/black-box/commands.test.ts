@@ -1,0 +1,307 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bin, newFolder, post, startHost } from './host.ts';
+import { digestOf, runCommand, writePlants } from './run-command.ts';
+
+describe('the command line', () => {
+  it.each(['backup', 'restore', 'export', 'import', 'check'])(
+    'of %s has a help with its exit statuses',
+    async (command) => {
+      const { status, stdout, stderr } = await runCommand([command, '--help'], {
+        cwd: await newFolder(),
+      });
+      expect([status, stderr]).toEqual([0, '']);
+      expect(stdout).toContain(`Usage: plantstore-server ${command}`);
+      expect(stdout).toMatch(/Exit status: 0 done, 1 failed, 2 for a wrong command line/);
+    },
+  );
+
+  it.each([
+    [['bakcup', 'b.db'], ['unknown command "bakcup"; did you mean backup?']],
+    [['serve'], ['unknown command "serve"; see --help']],
+    [
+      ['export', '--formt', 'csv', '--port', '80'],
+      ['unknown option --formt; did you mean --format?', 'unknown option --port; see --help'],
+    ],
+    [['backup'], ['backup needs TO, the path of a file']],
+    [['restore', ''], ['restore needs FROM, the path of a file']],
+    [['check', 'plants.db'], ['unexpected argument "plants.db"; see --help']],
+    [
+      ['export', '--format', 'xml', '--to-id', '9223372036854775808'],
+      [
+        '--format must be ndjson or csv',
+        '--to-id must be a whole number from -9223372036854775808 to 9223372036854775807',
+      ],
+    ],
+    [
+      ['check', '--database', 'memory:'],
+      ['--database must be a database that outlives the process, not memory:'],
+    ],
+    [
+      ['check', '--database', 'plants.db'],
+      ['--database must be sqlite: and the path of a file, a postgres:// URL, or memory:'],
+    ],
+  ])('names everything that is wrong in %j, with status 2', async (args, faults) => {
+    const cwd = await newFolder();
+    const { status, stdout, stderr } = await runCommand(args, { cwd });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toBe(faults.map((fault) => `plantstore-server: ${fault}\n`).join(''));
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('has the database in the environment, and a flag wins', async () => {
+    const cwd = await newFolder();
+    const env = { PLANTSTORE_DATABASE: 'sqlite:env.db' };
+    await runCommand(['import'], { cwd, env, stdin: '{"id":1,"name":"a"}' });
+    await runCommand(['import', '--database', 'sqlite:flag.db'], { cwd, env, stdin: '' });
+    expect((await runCommand(['check'], { cwd, env })).stdout).toMatch(/^env\.db: 1 plant, /);
+    const flag = await runCommand(['check', '--database=sqlite:flag.db'], { cwd, env });
+    expect(flag.stdout).toMatch(/^flag\.db: 0 plants, /);
+  });
+});
+
+describe('export and import', () => {
+  it('keep every plant as it is, in both formats, through files and pipes', async () => {
+    const cwd = await newFolder();
+    const text = await writePlants(join(cwd, 'in.ndjson'), 10_000);
+    const imported = await runCommand(['import', 'in.ndjson'], { cwd });
+    expect(imported).toEqual({
+      status: 0,
+      stdout: '10000 plants in the database, 0 refused\n',
+      stderr: '',
+    });
+    const exported = await runCommand(['export'], { cwd });
+    expect(exported).toEqual({ status: 0, stdout: text, stderr: '10000 plants exported\n' });
+
+    expect((await runCommand(['export', 'out.csv'], { cwd })).status).toBe(0);
+    const csv = await readFile(join(cwd, 'out.csv'));
+    const database = ['--database', 'sqlite:other.db'];
+    const again = await runCommand(['import', '--format', 'csv', ...database], { cwd, stdin: csv });
+    expect(again.status).toBe(0);
+    expect((await runCommand(['export', 'out.ndjson', ...database], { cwd })).status).toBe(0);
+    expect(await digestOf(cwd, 'out.ndjson')).toBe(await digestOf(cwd, 'in.ndjson'));
+  });
+
+  it('tell an absent tag from an empty one in CSV', async () => {
+    const cwd = await newFolder();
+    const stdin = [
+      '{"id":-1,"name":"none"}',
+      '{"id":0,"name":"","tag":""}',
+      String.raw`{"id":9223372036854775807,"name":"a \"b\",\r\nc","tag":"x"}`,
+    ].join('\n');
+    expect((await runCommand(['import'], { cwd, stdin })).status).toBe(0);
+    const { stdout } = await runCommand(['export', '--format', 'csv'], { cwd });
+    expect(stdout).toBe(
+      'id,name,tag\r\n-1,none,\r\n0,"",""\r\n9223372036854775807,"a ""b"",\r\nc",x\r\n',
+    );
+    const others =
+      'unused,tag,id,name\n,,-1,none\n,"",0,""\n"x","x",9223372036854775807,"a ""b"",\r\nc"';
+    const again = await runCommand(['import', '--format', 'csv'], {
+      cwd,
+      stdin: `\ufeff${others}`,
+    });
+    expect(again).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('report refused lines by their numbers, and go on', async () => {
+    const cwd = await newFolder();
+    const lines = [
+      '{"id":9007199254740993,"name":"odd"}\r',
+      '{"id":9007199254740992,"name":"even \u2028 🪴"}',
+      '',
+      '{"id":9007199254740993,"name":"another"}',
+      '{"id":-9223372036854775808,"name":"least"',
+      '{"id":9223372036854775808,"tag":7}',
+      '\u{fffe}',
+      '{"id":9223372036854775807,"name":"most"}',
+    ];
+    // A byte that UTF-8 does not have, where a decoder that replaces it would make a name of it.
+    const noText = [Buffer.from('\n{"id":1,"name":"'), Buffer.of(0xff), Buffer.from('"}')];
+    const stdin = Buffer.concat([Buffer.from(lines.join('\n')), ...noText]);
+    const { status, stdout, stderr } = await runCommand(['import'], { cwd, stdin });
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      'line 4: another plant has this id',
+      expect.stringMatching(/^line 5: the line is not valid JSON/),
+      expect.stringMatching(/^line 6: id .*; name .*; tag /),
+      expect.stringMatching(/^line 7: the line is not valid JSON/),
+      'line 9: the line is not valid UTF-8',
+    ]);
+    expect([status, stdout]).toEqual([3, '3 plants in the database, 5 refused\n']);
+  });
+
+  it('report refused lines of CSV by the number of their first line', async () => {
+    const cwd = await newFolder();
+    const stdin = [
+      'id,name,tag',
+      '1,"a\nb",',
+      '2,,',
+      '3,x',
+      '1e3,x,',
+      '99999999999999999999999,x,',
+      '4,"x"y,',
+      '5,x,y',
+      '6,"x',
+    ].join('\r\n');
+    const { status, stdout, stderr } = await runCommand(['import', '--format=csv'], { cwd, stdin });
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      'line 4: name is required',
+      'line 5: the line has 2 fields, and the header 3',
+      'line 6: id must be an exact integer',
+      expect.stringMatching(/^line 7: id must be from /),
+      expect.stringMatching(/^line 8: the line is not valid CSV/),
+      expect.stringMatching(/^line 10: the line is not valid CSV/),
+    ]);
+    expect([status, stdout]).toEqual([3, '2 plants in the database, 6 refused\n']);
+    const headless = await runCommand(['import', '--format=csv'], { cwd, stdin: '7,x,y\n' });
+    expect(headless.status).toBe(1);
+    expect(headless.stderr).toContain('line 1 must name the columns: id,name,tag');
+  });
+
+  it('stop at the first refused line with --strict', async () => {
+    const cwd = await newFolder();
+    const stdin = '{"id":1,"name":"a"}\n{"id":2}\n{"id":3,"name":"c"}\n{"id":4}\n';
+    const { status, stdout, stderr } = await runCommand(['import', '--strict'], { cwd, stdin });
+    expect([status, stdout, stderr]).toEqual([
+      3,
+      '1 plant in the database, 1 refused\n',
+      'line 2: name is required\n',
+    ]);
+    expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
+  });
+
+  it('name a file that cannot be read or written, and make no database', async () => {
+    const cwd = await newFolder();
+    expect(await runCommand(['import', 'none.ndjson'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: 'plantstore-server: cannot read none.ndjson: it does not exist\n',
+    });
+    expect(await runCommand(['export', 'none/out.csv'], { cwd })).toMatchObject({
+      status: 1,
+      stderr: 'plantstore-server: cannot write none/out.csv: it does not exist\n',
+    });
+    const missing = await runCommand(['export', 'out.csv'], { cwd });
+    expect(missing.status).toBe(1);
+    expect(missing.stderr).toMatch(/plants\.db does not exist/);
+    expect(await readdir(cwd)).toEqual([]);
+    await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
+    const full = await runCommand(['export', '/dev/full'], { cwd });
+    expect(full).toMatchObject({
+      status: 1,
+      stderr: 'plantstore-server: cannot write /dev/full: the disk is full\n',
+    });
+  });
+
+  it('replace a file only where asked to, and export while a host runs', async () => {
+    const cwd = await newFolder();
+    const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+    for (const id of [1, 2, 3]) await post(host.url, `{"id":${id},"name":"a"}`);
+    await writeFile(join(cwd, 'out.ndjson'), 'mine');
+    const refused = await runCommand(['export', 'out.ndjson'], { cwd });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain('out.ndjson exists already');
+    expect(await readFile(join(cwd, 'out.ndjson'), 'utf8')).toBe('mine');
+    const range = ['--from-id', '2', '--to-id=2'];
+    expect(
+      (await runCommand(['export', 'out.ndjson', '--replace', ...range], { cwd })).status,
+    ).toBe(0);
+    expect(await readFile(join(cwd, 'out.ndjson'), 'utf8')).toBe('{"id":2,"name":"a"}\n');
+    const imported = await runCommand(['import'], { cwd, stdin: '{"id":4,"name":"a"}' });
+    expect(imported.status).toBe(1);
+    expect(imported.stderr).toMatch(/cannot open the database .*is in use/);
+  });
+
+  it('ends when the reader of its pipe does', async () => {
+    const cwd = await newFolder();
+    await writePlants(join(cwd, 'in.ndjson'), 20_000);
+    await runCommand(['import', 'in.ndjson'], { cwd });
+    const args = ['--conditions=@plantstore/source', bin, 'export'];
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    const [status] = (await once(child, 'close')) as [number];
+    expect([status, stderr]).toEqual([
+      1,
+      'plantstore-server: cannot write to standard output: its reader has closed it\n',
+    ]);
+  });
+});
+
+describe('backup and restore', () => {
+  it('copy the plants of a running host, and put them back once it has stopped', async () => {
+    const cwd = await newFolder();
+    const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+    await post(host.url, '{"id":1,"name":"a"}');
+    expect(await runCommand(['backup', 'b.db'], { cwd })).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^b\.db: 1 plant, \d+ bytes, checked\n$/),
+      stderr: '',
+    });
+    await post(host.url, '{"id":2,"name":"b"}');
+    const taken = await runCommand(['backup', 'b.db'], { cwd });
+    expect(taken.status).toBe(1);
+    expect(taken.stderr).toMatch(/b\.db exists already; name another file, or add --replace/);
+    const owned = await runCommand(['restore', 'b.db'], { cwd });
+    expect(owned.status).toBe(1);
+    expect(owned.stderr).toMatch(/is in use.*: stop the host first\n$/);
+    const itself = await runCommand(['backup', 'plants.db', '--replace'], { cwd });
+    expect(itself.status).toBe(1);
+    expect(itself.stderr).toContain('plants.db is or was the database of a host');
+
+    host.process.kill('SIGKILL');
+    await host.exited;
+    expect((await stat(join(cwd, 'plants.db-wal'))).size).toBeGreaterThan(0);
+    const restored = await runCommand(['restore', 'b.db'], { cwd });
+    expect([restored.status, restored.stderr]).toEqual([0, '']);
+    const kept = /kept as .*(plants\.db\.replaced-\S+)\n$/.exec(restored.stdout)?.[1] ?? '';
+    expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
+    const before = await runCommand(['export', '--database', `sqlite:${kept}`], { cwd });
+    expect(before.stdout).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n');
+
+    await runCommand(['import'], { cwd, stdin: '{"id":3,"name":"c"}' });
+    const replaced = await runCommand(['backup', 'b.db', '--replace'], { cwd });
+    expect(replaced.stdout).toMatch(/^b\.db: 2 plants, /);
+  });
+});
+
+describe('check', () => {
+  it('finds a damaged page, and prints commands that export every other plant', async () => {
+    const cwd = await newFolder();
+    await writePlants(join(cwd, 'in.ndjson'), 5_000);
+    await runCommand(['import', 'in.ndjson'], { cwd });
+    const sound = await runCommand(['check'], { cwd });
+    expect(sound).toMatchObject({ status: 0, stderr: '' });
+    expect(sound.stdout).toMatch(/^plants\.db: 5000 plants, \d+ bytes, and 0 in the log\nsound\n$/);
+
+    const file = await open(join(cwd, 'plants.db'), 'r+');
+    await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, 20 * 4_096);
+    await file.close();
+    const { status, stdout, stderr } = await runCommand(['check'], { cwd });
+    expect([status, stderr]).toEqual([
+      1,
+      'plantstore-server: plants.db is damaged: restore a backup, or export what can be read\n',
+    ]);
+    const found = Number(/^plants\.db: (\d+) plants/.exec(stdout)?.[1]);
+    expect(found).toBeGreaterThan(4_700);
+    const whole = await runCommand(['export', 'whole.ndjson'], { cwd });
+    expect(whole.status).toBe(1);
+    expect(whole.stderr).toMatch(/damaged.*; \d+ plants were read before/);
+
+    const commands = stdout.split('\n').filter((line) => line.startsWith('  plantstore-server '));
+    expect(commands).toHaveLength(2);
+    let imported = 0;
+    for (const command of commands) {
+      const args = command.trim().replaceAll("'", '').split(' ').slice(1);
+      expect(await runCommand(args, { cwd })).toMatchObject({ status: 0 });
+      const rescued = ['import', args[1] ?? '', '--database', 'sqlite:rescued.db'];
+      const { stdout: summary } = await runCommand(rescued, { cwd });
+      imported += Number(/^\d+/.exec(summary)?.[0]);
+    }
+    expect(imported).toBe(found);
+    expect((await readdir(cwd)).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+});
