@@ -91,6 +91,8 @@ it('embed-server.ts serves what call-with-client.ts asks for', async () => {
     env,
   });
   expect(stdout).toMatch(/created/i);
+  const many = await run(process.execPath, [condition, example('client-many-plants.ts')], { env });
+  expect(many).toMatchObject({ stdout: '100 created\n', stderr: '' });
   for (const name of ['token-refresh', 'timeouts', 'without-retries', 'tracing']) {
     const recipe = await run(process.execPath, [condition, example(`client-${name}.ts`)], { env });
     expect(recipe.stdout).toBe(

@@ -7,8 +7,15 @@ import { openErrorOf, type OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
-/** Plants whose ids follow each other in the file, both ends included. */
-export type IdRange = { readonly from: bigint; readonly to: bigint; readonly plants: number };
+/** Plants whose ids follow each other in the file. */
+export type IdRange = {
+  /** Id of the first plant. */
+  readonly from: bigint;
+  /** Id of the last plant. */
+  readonly to: bigint;
+  /** Number of plants. */
+  readonly plants: number;
+};
 
 /** What a check of a SQLite file found. */
 export type PlantsCheck = {

@@ -21,4 +21,5 @@ export {
   type RestoreError,
   type RestoreOptions,
   restorePlants,
+  type SameFile,
 } from './restore-plants.ts';

@@ -32,9 +32,17 @@ export type RestoredPlants = PlantsBackup & {
   readonly kept: string | undefined;
 };
 
+/** The backup and the file to restore are one. */
+export type SameFile = {
+  readonly kind: 'same-file';
+  /** The file, as an absolute path. */
+  readonly path: string;
+  /** For the operator: what is wrong and what to do about it. */
+  readonly message: string;
+};
+
 /** Why a file was not restored. `path` is the file that is concerned. */
-export type RestoreError =
-  BackUpError | { readonly kind: 'same-file'; readonly path: string; readonly message: string };
+export type RestoreError = BackUpError | SameFile;
 
 const copyAndReplace = async (
   file: string,
