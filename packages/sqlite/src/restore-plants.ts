@@ -34,6 +34,7 @@ export type RestoredPlants = PlantsBackup & {
 
 /** The backup and the file to restore are one. */
 export type SameFile = {
+  /** What is wrong, in one word. */
   readonly kind: 'same-file';
   /** The file, as an absolute path. */
   readonly path: string;
