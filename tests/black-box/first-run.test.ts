@@ -81,7 +81,7 @@ describe('the first line', () => {
   it('names it in words where that is asked for', async () => {
     const host = await startHost({ args: ['--database', 'memory:', '--log', 'pretty'] });
     expect(host.stdout()).toMatch(
-      /^\d\d:\d\d:\d\d info {2}accepting plants url=http:\/\/127\.0\.0\.1:\d+\/plants /,
+      /^\d\d:\d\d:\d\dZ accepting plants url=http:\/\/127\.0\.0\.1:\d+\/plants /,
     );
   });
 });
