@@ -1,17 +1,28 @@
-import { closeSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fsyncSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { openRewriter } from './rewriter.ts';
 
 const isMissing = (thrown: unknown): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
 
-/** The path that a link leads to: SQLite keeps the log beside it. */
+/** The path that a link to a missing file leads to; `undefined` where it is no link, or has no folder. */
+const missingTarget = (path: string): string | undefined => {
+  try {
+    const folder = realpathSync(dirname(path));
+    return resolve(folder, readlinkSync(join(folder, basename(path))));
+  } catch {
+    return undefined;
+  }
+};
+
+/** The path that a link leads to, also where no file is there yet: SQLite keeps the log beside it. */
 export const withoutLinks = (path: string): string => {
   try {
     return realpathSync(path);
   } catch (thrown) {
-    if (isMissing(thrown)) return path;
-    throw thrown;
+    if (!isMissing(thrown)) throw thrown;
+    const target = missingTarget(path);
+    return target === undefined ? path : withoutLinks(target);
   }
 };
 

@@ -1,6 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
+import { GuardFailure } from './owner-guard.ts';
 import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
 
 /** Why a database file could not be opened. */
@@ -108,16 +109,24 @@ const describedByFileSystem: readonly SqliteFailure[] = [
   'input-output',
 ];
 
+const describeGuard = (path: string, { message }: GuardFailure): string =>
+  `${message}: let this user write it, or remove it while no process has ${path} open`;
+
 /** What an exception of node:sqlite means; `undefined` for one that is a fault of ours. */
 export const openErrorOf = (
   path: string,
   cause: unknown,
   access: number = readAndWrite,
 ): OpenSqliteError | undefined => {
-  const failure = sqliteFailureOf(cause);
+  const isOfGuard = cause instanceof GuardFailure;
+  const failure = sqliteFailureOf(isOfGuard ? cause.cause : cause);
   if (failure === undefined) return undefined;
   const fault = describedByFileSystem.includes(failure) ? fileSystemFault(path, access) : undefined;
-  return { kind: failure, message: describe(path, failure, cause), ...fault, path, cause };
+  if (!isOfGuard) {
+    return { kind: failure, message: describe(path, failure, cause), ...fault, path, cause };
+  }
+  const kind = failure === 'not-a-database' ? 'cannot-open' : failure;
+  return { kind, message: describeGuard(path, cause), ...fault, path, cause: cause.cause };
 };
 
 const describeForeign = (path: string, foreign: UnusableFile): string => {

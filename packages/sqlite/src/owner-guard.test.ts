@@ -1,0 +1,79 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openElsewhere } from '../test/open-elsewhere.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+let path = '';
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  await chmod(folder, 0o777);
+  path = join(folder, 'plants.db');
+  return async () => rm(folder, { recursive: true });
+});
+
+const open = async (name: string) => {
+  const repository = (await openSqliteRepository({ path: name }))._unsafeUnwrap();
+  onTestFinished(async () => void (await repository.close()));
+  return repository;
+};
+
+describe('the guard of the one owner', () => {
+  it.runIf(process.platform !== 'win32')(
+    'refuses an owner that may read it and not write it: two could share its lock',
+    async () => {
+      await writeFile(path, '');
+      await chmod(path, 0o666);
+      await writeFile(`${path}-owner`, '');
+      await chmod(`${path}-owner`, 0o444);
+      expect(await openElsewhere(path)).toEqual({
+        kind: 'read-only',
+        message: expect.stringMatching(
+          /plants\.db-owner cannot be locked.*: let this user write it, or remove it while no process has .*plants\.db open$/,
+        ) as unknown,
+      });
+    },
+  );
+
+  it.runIf(process.platform !== 'win32')(
+    'can be locked again after its file was read-only',
+    async () => {
+      await writeFile(path, '');
+      await chmod(path, 0o444);
+      expect(await openElsewhere(path)).toMatchObject({ kind: 'read-only' });
+      await chmod(path, 0o644);
+      await open(path);
+      expect((await stat(`${path}-owner`)).mode & 0o200).toBe(0o200);
+    },
+  );
+
+  it.each([
+    ['has content', async () => writeFile(`${path}-owner`, 'buy milk\n'.repeat(100))],
+    ['is a folder', async () => mkdir(`${path}-owner`)],
+  ])('is named where it %s', async (_, make) => {
+    await make();
+    expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'cannot-open',
+      message: expect.stringContaining(`${path}-owner cannot be locked`) as unknown,
+    });
+  });
+
+  it('is empty, and has no file of its own', async () => {
+    await open(path);
+    const names = await readdir(join(path, '..'));
+    expect(names.filter((name) => name.includes('-owner'))).toEqual(['plants.db-owner']);
+    expect((await stat(`${path}-owner`)).size).toBe(0);
+  });
+
+  it('is beside the file that a link leads to, also where that is still to be made', async () => {
+    const folder = join(path, '..');
+    await mkdir(join(folder, 'real'));
+    await symlink(join('real', 'file.db'), path);
+    const repository = await open(path);
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    const real = join(folder, 'real', 'file.db');
+    expect((await openSqliteRepository({ path: real }))._unsafeUnwrapErr().kind).toBe('locked');
+    expect((await readdir(folder)).toSorted()).toEqual(['plants.db', 'real']);
+  });
+});
