@@ -1,4 +1,16 @@
-import { mkdtemp, open as openFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, writeFileSync } from 'node:fs';
+import {
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -77,6 +89,58 @@ describe('backUpPlants', () => {
     expect((await stat(to)).size).toBe(4);
   });
 
+  it('replaces no file that is made meanwhile', async () => {
+    const repository = await openStore();
+    // It is copied in several steps, and then checked.
+    for (let id = 0n; id < 16n; id += 1n) {
+      await repository.create({ id, name: 'x'.repeat(2 ** 20) });
+    }
+    const onProgress = () => writeFileSync(to, 'mine');
+    expect((await backUpPlants({ from, to, onProgress }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'exists',
+      path: to,
+    });
+    expect(await readFile(to, 'utf8')).toBe('mine');
+    expect(existsSync(`${to}.partial`)).toBe(false);
+  });
+
+  it('replaces no link', async () => {
+    await openStore();
+    await symlink('nowhere', to);
+    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
+  });
+
+  it.each(['-wal', '-journal'])(
+    'makes no file beside a %s, which would become a part of it',
+    async (suffix) => {
+      await openStore();
+      await writeFile(to + suffix, 'of a former file');
+      expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+        kind: 'exists',
+        path: to + suffix,
+      });
+    },
+  );
+
+  it('does not remove its source', async () => {
+    await (await openStore()).close();
+    await rename(from, `${to}.partial`);
+    expect((await backUpPlants({ from: `${to}.partial`, to }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'exists',
+      path: `${to}.partial`,
+    });
+    expect(await idsIn(`${to}.partial`)).toEqual(new Set());
+  });
+
+  it('fails where a folder has the name of the incomplete copy', async () => {
+    await openStore();
+    await mkdir(`${to}.partial`);
+    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+      path: `${to}.partial`,
+      message: expect.stringContaining('is a folder') as unknown,
+    });
+  });
+
   it('removes what an interrupted backup left', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
@@ -107,6 +171,8 @@ describe('backUpPlants', () => {
     await file.close();
     expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'damaged',
+      path: from,
+      message: `${from} is damaged; restore it from a backup`,
     });
     expect((await readdir(folder)).filter((one) => one.startsWith('backup.db'))).toEqual([]);
   });

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import type { BackupPaths, FromBackupWorker } from './backup-protocol.ts';
-import type { OpenSqliteError } from './open-error.ts';
+import type { BackUpError, BackupPaths, FromBackupWorker } from './backup-protocol.ts';
 
 /** Options of {@link backUpPlants}. */
 export type BackUpOptions = {
@@ -31,19 +29,6 @@ export type PlantsBackup = {
   readonly size: number;
 };
 
-/** Why a backup was not made. `path` is the file that is concerned. */
-export type BackUpError = OpenSqliteError | BackUpExists;
-
-/** There is a file of the name of the copy. */
-export type BackUpExists = {
-  /** Tells it from the other errors. */
-  readonly kind: 'exists';
-  /** The file, as an absolute path. */
-  readonly path: string;
-  /** For the operator: what is wrong and what to do about it. */
-  readonly message: string;
-};
-
 const workerFile = new URL(
   import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js',
   import.meta.url,
@@ -53,10 +38,6 @@ const backUp = async (
   paths: BackupPaths,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<Result<PlantsBackup, BackUpError>> => {
-  const path = paths.to;
-  if (existsSync(path)) {
-    return err({ kind: 'exists', path, message: `${path} exists already; name another file` });
-  }
   const worker = new Worker(workerFile, { workerData: paths, execArgv: [], name: 'backup' });
   return new Promise((settle, reject) => {
     worker.once('error', reject);

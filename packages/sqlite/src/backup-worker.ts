@@ -1,12 +1,22 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { pathToFileURL } from 'node:url';
 import type { FromBackupWorker, BackupPaths } from './backup-protocol.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import { syncFolderOf } from './log-file.ts';
+import { syncFolderOf, withoutLinks } from './log-file.ts';
 import { backup, Database } from './node-sqlite.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
+import { sqliteFailureOf } from './sqlite-failure.ts';
 
 type Progress = (copied: number, total: number) => void;
 
@@ -20,17 +30,12 @@ const remove = (partial: string): void => {
   for (const name of [partial, `${partial}-journal`]) rmSync(name, { force: true });
 };
 
-/** Copies the plants of one moment, and returns how many. */
-const copy = async (source: Database, partial: string, onProgress: Progress): Promise<number> => {
-  // In a transaction: otherwise every commit meanwhile would make the copy begin anew.
-  source.exec('BEGIN');
-  const plants = countPlants(source);
-  await backup(source, partial, {
-    rate,
-    progress: ({ totalPages, remainingPages }) =>
-      onProgress(totalPages - remainingPages, totalPages),
-  });
-  return plants;
+const tryToRemove = (partial: string): void => {
+  try {
+    remove(partial);
+  } catch {
+    // The backup has failed for the same reason.
+  }
 };
 
 const sync = (path: string): void => {
@@ -54,43 +59,85 @@ const isWhole = (path: string, plants: number): boolean => {
   }
 };
 
+const exists = (path: string): FromBackupWorker => ({
+  kind: 'failed',
+  error: { kind: 'exists', path, message: `${path} exists already; name another file` },
+});
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** A file in the way of a copy: of its name, one that SQLite would apply to it, or the source under its first name. */
+const inTheWay = ({ from, to, partial }: BackupPaths): string | undefined =>
+  withoutLinks(from) === withoutLinks(partial)
+    ? partial
+    : [to, `${to}-wal`, `${to}-journal`].find(isThere);
+
+/** Names the copy, and replaces nothing. Returns whether it did. */
+const nameCopy = ({ to, partial }: BackupPaths): boolean => {
+  try {
+    linkSync(partial, to);
+  } catch {
+    // Also where the file system has no links.
+    if (isThere(to)) return false;
+    renameSync(partial, to);
+  }
+  rmSync(partial, { force: true });
+  return true;
+};
+
 const copyAndVerify = async (
   source: Database,
-  { to, partial }: BackupPaths,
+  paths: BackupPaths,
   onProgress: Progress,
 ): Promise<FromBackupWorker> => {
+  const { to, partial } = paths;
   remove(partial);
   let identity: FileIdentity | undefined;
-  const plants = await copy(source, partial, (copied, total) => {
-    identity ??= identityOf(partial);
-    onProgress(copied, total);
+  // In a transaction: otherwise every commit meanwhile would make the copy begin anew.
+  source.exec('BEGIN');
+  const plants = countPlants(source);
+  await backup(source, partial, {
+    rate,
+    progress: ({ totalPages, remainingPages }) => {
+      identity ??= identityOf(partial);
+      onProgress(totalPages - remainingPages, totalPages);
+    },
   });
   identity ??= identityOf(partial);
   sync(partial);
   if (!isWhole(partial, plants)) {
     remove(partial);
-    return { kind: 'failed', error: unusableFileError(partial, { kind: 'damaged' }) };
+    return { kind: 'failed', error: unusableFileError(paths.from, { kind: 'damaged' }) };
   }
   if (!isSameFile(identity, identityOf(partial))) {
     return { kind: 'failed', error: unusableFileError(partial, { kind: 'locked' }) };
   }
-  renameSync(partial, to);
+  if (!nameCopy(paths)) {
+    remove(partial);
+    return exists(to);
+  }
   syncFolderOf(to);
   return { kind: 'done', plants, size: statSync(to).size };
 };
 
 const backUp = async (paths: BackupPaths, onProgress: Progress): Promise<FromBackupWorker> => {
-  const opened = openForReading(paths.from);
-  if (opened.isErr()) return { kind: 'failed', error: opened.error };
+  let source: Database | undefined;
   try {
-    return await copyAndVerify(opened.value, paths, onProgress);
+    const found = inTheWay(paths);
+    if (found !== undefined) return exists(found);
+    const opened = openForReading(paths.from);
+    if (opened.isErr()) return { kind: 'failed', error: opened.error };
+    source = opened.value;
+    return await copyAndVerify(source, paths, onProgress);
   } catch (thrown) {
-    const error = openErrorOf(paths.partial, thrown);
+    // A damaged copy is one of a damaged file.
+    const isDamaged = sqliteFailureOf(thrown) === 'damaged';
+    const error = openErrorOf(isDamaged ? paths.from : paths.partial, thrown);
     if (error === undefined) throw thrown;
-    remove(paths.partial);
+    tryToRemove(paths.partial);
     return { kind: 'failed', error };
   } finally {
-    opened.value.close();
+    source?.close();
   }
 };
 

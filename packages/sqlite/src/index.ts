@@ -1,11 +1,10 @@
 export {
-  type BackUpError,
-  type BackUpExists,
   type BackUpOptions,
   type BackupProgress,
   backUpPlants,
   type PlantsBackup,
 } from './back-up-plants.ts';
+export type { BackUpError, BackUpExists } from './backup-protocol.ts';
 export type { OpenSqliteError } from './open-error.ts';
 export {
   type ClosedSqliteRepository,
