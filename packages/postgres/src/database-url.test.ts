@@ -130,6 +130,13 @@ describe('readDatabaseUrl', () => {
     });
   });
 
+  it.each(['\t', '\n', '\r', ' '])('keeps %j in a password', (character) => {
+    expect(read(`postgres://ada:a${character}b@db/garden`)).toMatchObject({
+      password: `a${character}b`,
+      user: 'ada',
+    });
+  });
+
   it('takes an @ and a colon in a password as they are', () => {
     expect(read('postgres://ada:a@b:c@host/x')).toMatchObject({ password: 'a@b:c' });
   });

@@ -167,8 +167,8 @@ export const readDatabaseUrl = (
   }
   if (/%(?![\da-f]{2})|%00/i.test(authority + path)) return invalid(percentFault);
   const at = authority.lastIndexOf('@');
-  // The driver's reader would decode a URL with a space twice.
-  const login = authority.slice(0, Math.max(at, 0)).replaceAll(' ', '%20');
+  // The driver's reader would decode a URL with a space twice, and drop other white space.
+  const login = authority.slice(0, Math.max(at, 0)).replaceAll(/[ \t\n\r]/g, encodeURIComponent);
   // Without an @, what looks like a port may be the beginning of a password.
   const hasNoOpenPassword = at !== -1 || !authority.includes(':');
   const parameters = readParameters(query, env, hasNoOpenPassword);
