@@ -1,6 +1,6 @@
 import { createClient } from '@plantstore/client';
 
-/** Also sends the cookies of a gateway on another origin, which must allow that. */
+/** Also sends cookies to the other origin, whose CORS policy must allow credentials. */
 export const client = createClient({
   baseUrl: 'https://plants.example',
   token: 'mF_9.B5f-4.1JqM',

@@ -1,7 +1,7 @@
 import { createClient } from '@plantstore/client';
 
-/** Answers what the plant store would, without a network. */
-const answers = [
+/** The responses of the plant store, in order. */
+const responses = [
   new Response('{"error":3503,"message":"busy"}', { status: 503 }),
   new Response('{"name":"Monstera"}'),
 ];
@@ -9,8 +9,8 @@ const answers = [
 const client = createClient({
   baseUrl: 'http://plants.test',
   token: 'any',
-  fetch: async () => answers.shift() ?? new Response(null, { status: 500 }),
-  // No test waits for chance.
+  fetch: async () => responses.shift() ?? new Response(null, { status: 500 }),
+  // Tests do not wait for the random backoff.
   retryDelayMs: 0,
 });
 

@@ -9,7 +9,7 @@ export class PlantNotCreated extends Error {
   }
 }
 
-/** Returns the plant, or throws. The error's `cause` can still be switched on. */
+/** Returns the plant, or throws an error whose `cause` is the error of the call. */
 export const createPlantOrThrow = async (client: PlantClient, plant: NewPlant): Promise<Plant> => {
   const created = await client.createPlant(plant);
   if (created.isErr()) throw new PlantNotCreated(created.error);

@@ -8,7 +8,7 @@ const client = createClient({
   attemptTimeoutMs: 2_000,
   timeoutMs: 5_000,
   onRetry: ({ attempts, waitMs, error }) =>
-    console.warn(`attempt ${attempts}: ${error.message}; again in ${Math.round(waitMs)} ms`),
+    console.warn(`attempt ${attempts}: ${error.message}; retry in ${Math.round(waitMs)} ms`),
 });
 
 const created = await client.createPlant(

@@ -1,15 +1,15 @@
 import { createClient, type TokenRequest } from '@plantstore/client';
 
-/** Stands for the service that gives tokens out. */
+/** Placeholder for a request to an authorization server. */
 const fetchToken = async (): Promise<string> => process.env['PLANTSTORE_TOKEN'] ?? '';
 
-let kept: Promise<string> | undefined;
+let cached: Promise<string> | undefined;
 
-/** The token in hand, and a new one where the plant store has just refused that. */
+/** Returns the cached token, or a new one after the plant store has responded with 401. */
 const token = async ({ refresh }: TokenRequest): Promise<string> => {
-  if (refresh) kept = undefined;
-  kept ??= fetchToken();
-  return kept;
+  if (refresh) cached = undefined;
+  cached ??= fetchToken();
+  return cached;
 };
 
 const { PLANTSTORE_URL = 'http://127.0.0.1:3000' } = process.env;

@@ -22,7 +22,7 @@ const freePort = async (): Promise<number> => {
 };
 const example = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-it('use-core.ts creates a plant and explains what it refuses', async () => {
+it('use-core.ts creates a plant and prints the error of each other one', async () => {
   const { stdout } = await run(process.execPath, [condition, example('use-core.ts')]);
   expect(stdout.split('\n')).toEqual([
     'created Monstera',
@@ -37,7 +37,7 @@ it('first-core.ts creates a plant', async () => {
   expect(stdout).toBe('created Monstera\n');
 });
 
-it('first-server.ts serves what first-client.ts sends', async () => {
+it('first-server.ts creates the plant of first-client.ts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   const port = String(await freePort());
   const server = spawn(process.execPath, [condition, example('first-server.ts')], {
@@ -62,7 +62,7 @@ it('first-server.ts serves what first-client.ts sends', async () => {
     .toBe('created Monstera\n');
 });
 
-it('own-group-commit.ts keeps plants in a log', async () => {
+it('own-group-commit.ts stores plants in a log', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const env = { PLANTS_LOG: join(folder, 'plants.log') };
@@ -73,7 +73,7 @@ it('own-group-commit.ts keeps plants in a log', async () => {
   expect(await readFile(env.PLANTS_LOG, 'utf8')).toBe('7 {"name":"Monstera"}\n');
 });
 
-it('embed-server.ts serves what call-with-client.ts asks for', async () => {
+it('embed-server.ts creates the plant of call-with-client.ts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   const server = spawn(process.execPath, [condition, example('embed-server.ts')], {
     env: { PORT: '0', PLANT_TOKEN: 'example', PLANTS_FILE: join(folder, 'plants.db') },
@@ -84,8 +84,8 @@ it('embed-server.ts serves what call-with-client.ts asks for', async () => {
     await once(server, 'close');
     await rm(folder, { recursive: true });
   });
-  const [said] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
-  const port = /port: (\d+)/.exec(said)?.[1] ?? '';
+  const [output] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
+  const port = /port: (\d+)/.exec(output)?.[1] ?? '';
   const env = { PLANTSTORE_URL: `http://127.0.0.1:${port}/garden`, PLANTSTORE_TOKEN: 'example' };
   const { stdout } = await run(process.execPath, [condition, example('call-with-client.ts')], {
     env,
@@ -101,7 +101,7 @@ it('embed-server.ts serves what call-with-client.ts asks for', async () => {
   }
 });
 
-it('client-in-tests.ts needs no network, and client-abort.ts tells nobody of an abort', async () => {
+it('client-in-tests.ts needs no network, and client-abort.ts shows no message after an abort', async () => {
   const { stdout } = await run(process.execPath, [condition, example('client-in-tests.ts')]);
   expect(stdout).toBe('created Monstera\n');
 
@@ -115,7 +115,7 @@ it('client-in-tests.ts needs no network, and client-abort.ts tells nobody of an 
   expect(await submitPlant(client, 'Ficus', AbortSignal.abort())).toBe('');
 });
 
-it('client-throw.ts returns a plant, or throws an error whose cause has its kind', async () => {
+it('client-throw.ts returns a plant, or throws an error whose cause has a kind', async () => {
   const clientOf = (status: number) =>
     createClient({
       baseUrl: 'http://plants.test',
@@ -129,7 +129,7 @@ it('client-throw.ts returns a plant, or throws an error whose cause has its kind
   await expect(failing).rejects.toMatchObject({ cause: { kind: 'unexpected-status' } });
 });
 
-it('use-sqlite.ts keeps a plant, the first time and again, and read-and-back-up.ts reads it', async () => {
+it('use-sqlite.ts stores a plant, also the second time, and read-and-back-up.ts reads it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const env = { PLANTS_FILE: join(folder, 'plants.db') };
@@ -147,5 +147,5 @@ it('test-without-network.ts is a test that passes', async () => {
   const { stdout } = await run(process.execPath, [condition, example('test-without-network.ts')], {
     env: {},
   });
-  expect(stdout).toContain('a plant is welcome, until another one has its id');
+  expect(stdout).toContain('accepts a plant, and rejects another one with the same id');
 });

@@ -4,14 +4,14 @@ import { createClient, type PlantClient } from '@plantstore/client';
 import { createMemoryRepository } from '@plantstore/core';
 import { createFetchHandler } from '@plantstore/server/fetch';
 
-/** What is tested: a part of an app that is given its client. */
+/** The code under test, which receives the client as an argument. */
 const adopt = async (client: PlantClient, name: string): Promise<string> =>
   client.createPlant({ id: 7n, name }).match(
     (plant) => `welcome, ${plant.name}`,
     (error) => `not today: ${error.kind === 'refused' ? error.name : error.kind}`,
   );
 
-await test('a plant is welcome, until another one has its id', async () => {
+await test('accepts a plant, and rejects another one with the same id', async () => {
   const fetch = createFetchHandler({
     repository: createMemoryRepository(),
     authenticate: (token) => token === 'test',

@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import {
-  abandonable,
-  clientWith,
+  unendingBody,
+  createTestClient,
   errorOf,
   hostile,
   isPrompt,
@@ -12,15 +12,15 @@ import {
   token,
   untyped,
 } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import { startServer } from '../test/start-server.ts';
 import { createClient, type PlantClient } from './index.ts';
 
-/** Aborts once something has happened, and checks what every abort must hold to. */
-const abortAfter = async (client: PlantClient, happened: Promise<unknown>) => {
+/** Aborts a call after an event, and checks the properties of every abort. */
+const abortAfter = async (client: PlantClient, event: Promise<unknown>) => {
   const controller = new AbortController();
   const before = timers();
   const creating = errorOf(client, controller.signal);
-  await happened;
+  await event;
   controller.abort(new Error('the user left'));
   expect(await isPrompt(creating)).toBe(true);
   const error = await creating;
@@ -36,89 +36,89 @@ const abortAfter = async (client: PlantClient, happened: Promise<unknown>) => {
 
 describe('an abort', () => {
   it('before the call sends nothing', async () => {
-    const signal = AbortSignal.abort('changed my mind');
-    const client = clientWith(() => Promise.reject(new Error('was called')));
+    const signal = AbortSignal.abort('cancelled');
+    const client = createTestClient(() => Promise.reject(new Error('was called')));
     expect(await errorOf(client, signal)).toEqual({
       kind: 'aborted',
       message: 'the call was aborted',
-      cause: { name: 'string', message: 'changed my mind' },
+      cause: { name: 'string', message: 'cancelled' },
       attempts: 0,
     });
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   it('ends the wait for headers', async () => {
-    const asked = Promise.withResolvers<unknown>();
-    const gone = Promise.withResolvers<unknown>();
-    const origin = await serve((request) => {
-      asked.resolve(request);
-      request.socket.on('close', gone.resolve);
+    const requested = Promise.withResolvers<unknown>();
+    const closed = Promise.withResolvers<unknown>();
+    const origin = await startServer((request) => {
+      requested.resolve(request);
+      request.socket.on('close', closed.resolve);
     });
-    await abortAfter(createClient({ baseUrl: origin, token }), asked.promise);
-    await gone.promise;
+    await abortAfter(createClient({ baseUrl: origin, token }), requested.promise);
+    await closed.promise;
   });
 
   it('ends the wait for the body', async () => {
-    const begun = Promise.withResolvers<unknown>();
-    const gone = Promise.withResolvers<unknown>();
-    const origin = await serve((request, response) => {
+    const started = Promise.withResolvers<unknown>();
+    const closed = Promise.withResolvers<unknown>();
+    const origin = await startServer((request, response) => {
       response.write('{"name":');
-      request.socket.on('close', gone.resolve);
+      request.socket.on('close', closed.resolve);
     });
-    const client = clientWith(
+    const client = createTestClient(
       async (url, init) => {
         const response = await fetch(url, init);
-        setImmediate(begun.resolve);
+        setImmediate(started.resolve);
         return response;
       },
       { baseUrl: origin },
     );
-    expect(await abortAfter(client, begun.promise)).toMatchObject({ status: 200 });
-    await gone.promise;
+    expect(await abortAfter(client, started.promise)).toMatchObject({ status: 200 });
+    await closed.promise;
   });
 
   it.each([401, 503])(
-    'in the body of a %i asks for no token and tells of no retry',
+    'while the body of a %i is read requests no token and no retry',
     async (status) => {
-      const { body } = abandonable();
-      const told: unknown[] = [];
-      const client = clientWith(async () => new Response(body, { status }), {
+      const { body } = unendingBody();
+      const calls: unknown[] = [];
+      const client = createTestClient(async () => new Response(body, { status }), {
         retries: 3,
         token: ({ refresh }) => {
-          if (refresh) told.push('refresh');
+          if (refresh) calls.push('refresh');
           return token;
         },
-        onRetry: (retry) => told.push(retry),
+        onRetry: (retry) => calls.push(retry),
       });
       expect(await abortAfter(client, new Promise(setImmediate))).toMatchObject({ status });
       await new Promise(setImmediate);
-      expect(told).toEqual([]);
+      expect(calls).toEqual([]);
     },
   );
 
   it('ends the wait for a fetch that ignores its signal', async () => {
-    await abortAfter(clientWith(never), Promise.resolve());
+    await abortAfter(createTestClient(never), Promise.resolve());
   });
 
   it('ends the wait for a body that ignores the signal, and cancels it', async () => {
-    const { body, cancelled } = abandonable();
-    const client = clientWith(async () => new Response(body));
+    const { body, cancelled } = unendingBody();
+    const client = createTestClient(async () => new Response(body));
     const error = await abortAfter(client, new Promise(setImmediate));
     expect(error).toMatchObject({ status: 200 });
     await cancelled;
     await vi.waitFor(() => expect(body.locked).toBe(false));
   });
 
-  it('ends the wait for a text that never comes', async () => {
-    const client = clientWith(async () => untyped({ status: 200, arrayBuffer: never }));
+  it('ends the wait for an arrayBuffer that never settles', async () => {
+    const client = createTestClient(async () => untyped({ status: 200, arrayBuffer: never }));
     await abortAfter(client, new Promise(setImmediate));
   });
 
-  it('from within fetch counts before what fetch answers', async () => {
+  it('by fetch takes precedence over the error that fetch throws', async () => {
     const controller = new AbortController();
-    const client = clientWith(() => {
+    const client = createTestClient(() => {
       controller.abort();
-      throw new Error('as told');
+      throw new Error('aborted');
     });
     expect(await errorOf(client, controller.signal)).toMatchObject({
       kind: 'aborted',
@@ -126,39 +126,39 @@ describe('an abort', () => {
     });
   });
 
-  it('cancels a body that comes too late', async () => {
-    const { body, cancelled } = abandonable();
+  it('cancels the body of a response that arrives later', async () => {
+    const { body, cancelled } = unendingBody();
     const late = Promise.withResolvers<Response>();
     await abortAfter(
-      clientWith(() => late.promise),
+      createTestClient(() => late.promise),
       Promise.resolve(),
     );
     late.resolve(new Response(body));
     await cancelled;
   });
 
-  it('leaves a rejection that comes too late handled', async () => {
+  it('causes no unhandled rejection if fetch rejects later', async () => {
     const unhandled: unknown[] = [];
-    const note = (reason: unknown) => unhandled.push(reason);
-    process.on('unhandledRejection', note);
+    const record = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', record);
     const late = Promise.withResolvers<Response>();
     await abortAfter(
-      clientWith(() => late.promise),
+      createTestClient(() => late.promise),
       Promise.resolve(),
     );
     late.reject(new Error('too late'));
-    // Node tells of unhandled rejections before it begins the next turn.
+    // Node emits unhandledRejection before the next turn of the event loop.
     await new Promise(setImmediate);
-    process.off('unhandledRejection', note);
+    process.off('unhandledRejection', record);
     expect(unhandled).toEqual([]);
   });
 
-  it('with a hostile reason is still plain data', async () => {
-    const error = await errorOf(clientWith(never), AbortSignal.abort(hostile));
+  it('with a reason that throws on access is an error of plain data', async () => {
+    const error = await errorOf(createTestClient(never), AbortSignal.abort(hostile));
     expect(error).toMatchObject({ kind: 'aborted', cause: { name: 'function' } });
   });
 
-  it('through a signal that throws at everything ends nothing, and nothing throws', async () => {
+  it('by a signal whose addEventListener throws is ignored', async () => {
     const signal = untyped({
       aborted: false,
       addEventListener: () => {
@@ -166,13 +166,13 @@ describe('an abort', () => {
       },
       removeEventListener: undefined,
     });
-    const client = clientWith(async () => new Response('{"name":"a"}'));
+    const client = createTestClient(async () => new Response('{"name":"a"}'));
     expect(await client.createPlant(plant, { signal })).toMatchObject({ value: { name: 'a' } });
   });
 });
 
-describe('a finished call', () => {
-  it('leaves no listener on the signal and no timer, whatever came of it', async () => {
+describe('a settled call', () => {
+  it('leaves no listener on the signal and no timer, after every outcome', async () => {
     const { signal } = new AbortController();
     const before = timers();
     for (const fetch of [
@@ -180,7 +180,7 @@ describe('a finished call', () => {
       async () => new Response('', { status: 500 }),
       () => Promise.reject(new Error('broken')),
     ]) {
-      const creating = errorOf(clientWith(fetch, { attemptTimeoutMs: 60_000 }), signal);
+      const creating = errorOf(createTestClient(fetch, { attemptTimeoutMs: 60_000 }), signal);
       expect(timers()).toBe(before + 1);
       expect(getEventListeners(signal, 'abort')).toHaveLength(1);
       await creating;
@@ -189,9 +189,9 @@ describe('a finished call', () => {
     }
   });
 
-  it('gives its connection back, so that a later call reuses it', async () => {
+  it('releases its connection, so that a later call reuses it', async () => {
     const sockets = new Set<unknown>();
-    const origin = await serve((request, response) => {
+    const origin = await startServer((request, response) => {
       sockets.add(request.socket);
       response.end('{"name":"a"}');
       request.resume();

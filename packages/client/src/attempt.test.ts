@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  abandonable,
-  clientWith,
+  unendingBody,
+  createTestClient,
   errorOf,
   hostile,
   never,
@@ -11,18 +11,18 @@ import {
   token,
   untyped,
 } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
 
-describe('a request without a whole answer', () => {
-  it('is a network error where nobody listens', async () => {
+describe('a request without a complete response', () => {
+  it('is a network error if no server listens', async () => {
     const error = await errorOf(createClient({ baseUrl: 'http://127.0.0.1:1', token, retries: 0 }));
     expect(error).toMatchObject({ kind: 'network', attempts: 1, cause: { name: 'TypeError' } });
     expect(error).not.toHaveProperty('status');
   });
 
-  it('is a network error with its status where the body breaks off midway', async () => {
-    const origin = await serve((request, response) => {
+  it('is a network error with its status if the connection is lost during the body', async () => {
+    const origin = await startServer((request, response) => {
       response.writeHead(200, { 'content-length': 99 });
       response.write('{"name":', () => request.socket.resetAndDestroy());
     });
@@ -33,8 +33,8 @@ describe('a request without a whole answer', () => {
     });
   });
 
-  it('is a network error where the connection ends before the answer', async () => {
-    const origin = await serve((request) => request.socket.destroy());
+  it('is a network error if the connection is closed before the response', async () => {
+    const origin = await startServer((request) => request.socket.destroy());
     expect(await errorOf(createClient({ baseUrl: origin, token, retries: 0 }))).toMatchObject({
       kind: 'network',
     });
@@ -53,47 +53,50 @@ describe('a request without a whole answer', () => {
     },
     { status: 200 },
     { status: 200, arrayBuffer: async () => 'x' },
-  ])('is a network error where fetch answers garbage (number %#)', async (garbage) => {
-    const expected = { kind: 'network', attempts: 1 };
-    expect(await errorOf(clientWith(async () => untyped(garbage)))).toMatchObject(expected);
-    expect(await errorOf(clientWith(() => untyped(garbage)))).toMatchObject(expected);
-  });
+  ])(
+    'is a network error if fetch returns a value that is not a Response (number %#)',
+    async (invalid) => {
+      const expected = { kind: 'network', attempts: 1 };
+      expect(await errorOf(createTestClient(async () => untyped(invalid)))).toMatchObject(expected);
+      expect(await errorOf(createTestClient(() => untyped(invalid)))).toMatchObject(expected);
+    },
+  );
 
   it.each(['getReader', 'releaseLock', 'cancel'])(
-    'leaves a rejection of %s handled, where a body is a fake',
+    'causes no unhandled rejection if %s of an injected body rejects',
     async (member) => {
       const unhandled: unknown[] = [];
-      const note = (reason: unknown) => unhandled.push(reason);
-      process.on('unhandledRejection', note);
+      const record = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', record);
       const reader = { read: rejecting('no'), cancel: () => {}, releaseLock: () => {} };
       Reflect.set(reader, member, rejecting('no'));
       const getReader = member === 'getReader' ? rejecting('no') : () => reader;
       const fake = untyped({ status: 200, body: { getReader } });
-      expect(await errorOf(clientWith(async () => fake))).toMatchObject({ kind: 'network' });
+      expect(await errorOf(createTestClient(async () => fake))).toMatchObject({ kind: 'network' });
       await new Promise(setImmediate);
-      process.off('unhandledRejection', note);
+      process.off('unhandledRejection', record);
       expect(unhandled).toEqual([]);
     },
   );
 
-  it('cancels the body of garbage', async () => {
-    const { body, cancelled } = abandonable();
-    const garbage = untyped({ status: 'no number', body });
-    expect(await errorOf(clientWith(async () => garbage))).toMatchObject({ kind: 'network' });
+  it('cancels the body of an invalid response', async () => {
+    const { body, cancelled } = unendingBody();
+    const invalid = untyped({ status: 'no number', body });
+    expect(await errorOf(createTestClient(async () => invalid))).toMatchObject({ kind: 'network' });
     await cancelled;
   });
 
   it.each([new Error('broken'), 'broken', undefined, null, hostile])(
-    'is a network error where fetch throws or rejects (number %#)',
+    'is a network error if fetch throws or rejects (number %#)',
     async (thrown) => {
       const expected = { kind: 'network', attempts: 1 };
-      expect(await errorOf(clientWith(rejecting(thrown)))).toMatchObject(expected);
-      expect(await errorOf(clientWith(throwing(thrown)))).toMatchObject(expected);
+      expect(await errorOf(createTestClient(rejecting(thrown)))).toMatchObject(expected);
+      expect(await errorOf(createTestClient(throwing(thrown)))).toMatchObject(expected);
     },
   );
 
-  it('is a timeout where no headers come', async () => {
-    const origin = await serve(() => {});
+  it('is a timeout if no headers arrive', async () => {
+    const origin = await startServer(() => {});
     const client = createClient({ baseUrl: origin, token, retries: 0, attemptTimeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
@@ -103,8 +106,8 @@ describe('a request without a whole answer', () => {
     });
   });
 
-  it('is a timeout with its status where the body stops halfway, headers and body counted together', async () => {
-    const origin = await serve((_request, response) => {
+  it('is a timeout with its status if the body stalls, with one limit for headers and body', async () => {
+    const origin = await startServer((_request, response) => {
       setTimeout(() => response.write('{"name":'), 300);
     });
     const client = createClient({ baseUrl: origin, token, retries: 0, attemptTimeoutMs: 500 });
@@ -113,36 +116,36 @@ describe('a request without a whole answer', () => {
     expect(performance.now() - start).toBeLessThan(750);
   });
 
-  it('is a timeout where an injected fetch never settles', async () => {
-    expect(await errorOf(clientWith(never, { attemptTimeoutMs: 1 }))).toMatchObject({
+  it('is a timeout if an injected fetch never settles', async () => {
+    expect(await errorOf(createTestClient(never, { attemptTimeoutMs: 1 }))).toMatchObject({
       kind: 'timeout',
     });
   });
 });
 
-it('an answer that never stops is cut off as a breach of the contract, which is not asked for again', async () => {
+it('truncates an endless body, returns response-invalid and does not retry', async () => {
   const closed = Promise.withResolvers<undefined>();
-  const baseUrl = await serve((_request, response) => {
+  const baseUrl = await startServer((_request, response) => {
     const chunk = Buffer.alloc(2 ** 16, '"');
-    const pour = () => {
+    const writeChunks = () => {
       while (response.write(chunk));
     };
-    response.on('drain', pour).on('close', () => closed.resolve(undefined));
-    pour();
+    response.on('drain', writeChunks).on('close', () => closed.resolve(undefined));
+    writeChunks();
   });
   const error = await errorOf(createClient({ baseUrl, token }));
-  const longest = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
+  const maxBytes = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
   expect(error).toMatchObject({ kind: 'response-invalid', status: 200, attempts: 1 });
-  expect(error).toHaveProperty('body', '"'.repeat(longest));
+  expect(error).toHaveProperty('body', '"'.repeat(maxBytes));
   await closed.promise;
 });
 
-it('an answer that comes after its attempt says nothing of the next one', async () => {
+it('ignores a response that arrives after the timeout of its attempt', async () => {
   const late = Promise.withResolvers<Response>();
-  const { body, cancelled } = abandonable();
+  const { body, cancelled } = unendingBody();
   const headers = { 'Retry-After': '3600' };
   let sent = 0;
-  const client = clientWith(
+  const client = createTestClient(
     async () => {
       sent += 1;
       if (sent === 1) return late.promise;

@@ -1,11 +1,11 @@
-import { type Call, failBy, type Outcome } from './call.ts';
-import { ignoreErrors, readMember } from './lenient.ts';
+import { type Call, failWithCause, type Outcome } from './call.ts';
+import { ignoreErrors, readMember } from './untrusted.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { readAnswer } from './read-answer.ts';
+import { readResponse } from './read-response.ts';
 import { readBytes } from './read-bytes.ts';
-import { type Interruption, within } from './within.ts';
+import { type Interruption, withTimeout } from './with-timeout.ts';
 
-/** Sends a request once, and waits for its response until something ends that; never rejects. */
+/** Sends a request once and returns its outcome, or what interrupted the attempt; never rejects. */
 export const attempt = async (
   call: Call,
   { url, body, fetch, caller }: PreparedRequest,
@@ -19,10 +19,10 @@ export const attempt = async (
     'Content-Type': 'application/json',
   };
   try {
-    const answer = await within(caller, limitMs, async (signal) => {
+    const received = await withTimeout(caller, limitMs, async (signal) => {
       call.attempts += 1;
-      // Following a redirect would send the token, and the plant again, elsewhere. Called as a bare
-      // name: called as a member, a browser's fetch is an "Illegal invocation".
+      // Following a redirect would send the token and the plant to another URL. Called without an
+      // object, because a browser's fetch throws "Illegal invocation" as a method of another one.
       const response = await fetch(url, {
         method: 'POST',
         headers,
@@ -31,18 +31,18 @@ export const attempt = async (
         signal,
       });
       const { status } = response;
-      // A response after the end of its attempt is only cancelled.
+      // A response that arrives after the end of its attempt is cancelled.
       if (signal.aborted || !Number.isInteger(status)) {
         void ignoreErrors(() => (response.body as ReadableStream | null)?.cancel());
         throw new TypeError('fetch returned no Response');
       }
       call.response = { status, headers: readMember(response, 'headers') };
-      // An honest response repeats the request, at most with every character as a \uXXXX.
-      const longest = 2 ** 20 + 6 * body.length;
-      return { status, longest, body: await readBytes(response, signal, longest) };
+      // A valid response repeats the plant, at most with every character as a \uXXXX.
+      const maxBytes = 2 ** 20 + 6 * body.length;
+      return { status, maxBytes, body: await readBytes(response, signal, maxBytes) };
     });
-    return typeof answer === 'string' ? answer : readAnswer(call, answer);
+    return typeof received === 'string' ? received : readResponse(call, received);
   } catch (thrown) {
-    return failBy(call, 'network', thrown);
+    return failWithCause(call, 'network', thrown);
   }
 };

@@ -3,7 +3,7 @@ import {
   type Call,
   createCall,
   fail,
-  failBy,
+  failWithCause,
   isToken,
   type Outcome,
   readField,
@@ -11,65 +11,70 @@ import {
 } from './call.ts';
 import type { Settings } from './client-options.ts';
 import type { TimedOut } from './create-plant-error.ts';
-import { isFunction, notify, readMember } from './lenient.ts';
+import { isFunction, notify, readMember } from './untrusted.ts';
 import type { NewPlant } from './plant.ts';
-import { type PreparedRequest, prepareRequest, refuse } from './prepare-request.ts';
+import { type PreparedRequest, prepareRequest, failInvalid } from './prepare-request.ts';
 import { mergeHeaders } from './request-headers.ts';
 import { backoffMs, isTransient, retryAfterMs } from './retry-delay.ts';
-import { type Interruption, within } from './within.ts';
+import { type Interruption, withTimeout } from './with-timeout.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** Sends a request until a response settles it, or a time limit or the caller ends the call. */
+/** Sends a request, with retries, until a response settles it or a time limit or the caller ends the call. */
 const send = async (settings: Settings, call: Call, request: PreparedRequest): Promise<Outcome> => {
-  const { askToken } = settings;
+  const { getToken } = settings;
   const { caller, headers, timeoutMs, attemptTimeoutMs } = request;
   const deadline = performance.now() + timeoutMs;
-  const leftMs = (): number => deadline - performance.now();
-  const ended = (by: Interruption, phase: TimedOut['phase'], ms = timeoutMs): Outcome => {
-    if (by === 'aborted') return failBy(call, by, readMember(caller, 'reason'));
+  const remainingMs = (): number => deadline - performance.now();
+  const interrupted = (by: Interruption, phase: TimedOut['phase'], ms = timeoutMs): Outcome => {
+    if (by === 'aborted') return failWithCause(call, by, readMember(caller, 'reason'));
     const message = `${call.response ? 'incomplete' : 'no'} ${phase} within ${ms} ms`;
     return fail(call, { kind: by, phase, message });
   };
 
   const fields =
-    headers.length > 0 ? await within(caller, leftMs(), () => mergeHeaders(headers)) : {};
-  if (typeof fields === 'string') return ended(fields, 'request-headers');
-  if (!fields) return refuse(call, 'headers-invalid');
+    headers.length > 0 ? await withTimeout(caller, remainingMs(), () => mergeHeaders(headers)) : {};
+  if (typeof fields === 'string') return interrupted(fields, 'request-headers');
+  if (!fields) return failInvalid(call, 'headers-invalid');
 
-  let token = askToken ? undefined : settings.token;
-  for (let asked = 0, retried = 0; ;) {
-    if (askToken && token === undefined) {
-      const answer = await within(caller, leftMs(), (signal) => askToken(asked > 0, signal));
-      if (typeof answer === 'string') return ended(answer, 'token');
-      ({ token } = answer);
-      asked += 1;
+  let token = getToken ? undefined : settings.token;
+  for (let tokenRequests = 0, retried = 0; ;) {
+    if (getToken && token === undefined) {
+      const result = await withTimeout(caller, remainingMs(), (signal) =>
+        getToken(tokenRequests > 0, signal),
+      );
+      if (typeof result === 'string') return interrupted(result, 'token');
+      ({ token } = result);
+      tokenRequests += 1;
     }
     if (!isToken(token)) {
       const message = 'token must be an RFC 6750 b64token, or a function that returns one';
       return fail(call, { kind: 'token-failed', message });
     }
-    if (askToken) call.tokens.push(token);
+    if (getToken) call.tokens.push(token);
 
-    const left = leftMs();
-    const isLast = left <= attemptTimeoutMs;
-    const answer = await attempt(call, request, fields, token, isLast ? left : attemptTimeoutMs);
-    // A call that the caller or its time limit has ended stops here, whatever the status was.
-    if (answer === 'aborted' || (answer === 'timeout' && isLast)) return ended(answer, 'response');
-    const outcome = answer === 'timeout' ? ended(answer, 'response', attemptTimeoutMs) : answer;
+    const callMs = remainingMs();
+    const isLast = callMs <= attemptTimeoutMs;
+    const result = await attempt(call, request, fields, token, isLast ? callMs : attemptTimeoutMs);
+    // A call that was aborted or timed out ends here, for every status.
+    if (result === 'aborted' || (result === 'timeout' && isLast))
+      return interrupted(result, 'response');
+    const outcome =
+      result === 'timeout' ? interrupted(result, 'response', attemptTimeoutMs) : result;
     if (outcome.isOk()) return outcome;
 
     const { error } = outcome;
-    if (call.response?.status === 401 && askToken && asked < 2) token = undefined;
+    if (call.response?.status === 401 && getToken && tokenRequests < 2) token = undefined;
     else {
       const waitMs = retryAfterMs(readField(call, 'retry-after')) + backoffMs(settings, retried);
-      // A wait past the deadline could only end in a timeout.
-      if (!isTransient(error) || retried >= request.retries || waitMs >= leftMs()) return outcome;
+      // A wait beyond the deadline could only end in a timeout.
+      if (!isTransient(error) || retried >= request.retries || waitMs >= remainingMs())
+        return outcome;
       retried += 1;
       call.response = undefined;
       notify(settings.onRetry, { attempts: call.attempts, waitMs, error });
-      const waited = await within(caller, waitMs, never);
-      if (waited === 'aborted') return ended(waited, 'response');
+      const interruption = await withTimeout(caller, waitMs, never);
+      if (interruption === 'aborted') return interrupted(interruption, 'response');
     }
     call.response = undefined;
   }
@@ -85,11 +90,11 @@ export const callService = async (
   try {
     const request = prepareRequest(settings, newPlant, options);
     return typeof request === 'string'
-      ? refuse(call, request)
+      ? failInvalid(call, request)
       : await send(settings, call, request);
   } catch (thrown) {
-    // Such as a built-in that the runtime lacks.
-    return failBy(call, 'network', thrown);
+    // For example, the runtime lacks a built-in.
+    return failWithCause(call, 'network', thrown);
   } finally {
     const onSettled = readMember(options, 'onSettled');
     if (isFunction(onSettled)) notify(onSettled, reportOf(call));

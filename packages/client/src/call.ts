@@ -2,47 +2,49 @@ import { isBearerToken } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
 import type { CreatePlantError } from './create-plant-error.ts';
 import { describeCause, innermostMessage } from './describe-cause.ts';
-import { ignoreErrors, orUndefined } from './lenient.ts';
+import { ignoreErrors, undefinedOnThrow } from './untrusted.ts';
 import type { Plant } from './plant.ts';
-import { type Redact, redactorOf } from './redactor.ts';
+import { type Redact, createRedactor } from './redactor.ts';
 
-/** Whether a value can be sent as a token; only then can it come back. */
+/** Returns whether a value can be sent as a token; only a sent token has to be redacted. */
 export const isToken = (value: unknown): value is string =>
   typeof value === 'string' && isBearerToken(value);
 
 export type Outcome = Result<Plant, CreatePlantError>;
 
-/** What errors and `onSettled` report of a call. */
+/** The report of a call in its error and to `onSettled`. */
 export type Report = {
-  /** The requests that were started. */
+  /** Number of requests started. */
   readonly attempts: number;
-  /** The HTTP status of the last response, where one had begun. */
+  /** The HTTP status of the last response, if a response started. */
   readonly status?: number;
-  /** The last response's `X-Request-Id`, where it has one. */
+  /** The `X-Request-Id` of the last response, if it has one. */
   readonly requestId?: string;
 };
 
-/** A call under way: its only mutable record. */
+/** The mutable state of a call in flight. */
 export type Call = {
   attempts: number;
-  /** The response of the last attempt, once it has begun. */
+  /** The response of the last attempt, once it has started. */
   response: { readonly status: number; readonly headers: unknown } | undefined;
-  /** The tokens that are known; no error shows them. */
+  /** The tokens to redact in errors. */
   readonly tokens: string[];
   readonly redact: Redact;
 };
 
-/** Creates a call with the token that is known before it, if there is one. */
+/** Creates a call; `token` is redacted in its errors if it is a token. */
 export const createCall = (token: unknown): Call => {
   const tokens = isToken(token) ? [token] : [];
-  return { attempts: 0, response: undefined, tokens, redact: redactorOf(tokens) };
+  return { attempts: 0, response: undefined, tokens, redact: createRedactor(tokens) };
 };
 
-/** Returns a header field of the response, where it can be read. */
+/** Returns a header field of the response, or `undefined` if it cannot be read. */
 export const readField = ({ response }: Call, name: string): string | undefined => {
-  const value: unknown = orUndefined(() => (response?.headers as Headers | undefined)?.get(name));
+  const value: unknown = undefinedOnThrow(() =>
+    (response?.headers as Headers | undefined)?.get(name),
+  );
   if (typeof value === 'string') return value;
-  // A hostile one may be a promise that rejects.
+  // The value of an injected fetch may be a promise that rejects.
   void ignoreErrors(() => value);
   return undefined;
 };
@@ -59,12 +61,16 @@ export const reportOf = (call: Call): Report => {
 
 type WithoutReport<E> = E extends unknown ? Omit<E, keyof Report> : never;
 
-/** Makes every error of a call. */
+/** Returns an error of a call, with its report. */
 export const fail = (call: Call, error: WithoutReport<CreatePlantError>): Outcome =>
   err({ ...error, ...reportOf(call) } as CreatePlantError);
 
-/** Makes the error of what was thrown, or was the reason of an abort. */
-export const failBy = (call: Call, kind: 'network' | 'aborted', thrown: unknown): Outcome => {
+/** Returns the error for a thrown value, or for the reason of an abort. */
+export const failWithCause = (
+  call: Call,
+  kind: 'network' | 'aborted',
+  thrown: unknown,
+): Outcome => {
   const cause = describeCause(thrown, call.redact);
   const message =
     kind === 'aborted'

@@ -1,10 +1,10 @@
 import type { CreatePlantError } from './create-plant-error.ts';
-import { readMember } from './lenient.ts';
+import { readMember } from './untrusted.ts';
 import { plantsUrl } from './plants-url.ts';
-import { type AskToken, type TokenRequest, tokenQuestion } from './token-source.ts';
+import { type GetToken, type TokenRequest, tokenGetter } from './token-source.ts';
 
 /**
- * What `onRetry` receives.
+ * Argument of `onRetry`.
  *
  * @example
  * ```ts
@@ -15,11 +15,11 @@ import { type AskToken, type TokenRequest, tokenQuestion } from './token-source.
  * ```
  */
 export type Retry = {
-  /** The requests that were started so far. */
+  /** Number of requests started so far. */
   readonly attempts: number;
-  /** How long the client now waits, in milliseconds. */
+  /** Wait before the next attempt, in milliseconds. */
   readonly waitMs: number;
-  /** Why the last request is repeated. */
+  /** The error of the last attempt. */
   readonly error: CreatePlantError;
 };
 
@@ -27,7 +27,7 @@ export type Retry = {
 type Fields = { readonly [name: string]: string };
 
 /**
- * Header fields to send, or a function that returns them, called once for each call.
+ * Header fields to send, or a function that returns them and is called once for each call.
  *
  * @example
  * ```ts
@@ -40,25 +40,25 @@ type Fields = { readonly [name: string]: string };
 export type RequestHeaders = Fields | (() => Fields | Promise<Fields>);
 
 /**
- * What the client passes to `fetch`, assignable to every `RequestInit`.
+ * Options that the client passes to `fetch`; assignable to every `RequestInit`.
  *
  * @interface
  */
 export type FetchInit = {
   /** Always `POST`. */
   readonly method: 'POST';
-  /** `Authorization` holds the token. */
+  /** The header fields; `Authorization` contains the token. */
   readonly headers: Record<string, string>;
   /** The plant as JSON. */
   readonly body: string;
-  /** A redirect is not followed. */
+  /** Redirects are not followed. */
   readonly redirect: 'manual';
   /** Aborts when the attempt ends. */
   readonly signal: AbortSignal;
 };
 
 /**
- * What the client uses of a response.
+ * The members of a response that the client uses.
  *
  * @interface
  */
@@ -67,40 +67,40 @@ export type FetchResponse = {
   readonly status: number;
   /** The header fields. */
   readonly headers: {
-    /** Returns a field's value, or `null` for none. */
+    /** Returns the value of a field, or `null` if there is none. */
     readonly get: (name: string) => string | null;
   };
-  /** Read chunk by chunk if it is a web stream; if not, `arrayBuffer` is called. */
+  /** The body. Read in chunks if it is a web stream; otherwise `arrayBuffer` is called. */
   readonly body: unknown;
   /** Returns the whole body. */
   readonly arrayBuffer: () => Promise<ArrayBuffer>;
 };
 
-/** What can be set for a client and for a call. */
+/** Options that can be set for a client and for a call. */
 export type Limits = {
   /**
    * Time limit of one attempt, from the request to the last byte of the response, in milliseconds.
    * Default: 10_000 (10 seconds), also for a value that is not a positive number. More than
-   * 2_147_483_647 (24.8 days, the longest timer), `Infinity` included, counts as that. An attempt that
-   * exceeds it is repeated like one that failed in the network.
+   * 2_147_483_647 (24.8 days, the longest timer), including `Infinity`, counts as that. An attempt that
+   * exceeds the limit is retried, like a network failure.
    */
   readonly attemptTimeoutMs?: number | undefined;
   /**
-   * Time limit of a call, with the waits for headers and a token, all attempts and the waits between
-   * them, in milliseconds. Default: 30_000 (30 seconds); bounds as for `attemptTimeoutMs`.
+   * Time limit of a call, in milliseconds. It includes the waits for headers and a token, all attempts, and
+   * the waits between them. Default: 30_000 (30 seconds); bounds as for `attemptTimeoutMs`.
    */
   readonly timeoutMs?: number | undefined;
   /**
    * Maximum number of retries after a network failure, an attempt that timed out, or one of the
    * statuses 408, 429, 502, 503 and 504. Default: 3, also for a value that is not a number or is below
-   * 0; 0 turns retries off. Creating is idempotent, so a repeated request is safe; behind a gateway
-   * that makes it otherwise, turn retries off.
+   * 0; 0 turns retries off. Creating is idempotent, so a retry is safe; turn retries off behind a gateway
+   * that makes it non-idempotent.
    */
   readonly retries?: number | undefined;
 };
 
 /**
- * How a client reaches its plant store. A wrong option does not throw: the calls return the error.
+ * Options of {@link createClient}. An invalid option does not throw: each call returns an error.
  *
  * @example
  * ```ts
@@ -115,41 +115,41 @@ export type Limits = {
  */
 export type ClientOptions = Limits & {
   /**
-   * Where the service is: an absolute http or https URL without user info, query or fragment. A path
-   * is kept, a trailing slash makes no difference. Required. Source: the specification's "Base address".
+   * URL of the service: an absolute http or https URL without user info, query or fragment. Its path is
+   * kept; a trailing slash makes no difference. Required. Source: the specification's "Base address".
    */
   readonly baseUrl: string;
   /**
    * The bearer token, an RFC 6750 b64token without the word `Bearer`, or a sync or async function that
    * returns one. Required. The function is called at the start of a call, once for all calls that wait
-   * at that time, and after a 401 once more with `refresh: true`; if it throws, the error is
-   * `token-failed`. A token never shows in an error or in the client. Source: the specification's
-   * "Authentication".
+   * at that time, and once more after a 401, with `refresh: true`. If it throws, the error is
+   * `token-failed`. The token is redacted in errors and is not a property of the client. Source: the
+   * specification's "Authentication".
    */
   readonly token: string | ((request: TokenRequest) => string | Promise<string>);
   /**
-   * Further request headers, such as a gateway's key. `Authorization` and `Content-Type` are always the
-   * client's own. Default: none. Their values are not redacted.
+   * Additional request headers, such as an API key of a gateway. They cannot replace `Authorization` and
+   * `Content-Type`. Their values are not redacted. Default: none.
    */
   readonly headers?: RequestHeaders | undefined;
   /**
-   * The function that sends the requests. Default: `globalThis.fetch`, looked up at each call. It is
-   * called without a `this`, with `redirect: 'manual'`.
+   * The function that sends requests, called with `redirect: 'manual'` and without a `this`. Default:
+   * `globalThis.fetch`, looked up at each call.
    */
   readonly fetch?: ((url: string, init: FetchInit) => Promise<FetchResponse>) | undefined;
   /**
-   * Longest wait before the first retry, in milliseconds; it doubles for each further one. The wait
-   * is a random share of it ("full jitter"), on top of the response's `Retry-After`, if any. Where it
-   * would exceed the call's time limit, the call ends at once. Default: 200; 0 waits only as
-   * `Retry-After` asks.
+   * Maximum backoff before the first retry, in milliseconds. It doubles for each further retry. The
+   * actual wait is a random share of it ("full jitter"), plus the response's `Retry-After`, if any. If the
+   * wait would exceed the time limit of the call, the call ends at once. Default: 200; with 0, the client
+   * waits only for `Retry-After`.
    */
   readonly retryDelayMs?: number | undefined;
-  /** What `retryDelayMs` doubles to at most, in milliseconds. Default: 5_000. */
+  /** Limit of the doubled `retryDelayMs`, in milliseconds. Default: 5_000. */
   readonly maxRetryDelayMs?: number | undefined;
-  /** The source of the random shares, each from 0 to 1. Default: `Math.random`. For tests. */
+  /** Returns the random shares of the backoff, from 0 to 1; for tests. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
   /**
-   * Called before the wait for each retry. Not awaited, and its failure is ignored. Default: none.
+   * Called before the wait for each retry. It is not awaited, and its errors are ignored. Default: none.
    */
   readonly onRetry?: ((retry: Retry) => unknown) | undefined;
 };
@@ -159,12 +159,12 @@ export type Numbers = Required<{ readonly [Name in keyof Limits]: number }>;
 
 /** The options as they were when the client was created. */
 export type Settings = Numbers & {
-  /** Where plants are created, or `undefined` where `baseUrl` is wrong. */
+  /** The URL to send requests to, or `undefined` if `baseUrl` is invalid. */
   readonly url: string | undefined;
   /** The token, or the function that returns it. */
   readonly token: unknown;
-  /** Asks the token function, if there is one. */
-  readonly askToken: AskToken | undefined;
+  /** Calls the token function, if there is one. */
+  readonly getToken: GetToken | undefined;
   readonly headers: unknown;
   readonly fetch: unknown;
   readonly retryDelayMs: number;
@@ -196,7 +196,7 @@ export const readSettings = (options: unknown): Settings => {
   return {
     url: plantsUrl(readMember(options, 'baseUrl')),
     token,
-    askToken: tokenQuestion(token),
+    getToken: tokenGetter(token),
     headers: readMember(options, 'headers'),
     fetch: readMember(options, 'fetch'),
     ...readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 }),

@@ -49,29 +49,29 @@ const sentence = (error: CreatePlantError): string => {
 };
 
 describe('the types of the client', () => {
-  it('give a client from options', () => {
+  it('create a client from options', () => {
     expectTypeOf(createClient).parameters.toEqualTypeOf<[options: ClientOptions]>();
     expectTypeOf(createClient).returns.toEqualTypeOf<PlantClient>();
   });
 
-  it('give a ResultAsync of a plant', () => {
+  it('return a ResultAsync of a plant', () => {
     expectTypeOf<ReturnType<PlantClient['createPlant']>>().toEqualTypeOf<
       ResultAsync<Plant, CreatePlantError>
     >();
   });
 
-  it('take the options that they should', () => {
+  it('accept valid options and reject invalid ones', () => {
     createClient({ baseUrl: '', token: '', fetch: globalThis.fetch, attemptTimeoutMs: 1 });
     createClient({ baseUrl: '', token: '', fetch: undefined, attemptTimeoutMs: undefined });
     createClient({ baseUrl: '', token: '', fetch: async (url: string) => new Response(url) });
     // @ts-expect-error -- the token is required
     createClient({ baseUrl: '' });
-    // @ts-expect-error -- so is the base URL
+    // @ts-expect-error -- the base URL is required
     createClient({ token: '' });
     createClient({ baseUrl: '', token: () => 'a', timeoutMs: 1, retries: 0, retryDelayMs: 1 });
     createClient({ baseUrl: '', token: async ({ refresh }) => `${refresh}`, maxRetryDelayMs: 1 });
     createClient({ baseUrl: '', token: '', random: Math.random, onRetry: async () => {} });
-    // @ts-expect-error -- a token is a text
+    // @ts-expect-error -- a token is a string
     createClient({ baseUrl: '', token: async () => 7 });
     expectTypeOf<TokenRequest>().toEqualTypeOf<{ readonly refresh: boolean }>();
     expectTypeOf<Retry>().toEqualTypeOf<{
@@ -86,7 +86,7 @@ describe('the types of the client', () => {
     >();
   });
 
-  it('take headers as an object or a function, for a client and for a call', () => {
+  it('accept headers as an object or a function, for a client and for a call', () => {
     const headers = { traceparent: '00-1-2-03' };
     createClient({ baseUrl: '', token: '', headers });
     createClient({ baseUrl: '', token: '', headers: () => headers });
@@ -95,7 +95,7 @@ describe('the types of the client', () => {
     createClient({ baseUrl: '', token: '', headers: { age: 7 } });
   });
 
-  it('take a fetch by what is used of it', () => {
+  it('accept a fetch that has only the members in use', () => {
     createClient({ baseUrl: '', token: '', fetch: async (url, init) => fetch(url, init) });
     createClient({
       baseUrl: '',
@@ -112,7 +112,7 @@ describe('the types of the client', () => {
     createClient({ baseUrl: '', token: '', fetch: async () => ({ ok: true }) });
   });
 
-  it('equal those of core', () => {
+  it('equal the types of core', () => {
     expectTypeOf<Plant>().toEqualTypeOf<CorePlant>();
     expectTypeOf<NewPlant>().toEqualTypeOf<Parameters<typeof encodeNewPlant>[0]>();
     expectTypeOf<ErrorName>().toEqualTypeOf<CoreErrorName>();
@@ -121,11 +121,11 @@ describe('the types of the client', () => {
     }>();
   });
 
-  it('take the plants that they should', () => {
+  it('accept valid plants and reject invalid ones', () => {
     void client.createPlant({ id: 7n, name: 'a' });
     void client.createPlant({ id: 7, name: 'a', tag: maybe }, {});
     void client.createPlant({ id: 7, name: 'a', tag: undefined }, { signal: undefined });
-    // @ts-expect-error -- an id is no text
+    // @ts-expect-error -- an id is not a string
     void client.createPlant({ id: '7', name: 'a' });
     // @ts-expect-error -- a name is required
     void client.createPlant({ id: 7 });

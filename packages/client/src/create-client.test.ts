@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { answering, clientWith, hostile, plant, token, untyped } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import { respondWith, createTestClient, hostile, plant, token, untyped } from '../test/fixtures.ts';
+import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
 
 const outcomeOf = async (created: ReturnType<ReturnType<typeof createClient>['createPlant']>) =>
@@ -18,10 +18,10 @@ afterEach(() => {
 
 describe('createClient', () => {
   it.each(['', '/', '/garden/v1', '/garden/v1/'])(
-    'posts to plants below a base URL that ends in "%s"',
+    'sends POST to /plants below a base URL that ends with "%s"',
     async (path) => {
       const seen: unknown[] = [];
-      const origin = await serve((request, response) => {
+      const origin = await startServer((request, response) => {
         const { method, url, headers } = request;
         seen.push(method, url, headers.authorization, headers['content-type']);
         request.setEncoding('utf8').on('data', (text: string) => seen.push(text));
@@ -38,9 +38,9 @@ describe('createClient', () => {
     },
   );
 
-  it('sends two headers and calls fetch without a this', async () => {
+  it('sends two header fields and calls fetch without a this', async () => {
     const calls: unknown[] = [];
-    const client = clientWith(function fetch(this: unknown, url, { signal, ...init }) {
+    const client = createTestClient(function fetch(this: unknown, url, { signal, ...init }) {
       calls.push(this, url, init, signal?.aborted);
       return Promise.resolve(new Response('{"name":"Monstera"}'));
     });
@@ -55,7 +55,7 @@ describe('createClient', () => {
     ]);
   });
 
-  it('looks fetch up at each call', async () => {
+  it('looks up globalThis.fetch at each call', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
     vi.stubGlobal('fetch', async () => new Response('{"name":"patched"}'));
     expect(await outcomeOf(client.createPlant(plant))).toEqual({ name: 'patched' });
@@ -67,7 +67,7 @@ describe('createClient', () => {
     });
   });
 
-  it('does not reject where the runtime lacks what an attempt needs', async () => {
+  it('does not reject if the runtime lacks a built-in', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
     vi.stubGlobal('AbortController', undefined);
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
@@ -77,7 +77,7 @@ describe('createClient', () => {
     });
   });
 
-  it('refuses a fetch that is no function', async () => {
+  it('returns fetch-invalid for a fetch that is not a function', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token, fetch: untyped('x') });
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
       kind: 'request-invalid',
@@ -86,15 +86,15 @@ describe('createClient', () => {
     });
   });
 
-  it('takes an honest answer to a large plant, however it is escaped', async () => {
+  it('accepts the response for a large plant, with every character escaped', async () => {
     const name = 'é'.repeat(600_000);
     const escaped = `{"name":"${String.raw`\u00e9`.repeat(600_000)}"}`;
-    const client = createClient({ baseUrl: await serve(answering(200, escaped)), token });
+    const client = createClient({ baseUrl: await startServer(respondWith(200, escaped)), token });
     expect(await outcomeOf(client.createPlant({ id: 7, name }))).toEqual({ name });
   });
 
-  it('reads its options once and the plant before it returns', async () => {
-    const options = { baseUrl: await serve(answering(200, '{"name":"a"}')), token };
+  it('reads its options once, and the plant before createPlant returns', async () => {
+    const options = { baseUrl: await startServer(respondWith(200, '{"name":"a"}')), token };
     const client = createClient(options);
     options.baseUrl = 'nowhere';
     options.token = '';
@@ -104,9 +104,9 @@ describe('createClient', () => {
     expect(await outcomeOf(creating)).toEqual({ name: 'a' });
   });
 
-  it('tells what the service refused', async () => {
+  it('returns the error of the service', async () => {
     const body = '{"error":1401,"message":"another plant has this id"}';
-    expect(await create(await serve(answering(400, body)))).toEqual({
+    expect(await create(await startServer(respondWith(400, body)))).toEqual({
       kind: 'refused',
       name: 'id-taken',
       error: 1401,
@@ -116,9 +116,9 @@ describe('createClient', () => {
     });
   });
 
-  it.each([200, 400])('calls HTML with status %i invalid', async (status) => {
+  it.each([200, 400])('returns response-invalid for HTML with status %i', async (status) => {
     const body = '<h1>Welcome</h1>';
-    expect(await create(await serve(answering(status, body)))).toMatchObject({
+    expect(await create(await startServer(respondWith(status, body)))).toMatchObject({
       kind: 'response-invalid',
       status,
       body,
@@ -128,23 +128,25 @@ describe('createClient', () => {
   it.each([301, 302, 303, 307, 308])(
     'does not follow a redirect with status %i',
     async (status) => {
-      const elsewhere: unknown[] = [];
-      const target = await serve((request, response) => {
-        elsewhere.push(request.headers);
+      const redirected: unknown[] = [];
+      const target = await startServer((request, response) => {
+        redirected.push(request.headers);
         response.end('{"name":"stolen"}');
       });
-      const origin = await serve(answering(status, 'moved', { location: `${target}/plants` }));
+      const origin = await startServer(
+        respondWith(status, 'moved', { location: `${target}/plants` }),
+      );
       expect(await create(origin)).toMatchObject({
         kind: 'unexpected-status',
         status,
         body: 'moved',
         attempts: 1,
       });
-      expect(elsewhere).toEqual([]);
+      expect(redirected).toEqual([]);
     },
   );
 
-  it('takes a redirect that a browser hides for an unexpected status 0', async () => {
+  it('returns unexpected-status with status 0 for a redirect that a browser hides', async () => {
     const opaque = {
       type: 'opaqueredirect',
       status: 0,
@@ -152,7 +154,7 @@ describe('createClient', () => {
       arrayBuffer: async () => new ArrayBuffer(0),
     };
     expect(
-      await outcomeOf(clientWith(async () => untyped(opaque)).createPlant(plant)),
+      await outcomeOf(createTestClient(async () => untyped(opaque)).createPlant(plant)),
     ).toMatchObject({ kind: 'unexpected-status', status: 0, body: '' });
   });
 
@@ -161,10 +163,13 @@ describe('createClient', () => {
     [{}, { ...plant, id: 2 ** 53 }, undefined, 'id-not-exact'],
     [{}, hostile, undefined, 'plant-unwritable'],
     [{}, plant, { signal: {} }, 'signal-invalid'],
-  ])('refuses wrong arguments before it sends anything (number %#)', async (...row) => {
+  ])('returns an error for invalid arguments and sends nothing (number %#)', async (...row) => {
     const [options, newPlant, callOptions, reason] = row;
     const fetch = vi.fn<() => Promise<Response>>();
-    const created = clientWith(fetch, options).createPlant(untyped(newPlant), untyped(callOptions));
+    const created = createTestClient(fetch, options).createPlant(
+      untyped(newPlant),
+      untyped(callOptions),
+    );
     expect(await outcomeOf(created)).toMatchObject({
       kind: 'request-invalid',
       reason,
@@ -174,16 +179,16 @@ describe('createClient', () => {
   });
 
   it.each([undefined, null, 7, {}, hostile])(
-    'answers an error instead of throwing for options that are garbage (number %#)',
+    'returns an error for invalid options (number %#)',
     async (options) => {
       const created = createClient(untyped(options)).createPlant(untyped(options));
       expect(await outcomeOf(created)).toMatchObject({ kind: 'request-invalid', attempts: 0 });
     },
   );
 
-  it('keeps a token that is none out of the request and of the error', async () => {
+  it('omits an invalid token from the request and from the error', async () => {
     const fetch = vi.fn<() => Promise<Response>>();
-    const created = clientWith(fetch, { token: 'secret\r\nX-Evil: 1' }).createPlant(plant);
+    const created = createTestClient(fetch, { token: 'secret\r\nX-Evil: 1' }).createPlant(plant);
     const error = await outcomeOf(created);
     expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
     expect(JSON.stringify(error)).not.toContain('secret');

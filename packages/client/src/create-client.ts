@@ -11,7 +11,7 @@ import type { CreatePlantError } from './create-plant-error.ts';
 import type { NewPlant, Plant } from './plant.ts';
 
 /**
- * Options of a single call. Its limits have the client's as defaults.
+ * Options of a single call. The defaults of its limits are those of the client.
  *
  * @example
  * ```ts
@@ -22,20 +22,20 @@ import type { NewPlant, Plant } from './plant.ts';
  * ```
  */
 export type CreatePlantOptions = Limits & {
-  /** Ends the call with the error `aborted`, in every phase. Default: none. */
+  /** Aborts the call in any phase, with the error `aborted`. Default: none. */
   readonly signal?: AbortSignal | undefined;
-  /** Further request headers, which replace the client's of the same name. Default: none. */
+  /** Additional request headers, which replace those of the client with the same name. Default: none. */
   readonly headers?: RequestHeaders | undefined;
   /**
-   * Called just before the call settles, with a plant or an error: a plant has no place for this report.
-   * Not awaited, and its failure is ignored. Default: none.
+   * Called before the call settles, with a plant or an error. It is not awaited, and its errors are
+   * ignored. Default: none.
    */
   readonly onSettled?: ((report: Report) => unknown) | undefined;
 };
 
 /**
- * A client of one plant store; see {@link createClient}. It does not show the token, and can make any
- * number of calls at a time.
+ * A client of one plant store; see {@link createClient}. The token is not a property of it. It can make
+ * any number of calls at the same time.
  *
  * @example
  * ```ts
@@ -50,8 +50,8 @@ export type PlantClient = {
    * Creates a plant. Never throws, and the result never rejects. Source: the specification's
    * "Create plant".
    *
-   * @returns The plant as the service returns it (without the id): it is stored durably. The same
-   * plant may be created again; another plant under a taken id is `refused` as `id-taken`.
+   * @returns The stored plant as the service returns it, without the id. Creating the same plant again
+   * succeeds; another plant with an existing id is `refused` as `id-taken`.
    */
   readonly createPlant: (
     newPlant: NewPlant,
@@ -60,8 +60,8 @@ export type PlantClient = {
 };
 
 /**
- * Creates a client of the plant store at a base URL. It sends nothing yet and never throws:
- * every call of a client with a wrong option returns `request-invalid` or `token-failed`.
+ * Creates a client of the plant store at a base URL. Sends nothing and never throws: if an option is
+ * invalid, every call of the client returns `request-invalid` or `token-failed`.
  *
  * @example
  * ```ts

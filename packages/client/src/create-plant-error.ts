@@ -2,44 +2,46 @@ import type { CauseDescription } from './describe-cause.ts';
 import type { ErrorName } from './error-names.ts';
 
 type Attempted = {
-  /** For people: a short sentence without a full stop. Switch on `kind` instead. */
+  /** A short sentence for people, without a full stop. Switch on `kind` in code. */
   readonly message: string;
-  /** The requests that were started: 0 if the call ended before the first. */
+  /** Number of requests started; 0 if the call ended before the first. */
   readonly attempts: number;
 };
 
-type Answered = Attempted & {
+type Responded = Attempted & {
   /** The HTTP status. */
   readonly status: number;
-  /** The response's `X-Request-Id`, where it has one: the service's log has the request under it. */
+  /** The response's `X-Request-Id`, if it has one; it identifies the request in the log of the service. */
   readonly requestId?: string;
 };
 
 /**
- * The service returned an error of its own; `message` is the service's.
+ * The error for an error response of the service; `message` is that of the response.
  *
  * @interface
  */
-export type Refused = Answered & {
+export type Refused = Responded & {
   readonly kind: 'refused';
-  /** The error's name in the error table, `'unknown'` for a number that this version does not know. */
+  /** The name in the error table, or `'unknown'` for a number that this version does not have. */
   readonly name: ErrorName | 'unknown';
   /** The error's number, an int32. */
   readonly error: number;
 };
 
 /**
- * Refused before sending: an argument or option is wrong. `message` names it and its rule.
+ * The error for an invalid argument or option: nothing was sent. `message` names it and its rule.
  *
  * @interface
  */
 export type RequestInvalid = Attempted & {
   readonly kind: 'request-invalid';
   /**
-   * `id-not-exact`: the id is neither a `bigint` in int64's range nor a safe integer number.
+   * The argument or option that is invalid.
+   *
+   * `id-not-exact`: the id is neither a `bigint` in the range of int64 nor a safe integer number.
    * `plant-unwritable`: the plant cannot be written as JSON.
    * `base-url-invalid`: `baseUrl` is not an absolute http(s) URL, or has user info, a query or fragment.
-   * `headers-invalid`: `headers` are not header fields, or their function failed.
+   * `headers-invalid`: `headers` are not valid header fields, or their function failed.
    * `signal-invalid`: `signal` is not an `AbortSignal`.
    * `fetch-invalid`: `fetch` is not a function, or this runtime has none.
    */
@@ -53,77 +55,78 @@ export type RequestInvalid = Attempted & {
 };
 
 /**
- * There is no token to send: it is not an RFC 6750 b64token, or its function failed. What the function
- * threw is not repeated, as it may hold a credential.
+ * The error for a missing token: it is not an RFC 6750 b64token, or its function failed. The error that the
+ * function threw is omitted, because it may contain a credential.
  *
  * @interface
  */
 export type TokenFailed = Attempted & { readonly kind: 'token-failed' };
 
 /**
- * The response has another status than 200 and no error of the service; a redirect is not followed.
- * The status is 0 where a browser hides a redirect.
+ * The error for a response with a status other than 200 and no error of the service, such as a redirect,
+ * which is not followed. The status is 0 if a browser hides a redirect.
  *
  * @interface
  */
-export type UnexpectedStatus = Answered & {
+export type UnexpectedStatus = Responded & {
   readonly kind: 'unexpected-status';
-  /** The raw body, with `***` for each word that contains the token; a too long one is cut off. */
+  /** The raw body, with `***` for each word that contains the token; truncated if it is too long. */
   readonly body: string;
 };
 
 /**
- * The response breaks the contract: a 200 without a plant, or a 400 without an error.
+ * The error for a response that violates the contract: a 200 without a plant, or a 400 without an error.
  *
  * @interface
  */
-export type ResponseInvalid = Answered & {
+export type ResponseInvalid = Responded & {
   readonly kind: 'response-invalid';
-  /** The raw body, with `***` for each word that contains the token; a too long one is cut off. */
+  /** The raw body, with `***` for each word that contains the token; truncated if it is too long. */
   readonly body: string;
 };
 
-/** After the status 200 of a plant store, the plant is stored, even if the rest is missing. */
-type MaybeAnswered = Attempted & Partial<Pick<Answered, 'status' | 'requestId'>>;
+/** With the status 200 of a plant store, the plant is stored, even if the response is incomplete. */
+type MaybeResponded = Attempted & Partial<Pick<Responded, 'status' | 'requestId'>>;
 
 /**
- * No complete response: `fetch` failed, or the body ended early. `message` has the innermost cause.
+ * The error for an incomplete response: `fetch` failed, or the body ended early. `message` contains the
+ * message of the innermost cause.
  *
  * @interface
  */
-export type NetworkFailed = MaybeAnswered & {
+export type NetworkFailed = MaybeResponded & {
   readonly kind: 'network';
-  /** Describes what `fetch` or the body threw. */
+  /** Description of the error that `fetch` or the body threw. */
   readonly cause: CauseDescription;
 };
 
 /**
- * The call took longer than `timeoutMs`, or its last attempt longer than `attemptTimeoutMs`.
+ * The error for a call that exceeded `timeoutMs`, or whose last attempt exceeded `attemptTimeoutMs`.
  *
  * @interface
  */
-export type TimedOut = MaybeAnswered & {
+export type TimedOut = MaybeResponded & {
   readonly kind: 'timeout';
-  /** What the call waited for: its `headers` function, its token function, or the response. */
+  /** The phase of the timeout: the wait for the `headers` function, the token function, or the response. */
   readonly phase: 'request-headers' | 'token' | 'response';
 };
 
 /**
- * The caller's signal aborted the call.
+ * The error for a call that the caller's signal aborted.
  *
  * @interface
  */
-export type Aborted = MaybeAnswered & {
+export type Aborted = MaybeResponded & {
   readonly kind: 'aborted';
-  /** Describes the signal's reason. */
+  /** Description of the signal's reason. */
   readonly cause: CauseDescription;
 };
 
 /**
- * Why a plant was not created, or is not known to be: closed, plain data, without the token. Switch on
- * `kind`. With `attempts` of 0 nothing was sent; a `refused` of a status below 500 says that the last
- * attempt stored nothing; an earlier one, whose response was lost, may have, or will. After any other
- * the plant may be stored, and to create it again is safe.
+ * The error of a call: a closed union of plain data without the token. Switch on `kind`. With 0
+ * `attempts`, nothing was sent. After `refused` with a status below 500, the last attempt stored nothing; an
+ * earlier attempt whose response was lost may have stored the plant, or may still do so. After any other
+ * error the plant may be stored. Creating it again is safe.
  *
  * @example
  * ```ts

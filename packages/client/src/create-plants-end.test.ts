@@ -4,7 +4,7 @@ import { collect, endless, plantOf, quickClient, settle, slowClient } from '../t
 import { createPlants } from './index.ts';
 
 describe('an abort of createPlants', () => {
-  it('reads nothing more, yields what was read, and ends without an error', async () => {
+  it('reads no further plant, yields the outcomes of those read, and ends without an error', async () => {
     const { seen, plants } = endless();
     const { client, finish, inFlight } = slowClient();
     const controller = new AbortController();
@@ -16,30 +16,30 @@ describe('an abort of createPlants', () => {
     controller.abort();
     const outcomes = await collecting;
     expect(outcomes.map(({ result }) => result.isOk())).toEqual([true, false, false, false]);
-    expect([seen, inFlight()]).toEqual([{ taken: 4, isOver: true }, 0]);
+    expect([seen, inFlight()]).toEqual([{ taken: 4, isClosed: true }, 0]);
   });
 
-  it('reads nothing at all when it came before', async () => {
+  it('before the start reads nothing', async () => {
     const { seen, plants } = endless();
     const outcomes = createPlants(quickClient, plants, { signal: AbortSignal.abort() });
     expect(await collect(outcomes)).toEqual([]);
     expect(seen.taken).toBe(0);
   });
 
-  it('does not wait for a source that does not answer', async () => {
-    async function* silent() {
+  it('does not wait for a source whose next() never settles', async () => {
+    async function* stalled() {
       yield plantOf(1);
       await new Promise(() => undefined);
     }
     const controller = new AbortController();
-    const outcomes = createPlants(quickClient, silent(), { signal: controller.signal });
+    const outcomes = createPlants(quickClient, stalled(), { signal: controller.signal });
     await outcomes.next();
     const last = outcomes.next();
     controller.abort();
     expect((await last).done).toBe(true);
   });
 
-  it('hides that the source throws because of it', async () => {
+  it('hides the error of a source that throws because of it', async () => {
     const controller = new AbortController();
     async function* plants() {
       yield plantOf(1);
@@ -51,7 +51,7 @@ describe('an abort of createPlants', () => {
     expect(outcomes.map(({ result }) => result.isErr())).toEqual([true]);
   });
 
-  it('hides that the source throws at its own end', async () => {
+  it('hides the error of a source whose return() throws', async () => {
     const controller = new AbortController();
     function* plants() {
       try {
@@ -64,11 +64,11 @@ describe('an abort of createPlants', () => {
     const outcomes = createPlants(quickClient, plants(), { signal });
     await outcomes.next();
     controller.abort();
-    const left = await collect(outcomes);
-    expect(left.every(({ result }) => result.isOk())).toBe(true);
+    const remaining = await collect(outcomes);
+    expect(remaining.every(({ result }) => result.isOk())).toBe(true);
   });
 
-  it('does not wait for a source that never has done with ending', async () => {
+  it('does not wait for a source whose return() never settles', async () => {
     const controller = new AbortController();
     async function* plants() {
       try {
@@ -82,23 +82,23 @@ describe('an abort of createPlants', () => {
     await outcomes.next();
     await settle();
     controller.abort();
-    const left = await collect(outcomes);
-    expect(left.every(({ result }) => result.isOk())).toBe(true);
+    const remaining = await collect(outcomes);
+    expect(remaining.every(({ result }) => result.isOk())).toBe(true);
   });
 
-  it('finds no listener left behind', async () => {
+  it('leaves no listener after the iteration', async () => {
     const controller = new AbortController();
-    const left = new Set<unknown>();
+    const listeners = new Set<unknown>();
     const { signal } = controller;
-    signal.addEventListener = (_: string, listener: unknown) => void left.add(listener);
-    signal.removeEventListener = (_: string, listener: unknown) => void left.delete(listener);
+    signal.addEventListener = (_: string, listener: unknown) => void listeners.add(listener);
+    signal.removeEventListener = (_: string, listener: unknown) => void listeners.delete(listener);
     await collect(createPlants(quickClient, [plantOf(1)], { signal }));
-    expect(left.size).toBe(0);
+    expect(listeners.size).toBe(0);
   });
 });
 
-describe('who stops taking from createPlants', () => {
-  it('ends the calls in flight and the source', async () => {
+describe('a consumer of createPlants that stops', () => {
+  it('aborts the calls in flight and ends the source', async () => {
     const { seen, plants } = endless();
     const { client, finish, inFlight } = slowClient();
     const outcomes = createPlants(client, plants, { concurrency: 3 });
@@ -107,10 +107,10 @@ describe('who stops taking from createPlants', () => {
     finish(0);
     await first;
     await outcomes.return();
-    expect([seen.isOver, inFlight()]).toEqual([true, 0]);
+    expect([seen.isClosed, inFlight()]).toEqual([true, 0]);
   });
 
-  it('is not kept waiting by an outcome that is still to come', async () => {
+  it('does not wait for a pending outcome', async () => {
     const { plants } = endless();
     const { client, inFlight } = slowClient();
     const outcomes = createPlants(client, plants, { concurrency: 3 });
@@ -122,12 +122,13 @@ describe('who stops taking from createPlants', () => {
     expect(await outcomes.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('is not kept waiting by a source that owes a plant, nor thrown what that throws', async () => {
-    const given = [plantOf(1)];
+  it('does not wait for a source with a pending next(), and ignores its error', async () => {
+    const available = [plantOf(1)];
     const plants = {
       [Symbol.asyncIterator]: () => ({
         next: async () => {
-          const value = given.shift() ?? (await new Promise<ReturnType<typeof plantOf>>(() => {}));
+          const value =
+            available.shift() ?? (await new Promise<ReturnType<typeof plantOf>>(() => {}));
           return { done: false as const, value };
         },
         return: () => {
@@ -144,7 +145,7 @@ describe('who stops taking from createPlants', () => {
     expect(seen).toEqual([0]);
   });
 
-  it('waits for the end of a source that owes nothing, and is thrown what it throws', async () => {
+  it('waits for the return() of a source without a pending next(), and receives its error', async () => {
     async function* plants() {
       try {
         for (let id = 0; ; id += 1) yield plantOf(id);
@@ -153,37 +154,37 @@ describe('who stops taking from createPlants', () => {
         AbortSignal.abort(new Error('cannot close the file')).throwIfAborted();
       }
     }
-    const taking = async () => {
+    const consume = async () => {
       for await (const _ of createPlants(quickClient, plants(), { concurrency: 1 })) {
         await settle();
         break;
       }
     };
-    await expect(taking()).rejects.toThrow('cannot close the file');
+    await expect(consume()).rejects.toThrow('cannot close the file');
   });
 });
 
 describe('a source that throws', () => {
-  it('has the outcomes of what it gave before, and is thrown then', async () => {
+  it('yields the outcomes of earlier plants, and then rejects with its error', async () => {
     function* plants() {
       yield plantOf(1);
       yield plantOf(2);
       throw new RangeError('the disk is gone');
     }
     const seen: number[] = [];
-    const taking = (async () => {
+    const consume = (async () => {
       for await (const { newPlant } of createPlants(quickClient, plants())) seen.push(newPlant.id);
     })();
-    await expect(taking).rejects.toThrow('the disk is gone');
+    await expect(consume).rejects.toThrow('the disk is gone');
     expect(seen).toEqual([1, 2]);
   });
 
-  it('is thrown where it cannot be iterated over', async () => {
+  it('rejects if it is not iterable', async () => {
     const outcomes = createPlants(quickClient, untyped(7));
     await expect(outcomes.next()).rejects.toThrow(TypeError);
   });
 
-  it('is thrown where its results are no objects, as in a loop', async () => {
+  it('rejects if its iterator results are not objects, as for await does', async () => {
     const plants = { [Symbol.iterator]: () => ({ next: () => untyped(7) }) };
     await expect(createPlants(quickClient, plants).next()).rejects.toThrow(TypeError);
   });

@@ -5,20 +5,20 @@ import type { Plant } from './plant.ts';
 /** Options of `createPlants`. */
 export type CreatePlantsOptions = {
   /**
-   * Maximum number of plants that were read from the source and whose outcome was not taken yet, in
-   * flight included. Default: 8, also for a value that is not a whole number of at least 1.
+   * Maximum number of plants that were read from the source and whose outcome was not consumed yet,
+   * including those in flight. Default: 8, also for a value that is not a whole number of at least 1.
    */
   readonly concurrency?: number | undefined;
-  /** Ends the calls in flight as `aborted`, and then the iteration. Default: none. */
+  /** Aborts the calls in flight, with the error `aborted`, and then ends the iteration. Default: none. */
   readonly signal?: AbortSignal | undefined;
 };
 
 /** The outcome of one plant. */
 export type PlantOutcome<Given> = {
-  /** Its place in the source, from 0 on. */
+  /** Index of the plant in the source, from 0. */
   readonly index: number;
-  /** The plant as the source gave it, with whatever other members it has. */
+  /** The plant that the source yielded, including additional members. */
   readonly newPlant: Given;
-  /** What its call returned. */
+  /** The result of its call. */
   readonly result: Result<Plant, CreatePlantError>;
 };

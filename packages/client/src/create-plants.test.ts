@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientWith, errorOf, never, untyped } from '../test/fixtures.ts';
+import { createTestClient, errorOf, never, untyped } from '../test/fixtures.ts';
 import { collect, endless, plantOf, quickClient, settle, slowClient } from '../test/plants.ts';
 import { createClient, createPlants, type PlantClient } from './index.ts';
 
@@ -16,7 +16,7 @@ describe('createPlants', () => {
     ]);
   });
 
-  it('takes what comes asynchronously, and gives back what it was given', async () => {
+  it('accepts an async iterable, and yields each plant with its additional members', async () => {
     async function* lines() {
       yield { ...plantOf(1), line: 10 };
       yield { ...plantOf(2), line: 20 };
@@ -25,7 +25,7 @@ describe('createPlants', () => {
     expect(outcomes.map(({ newPlant }) => newPlant.line)).toEqual([10, 20]);
   });
 
-  it('lets one slow plant delay no other', async () => {
+  it('does not delay other plants for a slow one', async () => {
     const { client, finish } = slowClient();
     const createPlant: PlantClient['createPlant'] = (plant, options) =>
       (plant.id === 0 ? client : quickClient).createPlant(plant, options);
@@ -39,7 +39,7 @@ describe('createPlants', () => {
     await outcomes.return();
   });
 
-  it('yields an outcome before a slow source has its next plant', async () => {
+  it('yields an outcome while the source has no next plant', async () => {
     async function* plants() {
       yield plantOf(1);
       await new Promise(() => undefined);
@@ -48,14 +48,14 @@ describe('createPlants', () => {
     expect((await outcomes.next()).value?.result.isOk()).toBe(true);
   });
 
-  it('holds no more plants of an endless source than it may', async () => {
+  it('reads at most concurrency plants of an endless source ahead', async () => {
     const { seen, plants } = endless();
     const { client, finish, inFlight } = slowClient();
     const outcomes = createPlants(client, plants, { concurrency: 3 });
     const first = outcomes.next();
     await settle();
     expect([seen.taken, inFlight()]).toEqual([3, 3]);
-    // One that ends is taken at once, the next ones are held until they are taken.
+    // The pending next() consumes the first outcome; the second one waits for its consumer.
     for (const id of [1, 2]) finish(id);
     expect((await first).value?.index).toBe(1);
     await settle();
@@ -67,7 +67,7 @@ describe('createPlants', () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN, Infinity, '3'])(
-    'holds 8 where it is told %s',
+    'uses a concurrency of 8 for the invalid value %s',
     async (concurrency) => {
       const { seen, plants } = endless();
       const { client } = slowClient();
@@ -81,7 +81,7 @@ describe('createPlants', () => {
     },
   );
 
-  it('goes on after errors, which are outcomes', async () => {
+  it('yields errors as outcomes and continues', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token: 't' });
     const plants = [plantOf(0.5), untyped(null), plantOf(Number.NaN)];
     const kinds = (await collect(createPlants(client, plants))).map(({ result }) =>
@@ -90,22 +90,22 @@ describe('createPlants', () => {
     expect(kinds).toEqual(['request-invalid', 'request-invalid', 'request-invalid']);
   });
 
-  it('has the client refuse what is no signal, plant by plant', async () => {
+  it('yields signal-invalid for each plant if the signal is invalid', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token: 't' });
     const outcomes = createPlants(client, [plantOf(1)], { signal: untyped({}) });
     const [outcome] = await collect(outcomes);
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
 
-  it('has the client refuse a signal that cannot say whether it aborted', async () => {
-    const client = clientWith(never);
+  it('yields signal-invalid for a signal without aborted', async () => {
+    const client = createTestClient(never);
     const signal = untyped(new EventTarget());
     expect(await errorOf(client, signal)).toMatchObject({ reason: 'signal-invalid' });
     const [outcome] = await collect(createPlants(client, [plantOf(1)], { signal }));
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
 
-  it('takes a signal at which nobody can listen, as a single call does', async () => {
+  it('accepts a signal whose addEventListener throws, as a single call does', async () => {
     const { seen, plants } = endless();
     const signal = untyped({
       aborted: false,
@@ -117,42 +117,42 @@ describe('createPlants', () => {
       expect(result.isOk()).toBe(true);
       break;
     }
-    expect(seen.isOver).toBe(true);
+    expect(seen.isClosed).toBe(true);
   });
 
-  it('lets an abort through while it is refused plants without end', async () => {
+  it('can be aborted during an endless source of invalid plants', async () => {
     const controller = new AbortController();
     function* plants() {
       for (;;) yield plantOf(0.5);
     }
     const { signal } = controller;
-    const outcomes = createPlants(clientWith(never), plants(), { signal });
+    const outcomes = createPlants(createTestClient(never), plants(), { signal });
     setTimeout(() => controller.abort());
     for await (const { index } of outcomes) if (index === 100_000) break;
     expect(signal.aborted).toBe(true);
   });
 });
 
-describe('a client that throws or rejects', () => {
-  const broken = new Error('a broken stand-in');
+describe('createPlants with a client that throws or rejects', () => {
+  const broken = new Error('a broken test double');
   const throwing: PlantClient['createPlant'] = () => {
     throw broken;
   };
 
   it.each([throwing, untyped(async () => throwing(plantOf(1)))])(
-    'is thrown when it does so, and the other calls end (number %#)',
+    'rejects with the error, after the other calls have ended (number %#)',
     async (fail: PlantClient['createPlant']) => {
       const unhandled: unknown[] = [];
-      const note = (reason: unknown) => unhandled.push(reason);
-      process.on('unhandledRejection', note);
+      const record = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', record);
       const { seen, plants } = endless();
       const { client, inFlight } = slowClient();
       const createPlant: typeof fail = (plant, options) =>
         plant.id === 1 ? fail(plant, options) : client.createPlant(plant, options);
       const outcomes = createPlants({ createPlant }, plants, { concurrency: 3 });
       await expect(outcomes.next()).rejects.toBe(broken);
-      expect([seen.isOver, inFlight()]).toEqual([true, 0]);
-      process.off('unhandledRejection', note);
+      expect([seen.isClosed, inFlight()]).toEqual([true, 0]);
+      process.off('unhandledRejection', record);
       expect(unhandled).toEqual([]);
     },
   );

@@ -1,23 +1,23 @@
 import type { PlantClient } from './create-client.ts';
 import type { CreatePlantsOptions, PlantOutcome } from './create-plants-options.ts';
-import { ignoreErrors, isSignal, nextTurn, readMember } from './lenient.ts';
+import { ignoreErrors, isSignal, nextTurn, readMember } from './untrusted.ts';
 import type { NewPlant } from './plant.ts';
-import { onAbort } from './within.ts';
+import { onAbort } from './with-timeout.ts';
 
 /**
- * Creates many plants, some at a time, and yields each outcome as soon as there is one: a slow plant
- * delays no other. Sort by `index` for the order of the source. Memory is bounded over an endless
- * source: no more than `concurrency` plants are held. An error of a call is an outcome and ends nothing.
+ * Creates many plants concurrently, and yields each outcome when its call ends, so that a slow plant does
+ * not delay others. Sort by `index` for the order of the source. At most `concurrency` plants are in
+ * memory, also for an endless source. An error of a call is an outcome and does not end the iteration.
  *
- * After an abort nothing more is read; each plant that was read still has its outcome, and then the
- * iteration ends without an error. A consumer that stops (`break`, `return()`) aborts the calls in
- * flight, waits for them to end, and gets no outcome of them; creating those plants again is safe.
- * In both cases `return()` is called on the source, if it was begun, once it has returned the plant
- * that it was asked for; only a consumer that stops waits for that, and only if no such plant is
- * missing. If the source throws, the outcomes of the plants before come first, and then the iteration
- * throws the same.
+ * After an abort, no further plant is read. Each plant that was read still yields its outcome, and then
+ * the iteration ends without an error. A consumer that stops (`break`, `return()`) aborts the calls in
+ * flight and waits for them to end; their outcomes are lost, and creating those plants again is safe.
  *
- * @param plants Any iterable or async iterable; its plants may have more members, such as a line number.
+ * In both cases `return()` is called on a source that was started, after its pending `next()` has settled.
+ * Only a consumer that stops waits for `return()`, and only if no `next()` is pending. If the source
+ * throws, the iteration yields the outcomes of the plants that were read and then throws the same error.
+ *
+ * @param plants Any iterable or async iterable. Its plants may have additional members, such as a line number.
  * @example
  * ```ts
  * import { createClient, createPlants } from '@plantstore/client';
@@ -34,24 +34,24 @@ export const createPlants = <Given extends NewPlant>(
   plants: Iterable<Given> | AsyncIterable<Given>,
   options?: CreatePlantsOptions,
 ): AsyncGenerator<PlantOutcome<Given>, void, void> => {
-  const asked = readMember(options, 'concurrency');
-  const concurrency = Number.isSafeInteger(asked) && Number(asked) > 0 ? Number(asked) : 8;
+  const option = readMember(options, 'concurrency');
+  const concurrency = Number.isSafeInteger(option) && Number(option) > 0 ? Number(option) : 8;
   const signal = (readMember(options, 'signal') ?? undefined) as AbortSignal | undefined;
   const caller = isSignal(signal) ? signal : undefined;
   const isAborted = () => readMember(caller, 'aborted') === true;
   const stopping = new AbortController();
   const isStopped = () => stopping.signal.aborted || isAborted();
-  // A value that is not a signal is for the client to refuse, plant by plant.
+  // A value that is not a signal is passed on, because the client returns an error for it.
   const callOptions = { signal: signal === caller ? stopping.signal : signal };
 
   const settled: Promise<PlantOutcome<Given>>[] = [];
-  let held = 0;
-  let state = 'reading' as 'reading' | 'paused' | 'over';
-  const isFull = () => held >= concurrency && !isStopped();
-  const isDone = () => held === 0 && (state === 'over' || isStopped());
+  let unconsumed = 0;
+  let state = 'reading' as 'reading' | 'paused' | 'ended';
+  const isFull = () => unconsumed >= concurrency && !isStopped();
+  const isDone = () => unconsumed === 0 && (state === 'ended' || isStopped());
   const waiting: (() => void)[] = [];
-  const change = async () => new Promise<void>((resolve) => void waiting.push(resolve));
-  const announceChange = () => waiting.splice(0).forEach((resolve) => resolve());
+  const nextChange = async () => new Promise<void>((resolve) => void waiting.push(resolve));
+  const notifyChange = () => waiting.splice(0).forEach((resolve) => resolve());
 
   const create = async (index: number, newPlant: Given) =>
     ({ index, newPlant, result: await client.createPlant(newPlant, callOptions) }) as const;
@@ -64,13 +64,13 @@ export const createPlants = <Given extends NewPlant>(
       const outcome = create(index, newPlant);
       void ignoreErrors(() => outcome).then(() => {
         settled.push(outcome);
-        announceChange();
+        notifyChange();
       });
-      held += 1;
+      unconsumed += 1;
       index += 1;
-      // Plants that are refused before sending would leave timers and other work no turn.
+      // Invalid plants settle without I/O and would otherwise block timers and other work.
       if (index % 1000 === 0) await nextTurn();
-      while (isFull()) await change();
+      while (isFull()) await nextChange();
       if (isStopped()) break;
       state = 'reading';
     }
@@ -78,33 +78,33 @@ export const createPlants = <Given extends NewPlant>(
 
   const outcomes = (async function* yieldOutcomes() {
     const removeListener = onAbort(caller, () => stopping.abort(readMember(caller, 'reason')));
-    stopping.signal.addEventListener('abort', announceChange);
+    stopping.signal.addEventListener('abort', notifyChange);
     const reader = isStopped() ? undefined : read();
     void ignoreErrors(() => reader).then(() => {
-      state = 'over';
-      announceChange();
+      state = 'ended';
+      notifyChange();
     });
     try {
       while (!isDone()) {
         const next = settled.shift();
-        if (next) held -= 1;
-        announceChange();
-        // A client that rejects, as a stand-in may, is thrown where its outcome would be.
+        if (next) unconsumed -= 1;
+        notifyChange();
+        // If the client rejects, as a test double may, this throws in place of the outcome.
         if (next) yield await next;
-        else await change();
+        else await nextChange();
       }
     } finally {
-      // A source that is being read may never return a plant; one that an abort ends may throw for it.
-      const isWaitedFor = state !== 'reading' && !isAborted();
+      // A pending next() may never settle, and a source may throw because of the abort.
+      const awaitsReader = state !== 'reading' && !isAborted();
       removeListener();
       stopping.abort();
-      while (held > settled.length) await change();
-      announceChange();
-      if (isWaitedFor) await reader;
+      while (unconsumed > settled.length) await nextChange();
+      notifyChange();
+      if (awaitsReader) await reader;
     }
   })();
   const end = outcomes.return.bind(outcomes);
-  // A generator handles its return only after the outcome that a consumer waits for.
+  // A generator handles return() only after a pending next(), so the calls are aborted here.
   outcomes.return = async (value) => {
     stopping.abort();
     return end(value);

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostile, token } from '../test/fixtures.ts';
 import { describeCause } from './describe-cause.ts';
-import { redactorOf } from './redactor.ts';
+import { createRedactor } from './redactor.ts';
 
-const redact = redactorOf([token]);
+const redact = createRedactor([token]);
 const describeThrown = (thrown: unknown) => describeCause(thrown, redact);
 
 describe('describeCause', () => {
@@ -29,34 +29,34 @@ describe('describeCause', () => {
       { name: 'object', message: '[object Object]' },
     ],
     [hostile, { name: 'function', message: 'a value without text' }],
-  ])('describes what is no error (number %#)', (thrown, description) => {
+  ])('describes a value that is not an error (number %#)', (thrown, description) => {
     expect(describeThrown(thrown)).toEqual(description);
   });
 
-  it('replaces each word that has the token in it, in every text', () => {
+  it('replaces each word that contains the token, in every member', () => {
     const text = `${token}Bearer (${token}${token}).`;
     const cause = { name: text, message: text, code: text };
-    const struck = '*** (***).';
-    const expected = { name: struck, message: struck, code: struck };
+    const redacted = '*** (***).';
+    const expected = { name: redacted, message: redacted, code: redacted };
     expect(describeThrown({ ...cause, cause })).toEqual({ ...expected, cause: expected });
-    expect(describeThrown(text).message).toBe(struck);
-    expect(describeThrown({ toString: () => text }).message).toBe(struck);
+    expect(describeThrown(text).message).toBe(redacted);
+    expect(describeThrown({ toString: () => text }).message).toBe(redacted);
   });
 
-  it('goes four causes deep, also around a circle', () => {
-    const circle: { message: string; cause?: unknown } = { message: 'again' };
-    circle.cause = circle;
+  it('describes four causes at most, also of a circular chain', () => {
+    const circular: { message: string; cause?: unknown } = { message: 'again' };
+    circular.cause = circular;
     const depthOf = (cause: ReturnType<typeof describeThrown> | undefined): number =>
       cause === undefined ? 0 : 1 + depthOf(cause.cause);
-    expect(depthOf(describeThrown(circle))).toBe(4);
+    expect(depthOf(describeThrown(circular))).toBe(4);
   });
 
-  it('never repeats a token, whatever is thrown around it', () => {
+  it('never contains a token, for every surrounding text', () => {
     const tokens = fc.stringMatching(/^[A-Za-z0-9\-._~+/]{6,20}={0,2}$/);
     fc.assert(
       fc.property(tokens, fc.array(fc.string({ maxLength: 3 })), (secret, parts) => {
         const message = parts.join(secret);
-        const described = describeCause({ message, name: secret }, redactorOf([secret]));
+        const described = describeCause({ message, name: secret }, createRedactor([secret]));
         expect(described.message).not.toContain(secret);
         expect(described.name).not.toContain(secret);
       }),

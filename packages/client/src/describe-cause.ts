@@ -1,19 +1,19 @@
-import { orUndefined, readMember } from './lenient.ts';
+import { undefinedOnThrow, readMember } from './untrusted.ts';
 import type { Redact } from './redactor.ts';
 
-/** What was thrown, as plain data without the token: at most four causes deep. */
+/** Description of a thrown value, as plain data without the token; at most four causes deep. */
 export type CauseDescription = {
-  /** Such as `TypeError`; of a value that is not an error, its type. */
+  /** Name of the error, such as `TypeError`, or type of a value that is not an error. */
   readonly name: string;
-  /** The error's message, or the value as text. */
+  /** Message of the error, or the value as a string. */
   readonly message: string;
-  /** Such as `ECONNREFUSED`, where there is one. */
+  /** Code of the error, such as `ECONNREFUSED`, if it has one. */
   readonly code?: string;
-  /** The error's `cause`, or the last of an `AggregateError`'s errors, where there is one. */
+  /** Description of the error's `cause`, or of the last error of an `AggregateError`, if there is one. */
   readonly cause?: CauseDescription;
 };
 
-/** Describes any thrown value, hostile ones included. */
+/** Returns a description of any thrown value, also of a proxy or getter that throws. */
 export const describeCause = (thrown: unknown, redact: Redact, depth = 4): CauseDescription => {
   const textOf = (key: string): string | undefined => {
     const value = readMember(thrown, key);
@@ -27,13 +27,13 @@ export const describeCause = (thrown: unknown, redact: Redact, depth = 4): Cause
   return {
     name: textOf('name') ?? typeof thrown,
     message:
-      textOf('message') ?? redact(orUndefined(() => String(thrown)) ?? 'a value without text'),
+      textOf('message') ?? redact(undefinedOnThrow(() => String(thrown)) ?? 'a value without text'),
     ...(code !== undefined && { code }),
     ...(cause !== undefined && depth > 1 && { cause: describeCause(cause, redact, depth - 1) }),
   };
 };
 
-/** Returns the message of the innermost cause that has one. */
+/** Returns the message of the innermost cause that has a message. */
 export const innermostMessage = ({ message, cause }: CauseDescription): string => {
   const innermost = cause ? innermostMessage(cause) : '';
   return innermost === '' ? message : innermost;

@@ -1,4 +1,4 @@
-/** The names of the service's errors by their numbers; a type test compares them with core's table. */
+/** The name of each error number; a type test compares this with the error table of core. */
 export const errorNames = {
   1000: 'bad-request',
   1001: 'body-missing',

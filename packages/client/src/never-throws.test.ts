@@ -11,14 +11,14 @@ import {
 } from '../test/fixtures.ts';
 import { createClient } from './index.ts';
 
-const garbage = fc.oneof(
+const anyValue = fc.oneof(
   fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, withSparseArray: true }),
   fc.constant(hostileAfterHas),
-  fc.constant(Symbol('garbage')),
+  fc.constant(Symbol('anyValue')),
 );
 const or = <T>(usual: fc.Arbitrary<T>, weight: number, rest: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight, arbitrary: usual }, { weight: 1, arbitrary: rest });
-const mostly = (usual: unknown) => or(fc.constant(usual), 9, garbage);
+const mostly = (usual: unknown) => or(fc.constant(usual), 9, anyValue);
 
 const bodies = fc.oneof(
   fc.json(),
@@ -29,44 +29,44 @@ const bodies = fc.oneof(
 const responses = fc
   .tuple(fc.constantFrom(200, 200, 204, 302, 400, 401, 500, 503), bodies)
   .map(([status, body]) => new Response(status === 204 ? null : body, { status }));
-const streams = garbage.map(
+const streams = anyValue.map(
   (chunk) => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) }),
 );
-const broken = garbage.map(
+const broken = anyValue.map(
   (reason) => new ReadableStream({ start: (controller) => controller.error(reason) }),
 );
 const almostResponses = fc.record(
   {
     status: mostly(200),
-    body: fc.oneof(garbage, streams, broken),
+    body: fc.oneof(anyValue, streams, broken),
     arrayBuffer: fc.oneof(
-      garbage,
-      garbage.map((bytes) => async () => bytes),
+      anyValue,
+      anyValue.map((bytes) => async () => bytes),
     ),
   },
   { requiredKeys: ['status'] },
 );
-// oxlint forbids a literal's member of this name, for the very trouble that it makes.
+// Object.fromEntries, because oxlint forbids a literal with a member `then`.
 const thenables = fc
-  .oneof(garbage, garbage.map(throwing))
+  .oneof(anyValue, anyValue.map(throwing))
   .map((then) => Object.fromEntries([['then', then]]));
-const answers = or(responses, 2, fc.oneof(almostResponses, thenables, garbage));
+const returnValues = or(responses, 2, fc.oneof(almostResponses, thenables, anyValue));
 
 const misbehaving = fc.oneof(
-  garbage,
+  anyValue,
   fc.constant(() => new Promise(() => {})),
-  garbage.map(throwing),
-  garbage.map(rejecting),
+  anyValue.map(throwing),
+  anyValue.map(rejecting),
 );
-const answering = fc.oneof(
-  answers.map((answer) => () => answer),
-  answers.map((answer) => async () => answer),
+const fetches = fc.oneof(
+  returnValues.map((value) => () => value),
+  returnValues.map((value) => async () => value),
 );
 
 const signals = fc.oneof(
-  garbage,
-  garbage.map((reason) => AbortSignal.abort(reason)),
-  garbage.map((reason) => {
+  anyValue,
+  anyValue.map((reason) => AbortSignal.abort(reason)),
+  anyValue.map((reason) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(reason));
     return controller.signal;
@@ -77,16 +77,16 @@ const tokenFunctions = fc.oneof(
   fc.constant(() => token),
   fc.constant(async () => token),
   fc.constant(() => new Promise(() => {})),
-  garbage.map((value) => () => value),
-  garbage.map(throwing),
-  garbage.map(rejecting),
+  anyValue.map((value) => () => value),
+  anyValue.map(throwing),
+  anyValue.map(rejecting),
 );
-const hooks = fc.oneof(garbage, garbage.map(throwing), garbage.map(rejecting));
+const hooks = fc.oneof(anyValue, anyValue.map(throwing), anyValue.map(rejecting));
 
 const options = fc.record({
   baseUrl: mostly(baseUrl),
-  token: fc.oneof({ weight: 9, arbitrary: fc.constant(token) }, tokenFunctions, garbage),
-  fetch: or(answering, 3, misbehaving),
+  token: fc.oneof({ weight: 9, arbitrary: fc.constant(token) }, tokenFunctions, anyValue),
+  fetch: or(fetches, 3, misbehaving),
   attemptTimeoutMs: fc.constant(5),
   timeoutMs: fc.constant(20),
   retries: mostly(1),
@@ -95,15 +95,15 @@ const options = fc.record({
   random: or(fc.constant(Math.random), 1, hooks),
   onRetry: hooks,
 });
-const plants = fc.record({ id: mostly(7n), name: garbage, tag: garbage });
+const plants = fc.record({ id: mostly(7n), name: anyValue, tag: anyValue });
 
 const calls = fc.record({
-  options: or(options, 19, garbage),
-  newPlant: or(fc.constant(plant), 4, fc.oneof(plants, garbage)),
+  options: or(options, 19, anyValue),
+  newPlant: or(fc.constant(plant), 4, fc.oneof(plants, anyValue)),
   callOptions: or(
     fc.constant({}),
     2,
-    or(fc.record({ signal: signals, onSettled: hooks }), 4, garbage),
+    or(fc.record({ signal: signals, onSettled: hooks }), 4, anyValue),
   ),
 });
 
@@ -119,7 +119,7 @@ const kinds = [
 ];
 
 describe('a client', () => {
-  it('answers a result, whatever it is given and whatever fetch does', async () => {
+  it('returns a result for all arguments and every behaviour of fetch', async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(calls, async (call) => {
@@ -135,7 +135,7 @@ describe('a client', () => {
       }),
       { numRuns: 2_000 },
     );
-    // Each outcome comes in dozens, so that one which is missing is no bad luck.
+    // Each kind occurs dozens of times, so a missing one is not a coincidence.
     expect([...seen].toSorted()).toEqual(['ok', ...kinds].toSorted());
   });
 });

@@ -1,17 +1,17 @@
-/** A plant to be created. */
+/** A plant to create. */
 export type NewPlant = {
-  /** An exact int64: a `bigint`, or a safe integer number. */
+  /** The id, an int64: a `bigint`, or a safe integer number. */
   readonly id: bigint | number;
-  /** Any Unicode text without U+0000; the service validates it, not the client. */
+  /** The name: Unicode text without U+0000, validated by the service. */
   readonly name: string;
-  /** Likewise, or absent. */
+  /** The tag: Unicode text without U+0000, validated by the service. Default: none. */
   readonly tag?: string | undefined;
 };
 
 /** A plant as the service returns it: without the id. */
 export type Plant = {
-  /** The name, as it was given. */
+  /** The name, unchanged. */
   name: string;
-  /** The tag, where one was given. */
+  /** The tag, unchanged, if the plant has one. */
   tag?: string;
 };

@@ -1,11 +1,11 @@
-import { orUndefined } from './lenient.ts';
+import { undefinedOnThrow } from './untrusted.ts';
 
-// URL trims and drops white space and controls, calls an empty query, fragment or user info none, and
-// takes any number of slashes before the host.
+// new URL() is more lenient: it removes white space and control characters, ignores an empty query,
+// fragment or user info, and accepts any number of slashes before the host.
 const plainHttpUrl = /^https?:\/\/[^\0-\x20\s/\\?#@]+(?:[/\\][^\0-\x20\s?#]*)?$/i;
 
-/** Where plants are created below a base URL, or nothing where it is no plain http(s) URL. */
+/** Returns the URL of `/plants` below a base URL, or `undefined` if that is not a plain http(s) URL. */
 export const plantsUrl = (baseUrl: unknown): string | undefined =>
   typeof baseUrl === 'string' && plainHttpUrl.test(baseUrl)
-    ? orUndefined(() => new URL(baseUrl).href.replace(/\/?$/, '/plants'))
+    ? undefinedOnThrow(() => new URL(baseUrl).href.replace(/\/?$/, '/plants'))
     : undefined;

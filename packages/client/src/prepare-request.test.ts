@@ -8,7 +8,7 @@ cyclic.push(cyclic);
 
 const settings = readSettings({ baseUrl: 'https://plants.example', token: 'a' });
 
-/** The body of the request, or why there is none. */
+/** Returns the body of the request, or the reason why it is invalid. */
 const bodyOf = (newPlant: unknown) => {
   const request = prepareRequest(settings, untyped(newPlant), undefined);
   return typeof request === 'string' ? request : request.body;
@@ -40,21 +40,21 @@ describe('prepareRequest', () => {
     { valueOf: () => 7 },
     new Number(7),
     Symbol('7'),
-  ])('refuses the id %s', (id) => {
+  ])('returns id-not-exact for the id %s', (id) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe('id-not-exact');
   });
 
-  it('leaves out a tag that is undefined and keeps one that is empty', () => {
+  it('omits a tag that is undefined and sends an empty one', () => {
     expect(bodyOf({ id: 7, name: 'a', tag: undefined })).toBe('{"id":7,"name":"a"}');
     expect(bodyOf({ id: 7, name: 'a', tag: '' })).toBe('{"id":7,"name":"a","tag":""}');
   });
 
-  it('leaves the judgement on name and tag to the service', () => {
+  it('does not validate name and tag', () => {
     expect(bodyOf({ id: 7, tag: null })).toBe('{"id":7,"tag":null}');
     expect(bodyOf({ id: 7, name: '\ud800' })).toBe('{"id":7,"name":"\\ud800"}');
   });
 
-  it('reads each member once, an inherited one too', () => {
+  it('reads each member once, including inherited ones', () => {
     const reads: string[] = [];
     const members: object = { id: 7, name: 'a', tag: 'b' };
     const inherited = new Proxy(members, {
@@ -71,12 +71,12 @@ describe('prepareRequest', () => {
   it.each([
     ['undefined', undefined],
     ['null', null],
-    ['a hostile proxy', hostile],
+    ['a proxy that throws', hostile],
     ['a bigint name', { id: 7, name: 7n }],
-    ['a hostile name', { id: 7, name: hostile }],
+    ['a name that throws on access', { id: 7, name: hostile }],
     ['a throwing toJSON', { id: 7, name: { toJSON: () => JSON.parse('{') as unknown } }],
     ['a cyclic name', { id: 7, name: cyclic }],
-  ])('refuses %s as unwritable, and does not throw', (_what, newPlant) => {
+  ])('returns plant-unwritable for %s', (_what, newPlant) => {
     expect(bodyOf(newPlant)).toBe('plant-unwritable');
   });
 });

@@ -16,7 +16,7 @@ const memoryInUse = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-const forever = () => new AbortController().signal;
+const unabortedSignal = () => new AbortController().signal;
 
 const streamOf = (...chunks: unknown[]) =>
   new ReadableStream({
@@ -30,28 +30,30 @@ const bytesOf = (text: string) =>
   [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte));
 
 describe('readBytes', () => {
-  it('joins characters that were cut in two, and drops a byte order mark', async () => {
+  it('joins characters that are split between chunks', async () => {
     const response = new Response(streamOf(...bytesOf('\ufeffMonstera 🌱é')));
-    expect(await readText(response, forever(), 99)).toBe('Monstera 🌱é');
+    expect(await readText(response, unabortedSignal(), 99)).toBe('Monstera 🌱é');
   });
 
-  it('reads an answer without a body, or without a web stream', async () => {
-    expect(await readText(new Response(null), forever(), 99)).toBe('');
+  it('reads a response without a body, or without a web stream', async () => {
+    expect(await readText(new Response(null), unabortedSignal(), 99)).toBe('');
     const old = untyped({
       body: { pipe: () => undefined },
       arrayBuffer: async () => new TextEncoder().encode('text').buffer,
     });
-    expect(await readText(old, forever(), 99)).toBe('text');
+    expect(await readText(old, unabortedSignal(), 99)).toBe('text');
   });
 
-  it('stops reading once there is more than it may take', async () => {
-    expect(await readText(new Response(streamOf(...bytesOf('1234'))), forever(), 4)).toBe('1234');
+  it('stops reading after maxBytes', async () => {
+    expect(await readText(new Response(streamOf(...bytesOf('1234'))), unabortedSignal(), 4)).toBe(
+      '1234',
+    );
     const response = new Response(streamOf(...bytesOf('1234567')));
-    expect(await readText(response, forever(), 4)).toBe('12345');
+    expect(await readText(response, unabortedSignal(), 4)).toBe('12345');
     expect(response.body?.locked).toBe(false);
   });
 
-  it('does not wait until what is too long has been cancelled', async () => {
+  it('does not wait for the cancellation of a body that is too long', async () => {
     const { promise: cancelled, resolve } = Promise.withResolvers<undefined>();
     const body = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(4)),
@@ -60,27 +62,27 @@ describe('readBytes', () => {
         return new Promise(() => {});
       },
     });
-    expect(await readBytes(untyped({ body }), forever(), 7)).toHaveLength(8);
+    expect(await readBytes(untyped({ body }), unabortedSignal(), 7)).toHaveLength(8);
     await cancelled;
   });
 
   it.each([['text'], [undefined], [7], [{}]])(
-    'refuses a chunk that is no bytes (number %#)',
+    'rejects for a chunk that is not bytes (number %#)',
     async (chunk) => {
       const response = untyped({ body: streamOf(chunk) });
-      await expect(readText(response, forever(), 99)).rejects.toThrow(Error);
+      await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
     },
   );
 
-  it('lets timers have their turn while empty chunks never stop, and keeps none of them', async () => {
+  it('lets timers run during endless empty chunks, and retains no chunk', async () => {
     const controller = new AbortController();
     const { promise: enough, resolve } = Promise.withResolvers<undefined>();
-    const given: WeakRef<Uint8Array>[] = [];
+    const chunks: WeakRef<Uint8Array>[] = [];
     let cancelled = false;
     const body = new ReadableStream({
       pull: (stream) => {
         const chunk = new Uint8Array(0);
-        if (given.push(new WeakRef(chunk)) === 10_000) setTimeout(resolve, 0, undefined);
+        if (chunks.push(new WeakRef(chunk)) === 10_000) setTimeout(resolve, 0, undefined);
         stream.enqueue(chunk);
       },
       cancel: () => {
@@ -90,7 +92,7 @@ describe('readBytes', () => {
     const reading = readText(untyped({ body }), controller.signal, 99);
     await enough;
     collectGarbage();
-    expect(given[0]?.deref()).toBeUndefined();
+    expect(chunks[0]?.deref()).toBeUndefined();
     controller.abort();
     expect(await reading).toBe('');
     expect(cancelled).toBe(true);
@@ -98,20 +100,20 @@ describe('readBytes', () => {
   });
 });
 
-it('keeps a body in chunks of one byte in about twice its size', async () => {
+it('uses about twice the size of a body for chunks of one byte', async () => {
   const size = 200_000;
   const before = memoryInUse();
-  let kept = 0;
+  let used = 0;
   let sent = 0;
   const body = new ReadableStream({
     pull(controller) {
       if (sent === size) {
-        kept = memoryInUse() - before;
+        used = memoryInUse() - before;
         controller.close();
       } else controller.enqueue(new Uint8Array(1));
       sent += 1;
     },
   });
-  expect(await readBytes(new Response(body), forever(), size)).toHaveLength(size);
-  expect(kept).toBeLessThan(5 * size);
+  expect(await readBytes(new Response(body), unabortedSignal(), size)).toHaveLength(size);
+  expect(used).toBeLessThan(5 * size);
 });

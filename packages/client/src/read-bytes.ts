@@ -1,41 +1,41 @@
 import type { FetchResponse } from './client-options.ts';
-import { ignoreErrors, nextTurn } from './lenient.ts';
+import { ignoreErrors, nextTurn } from './untrusted.ts';
 
-/** How many chunks are read before timers and other work run. */
+/** Number of chunks to read before timers and other work can run. */
 const chunksPerTurn = 1000;
 
 /**
- * Reads a response's body until it ends or has more than `longest` bytes. Rejects with whatever goes
- * wrong; the body is then cancelled and unlocked, as it is when `signal` aborts or it is too long.
+ * Reads the body of a response until it ends or has more than `maxBytes` bytes. Rejects if the body fails.
+ * If it fails or is too long, or if `signal` aborts, the body is cancelled and unlocked.
  */
 export const readBytes = async (
   response: FetchResponse,
   signal: AbortSignal,
-  longest: number,
+  maxBytes: number,
 ): Promise<Uint8Array> => {
   const body = response.body as ReadableStream<Uint8Array> | null | undefined;
-  // An opaque redirect has no body, and some injected fetches have no web stream.
+  // An opaque redirect has no body, and the body of an injected fetch may not be a web stream.
   if (typeof body?.getReader !== 'function')
-    // A DataView refuses a value that is not a buffer, which an array of bytes would take for its length.
+    // DataView throws for a value that is not a buffer; Uint8Array would take a number as its length.
     return new Uint8Array(new DataView(await response.arrayBuffer()).buffer);
   const reader = body.getReader();
-  // A fake reader may be a promise that rejects.
+  // The reader of an injected fetch may be a promise that rejects.
   void ignoreErrors(() => reader);
   const cancel = () => void ignoreErrors(() => reader.cancel());
   signal.addEventListener('abort', cancel);
-  // One buffer, because a chunk of one byte takes hundreds of bytes if it is kept.
+  // One buffer, because keeping a chunk of one byte takes hundreds of bytes of memory.
   let bytes: Uint8Array = new Uint8Array();
   let size = 0;
-  let isOver = false;
+  let isDone = false;
   try {
-    for (let reads = 1; size <= longest && !signal.aborted; reads += 1) {
+    for (let reads = 1; size <= maxBytes && !signal.aborted; reads += 1) {
       const { done, value } = await reader.read();
-      isOver = done;
+      isDone = done;
       if (done) break;
       if (!(value.byteLength >= 0)) throw new TypeError('a chunk of the body is not bytes');
       const start = size;
       size += value.byteLength;
-      // Most bodies are one chunk, which needs no copy.
+      // Most bodies are a single chunk, which needs no copy.
       if (start === 0) bytes = value;
       else {
         if (size > bytes.length) {
@@ -48,7 +48,7 @@ export const readBytes = async (
       if (reads % chunksPerTurn === 0) await nextTurn();
     }
   } finally {
-    if (!isOver) cancel();
+    if (!isDone) cancel();
     void ignoreErrors(() => reader.releaseLock());
   }
   return bytes.subarray(0, size);

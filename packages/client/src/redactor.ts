@@ -1,50 +1,52 @@
-/** Replaces each word of a text that contains a token, and the last word where the text is cut off. */
-export type Redact = (text: string, isCut?: boolean) => string;
+/** Replaces each word that contains a token, and the last word of a truncated text, with `***`. */
+export type Redact = (text: string, isTruncated?: boolean) => string;
 
-/** A character as JSON, a URL or HTML may escape it, or the backslashes that JSON may put before one. */
+/** A character escaped by JSON, a URL or HTML, or backslashes of JSON before a character. */
 const escaped = /(?:\\+u00|%|&#x0*)([\da-f]{2});?|&#(\d+);?|\\+/gi;
 
-/** Returns a text with its outermost escapes undone. */
+/** Returns a text without its outermost layer of escapes. */
 const unescaped = (text: string): string =>
   text.replace(escaped, (_, hex?: string, code = hex && `0x${hex}`) =>
     code ? String.fromCharCode(Number(code)) : '',
   );
 
-/** A run of the characters that tokens, their escapes and base64 consist of. */
+/** A run of the characters of tokens, escapes and base64. */
 const words = /[\w.~+/=%&#;\\-]+/g;
 
-// Base64 and its URL form differ in two characters, of which a token can cause this one.
-const unified = (text: string): string => text.replace(/-/g, '+');
+// Base64 and base64url differ in two characters, of which an encoded token can contain only this one.
+const toBase64Alphabet = (text: string): string => text.replace(/-/g, '+');
 
 /**
- * Returns the texts by which a token is recognized: its first 16 characters, as they are and in base64
- * at each of three offsets. The time to search grows with the text alone, and a token that another
- * program has cut off is found, too.
+ * Returns the texts to search for: the first 16 characters of a token, plain and in base64 at each of three
+ * offsets. The search time depends on the length of the text only, and a token that another program has
+ * truncated is found, too.
  */
-const marksOf = (token: string): string[] => {
+const searchTextsOf = (token: string): string[] => {
   const head = token.slice(0, 16);
   const inBase64 = [0, 1, 2].map((offset) =>
     btoa(' '.repeat(offset) + head).slice(offset && offset + 1, ((offset + head.length) * 4) / 3),
   );
-  // Shorter ones would be found in other words.
-  return [head, ...inBase64.filter((mark) => mark.length > 5)].map(unified);
+  // Shorter ones would match other words.
+  return [head, ...inBase64.filter((encoded) => encoded.length > 5)].map(toBase64Alphabet);
 };
 
-// A text may have been escaped repeatedly, as JSON in a URL is.
-const hasMark = (word: string, marks: readonly string[], layers = 4): boolean => {
-  const text = unified(word);
+// A text may have several layers of escapes, such as JSON in a URL.
+const containsToken = (word: string, searchTexts: readonly string[], layers = 4): boolean => {
+  const text = toBase64Alphabet(word);
   const plain = unescaped(word);
   return (
-    marks.some((mark) => text.includes(mark)) ||
-    (layers > 0 && plain !== word && hasMark(plain, marks, layers - 1))
+    searchTexts.some((searchText) => text.includes(searchText)) ||
+    (layers > 0 && plain !== word && containsToken(plain, searchTexts, layers - 1))
   );
 };
 
-export const redactorOf =
+export const createRedactor =
   (tokens: readonly string[]): Redact =>
-  (text, isCut) => {
-    const marks = tokens.flatMap(marksOf);
+  (text, isTruncated) => {
+    const searchTexts = tokens.flatMap(searchTextsOf);
     return text.replace(words, (word, start: number) =>
-      (isCut && start + word.length === text.length) || hasMark(word, marks) ? '***' : word,
+      (isTruncated && start + word.length === text.length) || containsToken(word, searchTexts)
+        ? '***'
+        : word,
     );
   };

@@ -1,17 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { clientWith, errorOf, hostile, never, plant, token, untyped } from '../test/fixtures.ts';
+import {
+  createTestClient,
+  errorOf,
+  hostile,
+  never,
+  plant,
+  token,
+  untyped,
+} from '../test/fixtures.ts';
 import type { ClientOptions, CreatePlantOptions, FetchInit, RequestHeaders } from './index.ts';
 
 const own = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 
-/** The headers of each request of a call that succeeds at its last attempt. */
+/** Returns the headers of each request of a call that succeeds at its last attempt. */
 const headersOf = async (
   options: Partial<ClientOptions>,
   callOptions?: CreatePlantOptions,
   statuses = [200],
 ) => {
   const sent: FetchInit['headers'][] = [];
-  const client = clientWith(async (_url, init) => {
+  const client = createTestClient(async (_url, init) => {
     sent.push(init.headers);
     return new Response('{"name":"a"}', { status: statuses[sent.length - 1] ?? 200 });
   }, options);
@@ -23,7 +31,7 @@ describe('headers', () => {
   const trace = { traceparent: '00-1-2-01' };
 
   it.each<RequestHeaders>([trace, () => trace, async () => trace])(
-    'of the client are sent, whether an object or a function (number %#)',
+    'of the client and of a call are sent, as an object or a function (number %#)',
     async (headers) => {
       expect(await headersOf({ headers })).toEqual([{ ...own, ...trace }]);
       expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);
@@ -41,7 +49,7 @@ describe('headers', () => {
     expect(await headersOf({ headers }, { headers })).toEqual([own]);
   });
 
-  it('come from a function that is called once for a call, however often that is repeated', async () => {
+  it('come from a function that is called once for a call, with any number of attempts', async () => {
     let calls = 0;
     const headers = () => ({ 'x-calls': `${++calls}` });
     const sent = await headersOf({ headers, retries: 2, retryDelayMs: 0 }, {}, [503, 503, 200]);
@@ -50,7 +58,7 @@ describe('headers', () => {
 
   it('of a call are read before it returns', async () => {
     const headers = { 'x-key': 'before' };
-    const client = clientWith(async (_url, init) => {
+    const client = createTestClient(async (_url, init) => {
       expect(init.headers['x-key']).toBe('before');
       return new Response('{"name":"a"}');
     });
@@ -71,25 +79,28 @@ describe('headers', () => {
     () => JSON.parse('{') as object,
     () => Promise.reject(new Error('secret')),
     async () => ({ 'x-key': '\0' }),
-  ])('that are wrong are refused before anything is sent (number %#)', async (headers) => {
-    const client = clientWith(() => Promise.reject(new Error('was called')));
-    const expected = {
-      kind: 'request-invalid',
-      reason: 'headers-invalid',
-      message: 'headers must be valid fields, or a function that returns them',
-      attempts: 0,
-    };
-    const created = await client.createPlant(plant, { headers: untyped(headers) });
-    expect(created._unsafeUnwrapErr()).toEqual(expected);
-    const clients = clientWith(() => Promise.reject(new Error('was called')), {
-      headers: untyped(headers),
-    });
-    expect(await errorOf(clients)).toEqual(expected);
-  });
+  ])(
+    'that are invalid return headers-invalid, and nothing is sent (number %#)',
+    async (headers) => {
+      const client = createTestClient(() => Promise.reject(new Error('was called')));
+      const expected = {
+        kind: 'request-invalid',
+        reason: 'headers-invalid',
+        message: 'headers must be valid fields, or a function that returns them',
+        attempts: 0,
+      };
+      const created = await client.createPlant(plant, { headers: untyped(headers) });
+      expect(created._unsafeUnwrapErr()).toEqual(expected);
+      const clients = createTestClient(() => Promise.reject(new Error('was called')), {
+        headers: untyped(headers),
+      });
+      expect(await errorOf(clients)).toEqual(expected);
+    },
+  );
 
-  it('that never come are a timeout in their phase, or aborted', async () => {
+  it('whose function never settles are a timeout in their phase, or aborted', async () => {
     const headers = untyped(never);
-    const client = clientWith(never, { headers, timeoutMs: 50 });
+    const client = createTestClient(never, { headers, timeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
       phase: 'request-headers',
@@ -97,7 +108,7 @@ describe('headers', () => {
       attempts: 0,
     });
     const controller = new AbortController();
-    const creating = errorOf(clientWith(never, { headers }), controller.signal);
+    const creating = errorOf(createTestClient(never, { headers }), controller.signal);
     controller.abort();
     expect(await creating).toMatchObject({ kind: 'aborted', attempts: 0 });
   });

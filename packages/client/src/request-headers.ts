@@ -1,8 +1,8 @@
-import { isFunction } from './lenient.ts';
+import { isFunction } from './untrusted.ts';
 
 /**
- * Merges header fields, of which earlier ones win; `undefined` where they are invalid or a function
- * fails. `Authorization` and `Content-Type` are left to the client.
+ * Returns the merged header fields of several sources, of which earlier ones take precedence, or
+ * `undefined` if a source is invalid or its function fails. `Authorization` and `Content-Type` are removed.
  */
 export const mergeHeaders = async (
   sources: readonly unknown[],
@@ -10,9 +10,9 @@ export const mergeHeaders = async (
   const fields: Record<string, string> = {};
   try {
     for (const source of sources) {
-      const given = isFunction(source) ? await source() : source;
-      // Names come in lower case, so two spellings of one name do not add up.
-      new Headers(given as Record<string, string>).forEach((value, name) => {
+      const headers = isFunction(source) ? await source() : source;
+      // Headers lowercases names, so names that differ in case are merged.
+      new Headers(headers as Record<string, string>).forEach((value, name) => {
         fields[name] ??= value;
       });
     }

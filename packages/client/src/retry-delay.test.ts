@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { clientWith, errorOf, hostile, untyped } from '../test/fixtures.ts';
+import { createTestClient, errorOf, hostile, untyped } from '../test/fixtures.ts';
 import type { ClientOptions, Retry } from './index.ts';
 
-/** The waits that a client announces before the fifth attempt fails too. */
+/** Returns the waits that onRetry receives in a call whose attempts all fail. */
 const waitsOf = async (options: Partial<ClientOptions>, headers: Record<string, string> = {}) => {
   const retries: Retry[] = [];
-  const client = clientWith(async () => new Response('', { status: 503, headers }), {
+  const client = createTestClient(async () => new Response('', { status: 503, headers }), {
     retries: 4,
     onRetry: (retry) => retries.push(retry),
     ...options,
@@ -32,32 +32,32 @@ describe('the wait before the next attempt', () => {
     () => untyped(hostile),
     () => JSON.parse('{') as number,
     untyped(7),
-  ])('takes half for a source of randomness that is none (number %#)', async (random) => {
+  ])('is half of the backoff for an invalid random function (number %#)', async (random) => {
     expect(await waitsOf({ random, retryDelayMs: 2, maxRetryDelayMs: 2 })).toEqual([1, 1, 1, 1]);
   });
 
-  it('is really waited', async () => {
+  it('delays the next attempt', async () => {
     const start = performance.now();
     await waitsOf({ retries: 2, retryDelayMs: 40, maxRetryDelayMs: 40, random: () => 1 });
     // A timer may come a millisecond early.
     expect(performance.now() - start).toBeGreaterThan(70);
   });
 
-  it('is at least what Retry-After asks for, in seconds', async () => {
+  it('includes a Retry-After in seconds', async () => {
     const random = () => 1;
     const delays = { retryDelayMs: 5, retries: 1, random };
     expect(await waitsOf(delays, { 'retry-after': '1' })).toEqual([1005]);
     expect(await waitsOf(delays, { 'retry-after': '0' })).toEqual([5]);
   });
 
-  it('is at least what Retry-After asks for, as a date', async () => {
+  it('includes a Retry-After that is a date', async () => {
     const soon = new Date(Date.now() + 2_000).toUTCString();
     const [waitMs = 0] = await waitsOf({ retryDelayMs: 0, retries: 1 }, { 'retry-after': soon });
     expect(waitMs).toBeGreaterThan(0);
     expect(waitMs).toBeLessThanOrEqual(2_000);
   });
 
-  it('knows the older form of a date, which recipients must accept', async () => {
+  it('accepts the obsolete RFC 850 date in Retry-After', async () => {
     expect(await waitsOf({}, { 'retry-after': 'Friday, 31-Dec-49 23:59:59 GMT' })).toEqual([]);
     const delays = { retryDelayMs: 1, random: () => 1, retries: 1 };
     const past = { 'retry-after': 'Sunday, 06-Nov-94 08:49:37 GMT' };
@@ -72,18 +72,18 @@ describe('the wait before the next attempt', () => {
     '1e9',
     'soon',
     '2099-01-01',
-    // Of two fields.
+    // Two combined fields.
     '1, 2',
-    // Without a zone, which Date.parse takes for local time.
+    // Without a time zone, which Date.parse reads as local time.
     'Thu Dec 31 23:59:59 2099',
     'x, GMT',
-  ])('takes no notice of a Retry-After that is over or none: "%s"', async (header) => {
+  ])('ignores a past or invalid Retry-After: "%s"', async (header) => {
     const delays = { retryDelayMs: 1, random: () => 1, retries: 1 };
     expect(await waitsOf(delays, { 'retry-after': header })).toEqual([1]);
   });
 
   it.each(['31', '9'.repeat(400), 'Fri, 31 Dec 2999 23:59:59 GMT'])(
-    'ends the call at once where a Retry-After of %s would outlast its clock',
+    'ends the call at once if a Retry-After of %s would exceed its time limit',
     async (header) => {
       const start = performance.now();
       expect(await waitsOf({}, { 'retry-after': header })).toEqual([]);
@@ -91,7 +91,7 @@ describe('the wait before the next attempt', () => {
     },
   );
 
-  it('ends the call at once where the backoff would outlast its clock', async () => {
+  it('ends the call at once if the backoff would exceed its time limit', async () => {
     const delays = { retryDelayMs: 30_000, maxRetryDelayMs: 30_000, random: () => 1 };
     expect(await waitsOf(delays)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  answering,
-  clientWith,
+  respondWith,
+  createTestClient,
   errorOf,
   hostile,
   never,
@@ -9,23 +9,23 @@ import {
   token,
   untyped,
 } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import { startServer } from '../test/start-server.ts';
 import { type ClientOptions, createClient, type Retry } from './index.ts';
 
 const quick = { retryDelayMs: 1 };
 
-/** A server that fails some times before it creates, each time in its own way. */
-const failing = async (...failures: Parameters<typeof serve>[0][]) => {
-  const left = [...failures];
+/** Starts a server that handles its first requests with the given listeners, and then responds with 200. */
+const failing = async (...failures: Parameters<typeof startServer>[0][]) => {
+  const remaining = [...failures];
   const bodies: string[] = [];
-  const baseUrl = await serve((request, response) => {
+  const baseUrl = await startServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => {
       body += text;
     });
     request.on('end', () => {
       bodies.push(body);
-      (left.shift() ?? answering(200, '{"name":"Monstera"}'))(request, response);
+      (remaining.shift() ?? respondWith(200, '{"name":"Monstera"}'))(request, response);
     });
   });
   return { baseUrl, bodies };
@@ -39,16 +39,16 @@ const attemptsOf = async (options: ClientOptions) => {
   return { created, settled };
 };
 
-describe('a client repeats', () => {
-  it.each([408, 429, 502, 503, 504])('a request that is answered %i', async (status) => {
-    const { baseUrl, bodies } = await failing(answering(status, 'soon'));
+describe('a client retries', () => {
+  it.each([408, 429, 502, 503, 504])('after a response with status %i', async (status) => {
+    const { baseUrl, bodies } = await failing(respondWith(status, 'soon'));
     const { created, settled } = await attemptsOf({ baseUrl, token, ...quick });
     expect(created).toMatchObject({ value: { name: 'Monstera' } });
     expect(settled).toEqual([2]);
     expect(new Set(bodies).size).toBe(1);
   });
 
-  it('a request whose connection is reset, before the answer or halfway through it', async () => {
+  it('after a connection reset, before or during the response', async () => {
     const { baseUrl } = await failing(
       (request) => request.socket.resetAndDestroy(),
       (request, response) => {
@@ -61,7 +61,7 @@ describe('a client repeats', () => {
     expect(settled).toEqual([3]);
   });
 
-  it('a request that is not answered in time', async () => {
+  it('after an attempt that timed out', async () => {
     const { baseUrl } = await failing(() => {});
     const { created, settled } = await attemptsOf({
       baseUrl,
@@ -73,7 +73,7 @@ describe('a client repeats', () => {
     expect(settled).toEqual([2]);
   });
 
-  it('three times at most, unless it is told another number', async () => {
+  it('at most three times, or as often as retries says', async () => {
     const broken = () => Promise.reject(new Error('broken'));
     for (const [retries, attempts] of [
       [undefined, 4],
@@ -81,13 +81,13 @@ describe('a client repeats', () => {
       [1, 2],
       [6, 7],
     ]) {
-      const error = await errorOf(clientWith(broken, { retries, ...quick }));
+      const error = await errorOf(createTestClient(broken, { retries, ...quick }));
       expect(error).toMatchObject({ kind: 'network', attempts });
     }
   });
 });
 
-describe('a client does not repeat', () => {
+describe('a client does not retry', () => {
   it.each([
     [400, '{"error":1401,"message":"taken"}', 'refused'],
     [400, '<h1>Bad</h1>', 'response-invalid'],
@@ -96,8 +96,8 @@ describe('a client does not repeat', () => {
     [404, '', 'unexpected-status'],
     [500, '{"error":3500,"message":"a fault"}', 'refused'],
     [302, '', 'unexpected-status'],
-  ])('what is answered %i %s', async (status, body, kind) => {
-    const { baseUrl, bodies } = await failing(answering(status, body));
+  ])('after a response %i %s', async (status, body, kind) => {
+    const { baseUrl, bodies } = await failing(respondWith(status, body));
     const error = await errorOf(createClient({ baseUrl, token, ...quick }));
     expect(error).toMatchObject({ kind, attempts: 1 });
     expect(bodies).toHaveLength(1);
@@ -113,19 +113,22 @@ describe('the hooks', () => {
     untyped(hostile),
   ];
 
-  it.each(misbehaving)('cannot break a call, whatever they do (number %#)', async (hook) => {
-    let calls = 0;
-    const fetch = async () => new Response('{"name":"a"}', { status: calls++ === 0 ? 503 : 200 });
-    const client = clientWith(fetch, { retries: 1, onRetry: hook, ...quick });
-    expect(await client.createPlant(plant, { onSettled: hook })).toMatchObject({
-      value: { name: 'a' },
-    });
-  });
+  it.each(misbehaving)(
+    'do not change the result if they fail or never settle (number %#)',
+    async (hook) => {
+      let calls = 0;
+      const fetch = async () => new Response('{"name":"a"}', { status: calls++ === 0 ? 503 : 200 });
+      const client = createTestClient(fetch, { retries: 1, onRetry: hook, ...quick });
+      expect(await client.createPlant(plant, { onSettled: hook })).toMatchObject({
+        value: { name: 'a' },
+      });
+    },
+  );
 
-  it('tell what is repeated and why', async () => {
-    const heard: unknown[] = [];
-    const { baseUrl } = await failing(answering(429, '{"error":3503,"message":"busy"}'));
-    const onRetry = (retry: Retry) => heard.push(retry);
+  it('receive the attempts, the wait and the error before a retry', async () => {
+    const retries: unknown[] = [];
+    const { baseUrl } = await failing(respondWith(429, '{"error":3503,"message":"busy"}'));
+    const onRetry = (retry: Retry) => retries.push(retry);
     await errorOf(createClient({ baseUrl, token, onRetry, random: () => 1, ...quick }));
     const error = {
       kind: 'refused',
@@ -134,10 +137,10 @@ describe('the hooks', () => {
       message: 'busy',
       status: 429,
     };
-    expect(heard).toEqual([{ attempts: 1, waitMs: 1, error: { ...error, attempts: 1 } }]);
+    expect(retries).toEqual([{ attempts: 1, waitMs: 1, error: { ...error, attempts: 1 } }]);
   });
 
-  it('tell the attempts of a call that sent nothing', async () => {
+  it('receive 0 attempts for a call that sent nothing', async () => {
     const { settled } = await attemptsOf({ baseUrl: 'nowhere', token });
     expect(settled).toEqual([0]);
   });

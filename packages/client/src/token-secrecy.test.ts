@@ -1,75 +1,81 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { answering, clientWith, errorOf, never, plant, token, untyped } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import {
+  respondWith,
+  createTestClient,
+  errorOf,
+  never,
+  plant,
+  token,
+  untyped,
+} from '../test/fixtures.ts';
+import { startServer } from '../test/start-server.ts';
 import { createClient, type PlantClient } from './index.ts';
 
-const shown = (value: unknown) =>
+const inspectFully = (value: unknown) =>
   inspect(value, { depth: null, showHidden: true, getters: true }) + JSON.stringify(value);
 
-/** An error as an HTTP library might throw it, with the request's headers in every corner. */
-const leaky = () => {
+/** Returns an error with the request's headers in every member, as an HTTP library might throw it. */
+const errorWithToken = () => {
   const text = `POST failed, Authorization: Bearer ${token}`;
   const cause = Object.assign(new Error(text), { code: text, headers: { authorization: text } });
   return Object.assign(new Error(text, { cause }), { name: text, request: text });
 };
 
-const everythingShown = async (client: PlantClient, signal?: AbortSignal) => {
+const inspectCall = async (client: PlantClient, signal?: AbortSignal) => {
   const creating = client.createPlant(plant, { signal });
-  const pending = shown(creating);
+  const pending = inspectFully(creating);
   const created = await creating;
   expect(created.isErr()).toBe(true);
-  return [pending, shown(creating), shown(created), shown(client)].join('\n');
+  return [pending, inspectFully(creating), inspectFully(created), inspectFully(client)].join('\n');
 };
 
 describe('the token', () => {
-  it('shows neither in the client nor in the error of a fetch that throws it', async () => {
-    const client = clientWith(() => Promise.reject(leaky()));
-    expect(await everythingShown(client)).not.toContain(token);
+  it('is not in the client, and not in the error if fetch throws it', async () => {
+    const client = createTestClient(() => Promise.reject(errorWithToken()));
+    expect(await inspectCall(client)).not.toContain(token);
   });
 
-  it('does not show where an abort repeats it', async () => {
-    const client = clientWith(() => Promise.reject(leaky()));
-    expect(await everythingShown(client, AbortSignal.abort(leaky()))).not.toContain(token);
+  it('is not in the error if the abort reason contains it', async () => {
+    const client = createTestClient(() => Promise.reject(errorWithToken()));
+    expect(await inspectCall(client, AbortSignal.abort(errorWithToken()))).not.toContain(token);
   });
 
-  it('does not show where an abort repeats it before it is sent', async () => {
+  it('is not in the error if the abort reason contains it before the token was sent', async () => {
     const controller = new AbortController();
-    const client = clientWith(never, { headers: untyped(never) });
-    setTimeout(() => controller.abort(leaky()));
-    expect(await everythingShown(client, controller.signal)).not.toContain(token);
+    const client = createTestClient(never, { headers: untyped(never) });
+    setTimeout(() => controller.abort(errorWithToken()));
+    expect(await inspectCall(client, controller.signal)).not.toContain(token);
   });
 
   it.each([
     [200, token],
     [502, `<pre>Authorization: Bearer ${token}</pre>`],
     [401, JSON.stringify({ error: 2402, message: `${token} is not accepted` })],
-  ])('does not show where an answer with status %i repeats it', async (status, body) => {
-    const baseUrl = await serve(answering(status, body));
-    expect(await everythingShown(createClient({ baseUrl, token, retries: 0 }))).not.toContain(
-      token,
-    );
+  ])('is not in the error if a response with status %i contains it', async (status, body) => {
+    const baseUrl = await startServer(respondWith(status, body));
+    expect(await inspectCall(createClient({ baseUrl, token, retries: 0 }))).not.toContain(token);
   });
 });
 
-describe('a token as long as a header field may be', () => {
-  // As a JWT with many groups or claims is.
+describe('a token of the maximum length of a header field', () => {
+  // For example, a JWT with many claims.
   const long = randomBytes(6_000).toString('base64url') + '-._~+/'.repeat(1_000);
 
   it.each([
     ['a 401', async () => new Response(`{"error":2402,"message":"${long}"}`, { status: 401 })],
     ['no plant', async () => new Response(long)],
     ['a failure', () => Promise.reject(new Error(long))],
-  ])('leaves %s an error without the token, and no rejection', async (_, answer) => {
-    const error = await errorOf(clientWith(answer, { token: long }));
+  ])('is redacted in the error for %s', async (_, fetch) => {
+    const error = await errorOf(createTestClient(fetch, { token: long }));
     expect(error).toMatchObject({ attempts: 1 });
-    expect(shown(error)).toContain('***');
-    expect(shown(error)).not.toContain(long.slice(0, 50));
+    expect(inspectFully(error)).toContain('***');
+    expect(inspectFully(error)).not.toContain(long.slice(0, 50));
   });
 });
 
-describe('a token that lies across the cut of an over-long body', () => {
+describe('a token at the end of a truncated body', () => {
   const secret = 'mF_9.B5f-4+M~/top==';
   const hexOf = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0');
   const escapes: Record<string, (character: string) => string> = {
@@ -84,20 +90,20 @@ describe('a token that lies across the cut of an over-long body', () => {
     'decimal HTML in a URL': (character) => `%26%23${character.charCodeAt(0)}%3B`,
   };
   const requestBytes = JSON.stringify({ ...plant, id: 0 }).length - 1 + String(plant.id).length;
-  const longest = 2 ** 20 + 6 * requestBytes;
+  const maxBytes = 2 ** 20 + 6 * requestBytes;
 
-  /** The body of the error after an answer of which only the first `before` survives the cut. */
+  /** Returns the body of the error for a response that is truncated after `before`. */
   const bodyAfter = async (before: string, after = ' after', status = 502) => {
-    const body = ' '.repeat(longest - Buffer.byteLength(before)) + before + after;
+    const body = ' '.repeat(maxBytes - Buffer.byteLength(before)) + before + after;
     const response = new Response(body, { status });
-    const error = await errorOf(clientWith(async () => response, { token: secret }));
+    const error = await errorOf(createTestClient(async () => response, { token: secret }));
     return error !== undefined && 'body' in error ? error.body.trimStart() : error;
   };
 
   it.each(Object.entries(escapes))(
-    'shows none of its characters, wherever it is cut, escaped by %s',
+    'is redacted completely, wherever it is truncated, escaped by %s',
     async (_, escape) => {
-      // One escaped as a whole stands before, as that could change how the rest is read.
+      // A complete token precedes it, because its escapes could change how the rest is parsed.
       const whole = secret.replaceAll(/./g, escape);
       for (let length = 1; length <= whole.length; length += 1) {
         const body = await bodyAfter(`${whole}, token "${whole.slice(0, length)}`, whole);
@@ -106,26 +112,26 @@ describe('a token that lies across the cut of an over-long body', () => {
     },
   );
 
-  it('shows none of its characters in a 200 that is no plant, or without a web stream', async () => {
+  it('is redacted in a 200 without a plant, and without a web stream', async () => {
     expect(await bodyAfter(`"${secret.slice(0, -1)}`, secret, 200)).toBe('"***');
-    const body = new TextEncoder().encode(`${' '.repeat(longest - 5)}${secret}`);
+    const body = new TextEncoder().encode(`${' '.repeat(maxBytes - 5)}${secret}`);
     const old = { status: 502, arrayBuffer: async () => body.buffer };
-    const error = await errorOf(clientWith(async () => untyped(old), { token: secret }));
-    expect(error).toMatchObject({ body: `${' '.repeat(longest - 5)}***` });
+    const error = await errorOf(createTestClient(async () => untyped(old), { token: secret }));
+    expect(error).toMatchObject({ body: `${' '.repeat(maxBytes - 5)}***` });
   });
 
-  it('takes the last word along only where the body is cut off', async () => {
+  it('is redacted with the last word only if the body is truncated', async () => {
     expect(await bodyAfter('the last word', '')).toBe('the last word');
     expect(await bodyAfter('the last word', 's')).toBe('the last ***');
     expect(await bodyAfter('the last word', ' more')).toBe('the last ***');
   });
 
-  it('shows a character that the cut splits as the replacement character', async () => {
+  it('shows a character that is split by the truncation as U+FFFD', async () => {
     const split = new TextEncoder().encode('last \u{1fab4}').subarray(0, -1);
-    const body = new Uint8Array(longest + 99).fill(0x20);
-    body.set(split, longest - split.length);
+    const body = new Uint8Array(maxBytes + 99).fill(0x20);
+    body.set(split, maxBytes - split.length);
     const response = new Response(body, { status: 502 });
-    const error = await errorOf(clientWith(async () => response, { token: secret }));
+    const error = await errorOf(createTestClient(async () => response, { token: secret }));
     expect(error).toMatchObject({ body: expect.stringMatching(/^ +last \ufffd$/) });
   });
 });

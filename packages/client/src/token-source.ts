@@ -1,7 +1,7 @@
-import { isFunction } from './lenient.ts';
+import { isFunction } from './untrusted.ts';
 
 /**
- * Why the token function is called.
+ * Argument of the token function.
  *
  * @example
  * ```ts
@@ -18,22 +18,22 @@ import { isFunction } from './lenient.ts';
  * ```
  */
 export type TokenRequest = {
-  /** Whether the service has just answered 401 to the last token: a cached one will not do. */
+  /** Whether the service responded with 401 to the last token, so that a new one is needed. */
   readonly refresh: boolean;
 };
 
-/** Calls the token function, or joins a call of it that is pending; `signal` is that of one who waits. */
-export type AskToken = (
+/** Calls the token function, or waits for its pending call. `signal` aborts when the caller stops waiting. */
+export type GetToken = (
   refresh: boolean,
   signal: AbortSignal,
 ) => Promise<{ readonly token: unknown }>;
 
-/** Returns how to ask a token function, shared by the calls that wait at the same time. */
-export const tokenQuestion = (token: unknown): AskToken | undefined => {
+/** Returns a function that calls the token function once for all calls that wait at the same time. */
+export const tokenGetter = (token: unknown): GetToken | undefined => {
   if (!isFunction(token)) return undefined;
-  let pending: { readonly refresh: boolean; readonly answer: ReturnType<AskToken> } | undefined;
-  const begin = async (refresh: boolean) => {
-    // Called a microtask later, so that a function that itself calls the client waits, not recurses.
+  let pending: { readonly refresh: boolean; readonly result: ReturnType<GetToken> } | undefined;
+  const request = async (refresh: boolean) => {
+    // Deferred by a microtask, so that a token function that calls its own client waits and does not recurse.
     await Promise.resolve();
     try {
       return { token: await token({ refresh }) };
@@ -42,15 +42,15 @@ export const tokenQuestion = (token: unknown): AskToken | undefined => {
     }
   };
   return (refresh, signal) => {
-    // A refreshed token will do for those who asked for any.
-    if (!pending || (refresh && !pending.refresh)) pending = { refresh, answer: begin(refresh) };
-    const question = pending;
-    const drop = () => {
-      if (pending === question) pending = undefined;
+    // A pending refresh also serves calls that need any token.
+    if (!pending || (refresh && !pending.refresh)) pending = { refresh, result: request(refresh) };
+    const current = pending;
+    const clear = () => {
+      if (pending === current) pending = undefined;
     };
-    // A question that a call no longer waits for may never be answered: the next call asks anew.
-    signal.addEventListener('abort', drop);
-    void question.answer.then(drop);
-    return question.answer;
+    // Cleared on abort too, because a token function may never settle.
+    signal.addEventListener('abort', clear);
+    void current.result.then(clear);
+    return current.result;
   };
 };

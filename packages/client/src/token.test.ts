@@ -1,68 +1,82 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { clientWith, errorOf, hostile, never, plant, token, untyped } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import {
+  createTestClient,
+  errorOf,
+  hostile,
+  never,
+  plant,
+  token,
+  untyped,
+} from '../test/fixtures.ts';
+import { startServer } from '../test/start-server.ts';
 import { type ClientOptions, createClient, type TokenRequest } from './index.ts';
 
-/** A server that takes one token only, and the tokens that it was shown. */
-const guarded = async (accepted: string) => {
-  const shown: (string | undefined)[] = [];
-  const baseUrl = await serve((request, response) => {
+/** Starts a server that accepts a single token; `received` has the tokens of its requests. */
+const startTokenServer = async (accepted: string) => {
+  const received: (string | undefined)[] = [];
+  const baseUrl = await startServer((request, response) => {
     const { authorization } = request.headers;
-    shown.push(authorization?.replace('Bearer ', ''));
-    const right = authorization === `Bearer ${accepted}`;
-    response.writeHead(right ? 200 : 401);
-    response.end(right ? '{"name":"a"}' : '{"error":2402,"message":"no"}');
+    received.push(authorization?.replace('Bearer ', ''));
+    const isAccepted = authorization === `Bearer ${accepted}`;
+    response.writeHead(isAccepted ? 200 : 401);
+    response.end(isAccepted ? '{"name":"a"}' : '{"error":2402,"message":"no"}');
     request.resume();
   });
-  return { baseUrl, shown };
+  return { baseUrl, received };
 };
 
 const ok = { value: { name: 'a' } };
 
 describe('a token function', () => {
-  it.each([() => token, async () => token])('gives the token (number %#)', async (give) => {
-    const { baseUrl, shown } = await guarded(token);
-    const client = createClient({ baseUrl, token: give });
-    expect(await client.createPlant(plant)).toMatchObject(ok);
-    expect(shown).toEqual([token]);
-  });
+  it.each([() => token, async () => token])(
+    'returns the token to send (number %#)',
+    async (getToken) => {
+      const { baseUrl, received } = await startTokenServer(token);
+      const client = createClient({ baseUrl, token: getToken });
+      expect(await client.createPlant(plant)).toMatchObject(ok);
+      expect(received).toEqual([token]);
+    },
+  );
 
-  it('is asked once by calls that wait at a time, and again by a later one', async () => {
-    const { baseUrl } = await guarded(token);
-    const asked: TokenRequest[] = [];
-    const given = Promise.withResolvers<string>();
-    const give = (request: TokenRequest) => {
-      asked.push(request);
-      return given.promise;
+  it('is called once for calls that wait at the same time, and again for a later call', async () => {
+    const { baseUrl } = await startTokenServer(token);
+    const tokenCalls: TokenRequest[] = [];
+    const tokenPromise = Promise.withResolvers<string>();
+    const getToken = (request: TokenRequest) => {
+      tokenCalls.push(request);
+      return tokenPromise.promise;
     };
-    const client = createClient({ baseUrl, token: give });
+    const client = createClient({ baseUrl, token: getToken });
     const calls = Array.from({ length: 20 }, async () => client.createPlant(plant));
-    given.resolve(token);
+    tokenPromise.resolve(token);
     for (const call of calls) expect(await call).toMatchObject(ok);
-    expect(asked).toEqual([{ refresh: false }]);
+    expect(tokenCalls).toEqual([{ refresh: false }]);
     await client.createPlant(plant);
-    expect(asked).toHaveLength(2);
+    expect(tokenCalls).toHaveLength(2);
   });
 
-  it('is asked once more after a 401, and the request is sent with the new token', async () => {
-    const { baseUrl, shown } = await guarded('new');
-    const give = ({ refresh }: TokenRequest) => (refresh ? 'new' : 'old');
+  it('is called again after a 401, and the request is sent with the new token', async () => {
+    const { baseUrl, received } = await startTokenServer('new');
+    const getToken = ({ refresh }: TokenRequest) => (refresh ? 'new' : 'old');
     const attempts: unknown[] = [];
-    const created = await createClient({ baseUrl, token: give, retries: 0 }).createPlant(plant, {
-      onSettled: (settled) => attempts.push(settled),
-    });
+    const created = await createClient({ baseUrl, token: getToken, retries: 0 }).createPlant(
+      plant,
+      {
+        onSettled: (settled) => attempts.push(settled),
+      },
+    );
     expect(created).toMatchObject(ok);
-    expect(shown).toEqual(['old', 'new']);
+    expect(received).toEqual(['old', 'new']);
     expect(attempts).toEqual([{ attempts: 2, status: 200 }]);
   });
 
-  it('is asked for the new token once by calls that were refused at a time', async () => {
-    const asked: boolean[] = [];
+  it('is called once for a new token by calls that received a 401 at the same time', async () => {
+    const tokenCalls: boolean[] = [];
     const calls = 10;
     let refused = 0;
     const all = Promise.withResolvers<undefined>();
-    const client = clientWith(
+    const client = createTestClient(
       async (_url, init) => {
         if (JSON.stringify(init.headers).includes('new')) return new Response('{"name":"a"}');
         if (++refused === calls) all.resolve(undefined);
@@ -71,49 +85,49 @@ describe('a token function', () => {
       },
       {
         token: async ({ refresh }) => {
-          asked.push(refresh);
+          tokenCalls.push(refresh);
           return refresh ? 'new' : 'old';
         },
       },
     );
     const created = Array.from({ length: calls }, async () => client.createPlant(plant));
     for (const call of created) expect(await call).toMatchObject(ok);
-    expect(asked).toEqual([false, true]);
+    expect(tokenCalls).toEqual([false, true]);
   });
 
-  it('is not asked by a call that starts while another waits for a new token', async () => {
-    const { baseUrl, shown } = await guarded('new');
-    const asked: boolean[] = [];
+  it('is not called by a call that starts while another waits for a new token', async () => {
+    const { baseUrl, received } = await startTokenServer('new');
+    const tokenCalls: boolean[] = [];
     const refreshing = Promise.withResolvers<void>();
-    const renewed = Promise.withResolvers<string>();
-    const give = ({ refresh }: TokenRequest) => {
-      asked.push(refresh);
+    const newToken = Promise.withResolvers<string>();
+    const getToken = ({ refresh }: TokenRequest) => {
+      tokenCalls.push(refresh);
       if (!refresh) return 'old';
       refreshing.resolve();
-      return renewed.promise;
+      return newToken.promise;
     };
-    const client = createClient({ baseUrl, token: give });
+    const client = createClient({ baseUrl, token: getToken });
     const first = client.createPlant(plant);
     await refreshing.promise;
     const second = client.createPlant(plant);
-    renewed.resolve('new');
+    newToken.resolve('new');
     expect(await first).toMatchObject(ok);
     expect(await second).toMatchObject(ok);
-    expect(asked).toEqual([false, true]);
-    expect(shown).toEqual(['old', 'new', 'new']);
+    expect(tokenCalls).toEqual([false, true]);
+    expect(received).toEqual(['old', 'new', 'new']);
   });
 
-  it('is asked no third time: a second 401 is an error', async () => {
-    const { baseUrl, shown } = await guarded('another');
+  it('is not called a third time: a second 401 is an error', async () => {
+    const { baseUrl, received } = await startTokenServer('another');
     const error = await errorOf(createClient({ baseUrl, token: () => 'wrong' }));
     expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 2 });
-    expect(shown).toEqual(['wrong', 'wrong']);
+    expect(received).toEqual(['wrong', 'wrong']);
   });
 
-  it('which fails after a 401 is an error that tells of the request', async () => {
-    const { baseUrl } = await guarded('another');
-    const give = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
-    expect(await errorOf(createClient({ baseUrl, token: give }))).toEqual({
+  it('that fails after a 401 is an error with the number of attempts', async () => {
+    const { baseUrl } = await startTokenServer('another');
+    const getToken = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
+    expect(await errorOf(createClient({ baseUrl, token: getToken }))).toEqual({
       kind: 'token-failed',
       message: 'token must be an RFC 6750 b64token, or a function that returns one',
       attempts: 1,
@@ -124,24 +138,24 @@ describe('a token function', () => {
   it.each([
     () => JSON.parse(`{${secret}`) as string,
     () => Promise.reject(new Error(secret)),
-    // A rejection with no error.
+    // A rejection with a value that is not an error.
     () => Promise.reject(untyped(secret)),
     () => secret,
     () => '',
     async () => untyped(hostile),
     () => untyped({ toString: () => secret }),
-  ])('that fails is an error of its own, which repeats nothing (number %#)', async (give) => {
+  ])('that fails is token-failed, without its error (number %#)', async (getToken) => {
     const fetch = () => Promise.reject(new Error('was called'));
-    const error = await errorOf(clientWith(fetch, { token: give }));
+    const error = await errorOf(createTestClient(fetch, { token: getToken }));
     expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
     expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
   });
 
-  it('that never answers is a timeout, and the next call asks anew', async () => {
-    let asked = 0;
-    const give = () => (++asked === 1 ? untyped(never()) : token);
+  it('that never settles is a timeout, and the next call calls it again', async () => {
+    let tokenCalls = 0;
+    const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
     const fetch = async () => new Response('{"name":"a"}');
-    const client = clientWith(fetch, { token: give, timeoutMs: 50 });
+    const client = createTestClient(fetch, { token: getToken, timeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
       message: 'no token within 50 ms',
@@ -151,10 +165,10 @@ describe('a token function', () => {
     expect(await client.createPlant(plant)).toMatchObject(ok);
   });
 
-  it('that never answers a call which its caller ends is asked anew by the next', async () => {
-    let asked = 0;
-    const give = () => (++asked === 1 ? untyped(never()) : token);
-    const client = clientWith(async () => new Response('{"name":"a"}'), { token: give });
+  it('that never settles is called again by the next call after an abort', async () => {
+    let tokenCalls = 0;
+    const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
+    const client = createTestClient(async () => new Response('{"name":"a"}'), { token: getToken });
     const controller = new AbortController();
     const ended = errorOf(client, controller.signal);
     const other = new AbortController();
@@ -164,21 +178,21 @@ describe('a token function', () => {
     expect(await client.createPlant(plant)).toMatchObject(ok);
     other.abort();
     expect(await waiting).toMatchObject({ kind: 'aborted', attempts: 0 });
-    expect(asked).toBe(2);
+    expect(tokenCalls).toBe(2);
   });
 
-  it('is not asked twice at a time because a call that has its token runs out of time', async () => {
-    let asked = 0;
+  it('is not called twice at the same time after the abort of a call that has its token', async () => {
+    let tokenCalls = 0;
     const slow = Promise.withResolvers<string>();
-    const give = () => (++asked === 1 ? token : slow.promise);
+    const getToken = () => (++tokenCalls === 1 ? token : slow.promise);
     const controller = new AbortController();
     const sent = Promise.withResolvers<undefined>();
-    const client = clientWith(
+    const client = createTestClient(
       () => {
         sent.resolve(undefined);
-        return asked === 1 ? never() : Promise.resolve(new Response('{"name":"a"}'));
+        return tokenCalls === 1 ? never() : Promise.resolve(new Response('{"name":"a"}'));
       },
-      { token: give },
+      { token: getToken },
     );
     const first = errorOf(client, controller.signal);
     await sent.promise;
@@ -190,29 +204,29 @@ describe('a token function', () => {
     await new Promise(setImmediate);
     slow.resolve(token);
     for (const call of [second, third]) expect(await call).toMatchObject(ok);
-    expect(asked).toBe(2);
+    expect(tokenCalls).toBe(2);
   });
 
-  it('that calls its own client waits for itself until the time is over', async () => {
+  it('that calls its own client is a timeout', async () => {
     const options: Partial<ClientOptions> = {
       token: async () => ((await client.createPlant(plant)).isOk() ? token : ''),
       timeoutMs: 50,
     };
-    const client = clientWith(never, options);
+    const client = createTestClient(never, options);
     expect(await errorOf(client)).toMatchObject({ kind: 'timeout', attempts: 0 });
   });
 });
 
-it('a text is not asked for anew: its first 401 is an error', async () => {
-  const { baseUrl, shown } = await guarded('another');
+it('a 401 for a token that is a string is an error', async () => {
+  const { baseUrl, received } = await startTokenServer('another');
   const error = await errorOf(createClient({ baseUrl, token }));
   expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 1 });
-  expect(shown).toEqual([token]);
+  expect(received).toEqual([token]);
 });
 
-it('neither of two tokens of a call shows in its error', async () => {
+it('both tokens of a call are redacted in its error', async () => {
   const tokens = ['first-secret', 'first-secret-renewed'];
-  const client = clientWith(
+  const client = createTestClient(
     async () => new Response(`Bearer ${tokens.join(' and ')}`, { status: 401 }),
     { token: ({ refresh }) => tokens[refresh ? 1 : 0] ?? '' },
   );

@@ -8,26 +8,26 @@ import {
 
 export const token = 'mF_9.B5f-4.1JqM~top+secret/0==';
 export const plant = { id: 9007199254740993n, name: 'Monstera', tag: 'climber' };
-/** Every fetch refuses this port, so that no test reaches it by mistake. */
+/** A port that fetch blocks, so that no test can reach it. */
 export const baseUrl = 'http://127.0.0.1:9';
 
 type InjectedFetch = NonNullable<ClientOptions['fetch']>;
 
-/** A client whose fetch is given, for what no real server can do; it repeats nothing unless told to. */
-export const clientWith = (fetch: InjectedFetch, options: Partial<ClientOptions> = {}) =>
+/** Creates a client with an injected fetch and without retries, for responses that no server can send. */
+export const createTestClient = (fetch: InjectedFetch, options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl, token, fetch, retries: 0, ...options });
 
-/** What values of a type that TypeScript would not let through look like to untyped code. */
+/** Returns a value as a type that TypeScript accepts everywhere, as from untyped code. */
 export const untyped = (value: unknown): never => value as never;
 
-/** A listener that answers every request alike. */
-export const answering =
+/** Returns a listener that sends the same response to every request. */
+export const respondWith =
   (status: number, body: string, headers: Record<string, string> = {}): RequestListener =>
   (_request, response) => {
     response.writeHead(status, headers).end(body);
   };
 
-const hostileTo = (traps: PropertyKey[]): object =>
+const createHostile = (traps: PropertyKey[]): object =>
   new Proxy(
     () => undefined,
     Object.fromEntries(
@@ -42,33 +42,33 @@ const hostileTo = (traps: PropertyKey[]): object =>
 
 const everything = Reflect.ownKeys(Reflect);
 
-/** A value that throws whatever is done with it. */
-export const hostile = hostileTo(everything);
+/** A value for which every operation throws. */
+export const hostile = createHostile(everything);
 
-/** The same for fast-check, which itself asks every value whether it has a member. */
-export const hostileAfterHas = hostileTo(everything.filter((trap) => trap !== 'has'));
+/** The same for fast-check, which uses the `in` operator on every value. */
+export const hostileAfterHas = createHostile(everything.filter((trap) => trap !== 'has'));
 
-/** Throws anything at all. */
+/** Returns a function that throws any value. */
 export const throwing = (thrown: unknown) => (): never => {
   AbortSignal.abort(thrown).throwIfAborted();
   return untyped(undefined);
 };
 
-/** Rejects with anything at all. */
+/** Returns a function that rejects with any value. */
 export const rejecting = (thrown: unknown) => async () => throwing(thrown)();
 
-/** The error of a call that should fail. */
+/** Returns the error of a call, or `undefined` if it succeeds. */
 export const errorOf = async (client: PlantClient, signal?: AbortSignal) =>
   client.createPlant(plant, { signal }).match<CreatePlantError | undefined>(
     () => undefined,
     (error) => error,
   );
 
-/** The timers that keep the process alive. */
+/** Returns the number of timers that keep the process alive. */
 export const timers = () =>
   process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-/** Whether something settles before a timer of 50 ms: a busy machine is late with both. */
+/** Returns whether a promise settles before a timer of 50 ms, which a slow machine delays equally. */
 export const isPrompt = async (settling: PromiseLike<unknown>): Promise<boolean> => {
   let isLate = false;
   const timer = setTimeout(() => {
@@ -81,8 +81,8 @@ export const isPrompt = async (settling: PromiseLike<unknown>): Promise<boolean>
 
 export const never = () => new Promise<Response>(() => {});
 
-/** A body that never ends, and a promise of its being cancelled. */
-export const abandonable = () => {
+/** Returns a body that never ends, and a promise that resolves when the body is cancelled. */
+export const unendingBody = () => {
   const { promise: cancelled, resolve: cancel } = Promise.withResolvers<unknown>();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({ cancel });
   return { body, cancelled };

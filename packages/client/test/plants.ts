@@ -8,7 +8,7 @@ const aborted: CreatePlantError = {
   cause: { name: 'AbortError', message: '' },
 };
 
-/** A client whose calls end when the test says so, or are aborted. */
+/** Creates a client whose calls end when the test calls `finish`, or by an abort. */
 export const slowClient = () => {
   const waiting = new Map<bigint | number, () => void>();
   let inFlight = 0;
@@ -32,20 +32,20 @@ export const quickClient: PlantClient = { createPlant: ({ name }) => okAsync({ n
 
 export const plantOf = (id: number) => ({ id, name: String(id) });
 
-/** Plants without end that count how many were taken, and whether the source was told to end. */
+/** Returns an endless source of plants, its number of plants read, and whether it was closed. */
 export const endless = () => {
-  const seen = { taken: 0, isOver: false };
+  const seen = { taken: 0, isClosed: false };
   function* generate() {
     try {
       for (;;) yield plantOf(seen.taken++);
     } finally {
-      seen.isOver = true;
+      seen.isClosed = true;
     }
   }
   return { seen, plants: generate() };
 };
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Waits until all callbacks that are due have run. */
 export const settle = async () => new Promise((resolve) => setTimeout(resolve, 0));
 
 export const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {

@@ -40,6 +40,7 @@ export const takeGuard = (file: string): Database => {
   try {
     const isNew = statSync(guardPath, { throwIfNoEntry: false }) === undefined;
     guard = new Database(guardPath);
+    // A database that is read-only for now leaves a guard that its owner can lock later.
     if (isNew) copyRights(file, guardPath, 0o600);
     guard.exec(lock);
     return guard;

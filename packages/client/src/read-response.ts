@@ -1,24 +1,24 @@
 import { ok } from 'neverthrow';
 import { type Call, fail, type Outcome } from './call.ts';
 import { type ErrorName, errorNames } from './error-names.ts';
-import { orUndefined } from './lenient.ts';
+import { undefinedOnThrow } from './untrusted.ts';
 
-/** A response, whose body is cut off after the first `longest` bytes. */
-export type Answer = {
+/** A received response. Only the first `maxBytes` bytes of its body count. */
+export type ReceivedResponse = {
   readonly status: number;
   readonly body: Uint8Array;
-  readonly longest: number;
+  readonly maxBytes: number;
 };
 
 const strictUtf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
 
 const isInt32 = (value: unknown): value is number => typeof value === 'number' && value === ~~value;
 
-/** Returns what a response means by the contract. A plant may contain the token's text, an error may not. */
-export const readAnswer = (call: Call, { status, body, longest }: Answer): Outcome => {
-  const bytes = body.subarray(0, longest);
-  const content = orUndefined((): unknown => JSON.parse(strictUtf8.decode(bytes)));
-  // A member of a prototype is not a member of JSON.
+/** Returns the outcome for a response. The token is redacted in errors, not in a plant. */
+export const readResponse = (call: Call, { status, body, maxBytes }: ReceivedResponse): Outcome => {
+  const bytes = body.subarray(0, maxBytes);
+  const content = undefinedOnThrow((): unknown => JSON.parse(strictUtf8.decode(bytes)));
+  // Without a prototype, so that only members of the JSON are read.
   const { name, tag, error, message } = { __proto__: null, ...Object(content) } as {
     readonly [key: string]: unknown;
   };
@@ -38,6 +38,6 @@ export const readAnswer = (call: Call, { status, body, longest }: Answer): Outco
   return fail(call, {
     kind: status === 200 || status === 400 ? 'response-invalid' : 'unexpected-status',
     message: `unexpected response with status ${status}`,
-    body: call.redact(new TextDecoder().decode(bytes), body.length > longest),
+    body: call.redact(new TextDecoder().decode(bytes), body.length > maxBytes),
   });
 };

@@ -1,29 +1,29 @@
-import { orUndefined, readMember } from './lenient.ts';
+import { undefinedOnThrow, readMember } from './untrusted.ts';
 
-/** What ended some work from outside: its clock, or its parent signal. */
+/** The reason why work was interrupted: its timeout or its parent signal. */
 export type Interruption = 'timeout' | 'aborted';
 
-/** Calls a listener when a signal aborts, as far as it can be listened to; returns how to remove it. */
+/** Adds an abort listener if the signal supports that; returns a function that removes it. */
 export const onAbort = (signal: AbortSignal | undefined, listener: () => void): (() => void) => {
-  orUndefined(() => signal?.addEventListener('abort', listener));
-  return () => orUndefined(() => signal?.removeEventListener('abort', listener));
+  undefinedOnThrow(() => signal?.addEventListener('abort', listener));
+  return () => undefinedOnThrow(() => signal?.removeEventListener('abort', listener));
 };
 
 /**
- * Waits for some work, until its time is over or its parent signal aborts: then the signal of the work
- * aborts, and what the work still returns is ignored. Removes its timer and its listener, which
- * `AbortSignal.timeout` and `AbortSignal.any` would leave behind.
+ * Runs work with a timeout and a parent signal. When the timeout expires or the parent signal aborts, it
+ * aborts the signal of the work and ignores its result. Removes its timer and its listener, which
+ * `AbortSignal.timeout` and `AbortSignal.any` would not do.
  */
-export const within = async <T>(
+export const withTimeout = async <T>(
   parent: AbortSignal | undefined,
   timeoutMs: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | Interruption> => {
   if (readMember(parent, 'aborted') === true) return 'aborted';
-  // The thread may have been blocked: nothing begins after its end.
+  // The deadline may have passed while the thread was blocked.
   if (timeoutMs < 0) return 'timeout';
   const own = new AbortController();
-  let stop = (): void => {};
+  let cleanUp = (): void => {};
   try {
     return await new Promise<T | Interruption>((resolve, reject) => {
       const end = (by: Interruption): void => {
@@ -32,13 +32,13 @@ export const within = async <T>(
       };
       const timer = setTimeout(end, timeoutMs, 'timeout');
       const removeListener = onAbort(parent, () => end('aborted'));
-      stop = () => {
+      cleanUp = () => {
         clearTimeout(timer);
         removeListener();
       };
       work(own.signal).then(resolve, reject);
     });
   } finally {
-    stop();
+    cleanUp();
   }
 };

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
 
-/** A real server for the length of one test; answers its URL. */
-export const serve = async (listener: RequestListener): Promise<string> => {
+/** Starts a server that is closed at the end of the test; returns its URL. */
+export const startServer = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener).listen(0, '127.0.0.1');
   onTestFinished(async () => {
     const closed = once(server, 'close');

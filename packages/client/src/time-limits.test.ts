@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import {
-  abandonable,
-  clientWith,
+  unendingBody,
+  createTestClient,
   errorOf,
   isPrompt,
   never,
@@ -11,12 +11,12 @@ import {
   timers,
   token,
 } from '../test/fixtures.ts';
-import { serve } from '../test/serve.ts';
+import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
 
-describe('the clock of a call', () => {
-  it('ends it during an attempt, with the status of an answer that had begun', async () => {
-    const baseUrl = await serve((_request, response) => {
+describe('the time limit of a call', () => {
+  it('ends an attempt, with the status of an incomplete response', async () => {
+    const baseUrl = await startServer((_request, response) => {
       response.write('{"name":');
     });
     const client = createClient({ baseUrl, token, timeoutMs: 500 });
@@ -29,43 +29,46 @@ describe('the clock of a call', () => {
     });
   });
 
-  it('asks for no new token where it ends a call in the body of a 401', async () => {
-    const { body } = abandonable();
-    const asked: boolean[] = [];
-    const client = clientWith(async () => new Response(body, { status: 401 }), {
+  it('requests no new token if it expires while the body of a 401 is read', async () => {
+    const { body } = unendingBody();
+    const refreshes: boolean[] = [];
+    const client = createTestClient(async () => new Response(body, { status: 401 }), {
       timeoutMs: 50,
       token: ({ refresh }) => {
-        asked.push(refresh);
+        refreshes.push(refresh);
         return token;
       },
     });
     expect(await errorOf(client)).toMatchObject({ kind: 'timeout', status: 401 });
     await new Promise(setImmediate);
-    expect(asked).toEqual([false]);
+    expect(refreshes).toEqual([false]);
   });
 
-  it('sends nothing once it is over, and sets no timer for less than no time', async () => {
-    const warned: string[] = [];
-    const warn = ({ name }: Error) => void warned.push(name);
+  it('sends nothing after it has expired, and sets no timer with a negative delay', async () => {
+    const warnings: string[] = [];
+    const warn = ({ name }: Error) => void warnings.push(name);
     process.on('warning', warn);
-    const late = () => {
+    const blockThread = () => {
       const end = performance.now() + 20;
       while (performance.now() < end);
       return token;
     };
-    const client = clientWith(rejecting(new Error('was called')), { timeoutMs: 5, token: late });
+    const client = createTestClient(rejecting(new Error('was called')), {
+      timeoutMs: 5,
+      token: blockThread,
+    });
     const message = 'no response within 5 ms';
     const expected = { kind: 'timeout', phase: 'response', message, attempts: 0 };
     expect(await errorOf(client)).toEqual(expected);
     await new Promise(setImmediate);
     process.off('warning', warn);
-    expect(warned).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  it('counts the attempts together', async () => {
+  it('applies to all attempts together', async () => {
     const start = performance.now();
-    const clocks = { attemptTimeoutMs: 100, timeoutMs: 450, retryDelayMs: 0, retries: 1000 };
-    const error = await errorOf(clientWith(never, clocks));
+    const limits = { attemptTimeoutMs: 100, timeoutMs: 450, retryDelayMs: 0, retries: 1000 };
+    const error = await errorOf(createTestClient(never, limits));
     expect(error?.kind).toBe('timeout');
     expect(error?.attempts).toBeGreaterThan(1);
     expect(error?.attempts).toBeLessThanOrEqual(5);
@@ -73,14 +76,14 @@ describe('the clock of a call', () => {
   });
 });
 
-/** An abort must not wait for any clock; these are all far longer. */
+/** Limits that no test reaches, as an abort must not wait for them. */
 const slow = { attemptTimeoutMs: 60_000, timeoutMs: 60_000 };
 
 describe('an abort', () => {
-  it('ends the wait for a token, and only its own call', async () => {
-    const given = Promise.withResolvers<string>();
+  it('ends the wait for a token, and no other call', async () => {
+    const tokenPromise = Promise.withResolvers<string>();
     const fetch = async () => new Response('{"name":"a"}');
-    const client = clientWith(fetch, { token: () => given.promise, ...slow });
+    const client = createTestClient(fetch, { token: () => tokenPromise.promise, ...slow });
     const controller = new AbortController();
     const aborted = errorOf(client, controller.signal);
     const other = client.createPlant(plant);
@@ -88,16 +91,16 @@ describe('an abort', () => {
     controller.abort();
     expect(await isPrompt(aborted)).toBe(true);
     expect(await aborted).toMatchObject({ kind: 'aborted', attempts: 0 });
-    given.resolve(token);
+    tokenPromise.resolve(token);
     expect(await other).toMatchObject({ value: { name: 'a' } });
   });
 
-  it('ends the wait for the next attempt, and sends no other', async () => {
+  it('ends the wait for the next attempt, which is not sent', async () => {
     const controller = new AbortController();
     const waiting = Promise.withResolvers<unknown>();
     let sent = 0;
     const before = timers();
-    const client = clientWith(
+    const client = createTestClient(
       async () => {
         sent += 1;
         return new Response('', { status: 503 });
@@ -126,20 +129,20 @@ describe('an abort', () => {
     expect(sent).toBe(1);
   });
 
-  it('during an attempt announces no other', async () => {
+  it('during an attempt calls no onRetry', async () => {
     const controller = new AbortController();
-    const heard: unknown[] = [];
-    const client = clientWith(never, { retries: 9, onRetry: (retry) => heard.push(retry) });
+    const retries: unknown[] = [];
+    const client = createTestClient(never, { retries: 9, onRetry: (retry) => retries.push(retry) });
     const creating = errorOf(client, controller.signal);
     controller.abort();
     expect(await creating).toMatchObject({ kind: 'aborted', attempts: 1 });
     await new Promise(setImmediate);
-    expect(heard).toEqual([]);
+    expect(retries).toEqual([]);
   });
 
-  it('from within a hook ends the call', async () => {
+  it('by a hook ends the call', async () => {
     const controller = new AbortController();
-    const client = clientWith(() => Promise.reject(new Error('broken')), {
+    const client = createTestClient(() => Promise.reject(new Error('broken')), {
       retries: 9,
       onRetry: () => controller.abort(),
     });
@@ -150,11 +153,11 @@ describe('an abort', () => {
   });
 });
 
-it('10,000 calls on one signal leave no listener and no timer behind', async () => {
+it('10,000 calls with one signal leave no listener and no timer', async () => {
   const { signal } = new AbortController();
   const before = timers();
   let calls = 0;
-  const client = clientWith(
+  const client = createTestClient(
     async () => {
       calls += 1;
       if (calls % 3 === 0) throw new Error('broken');

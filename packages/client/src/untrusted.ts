@@ -1,5 +1,5 @@
-/** Returns what a function returns, or `undefined` where it throws. */
-export const orUndefined = <T>(run: () => T): T | undefined => {
+/** Returns the result of a function, or `undefined` if it throws. */
+export const undefinedOnThrow = <T>(run: () => T): T | undefined => {
   try {
     return run();
   } catch {
@@ -7,37 +7,37 @@ export const orUndefined = <T>(run: () => T): T | undefined => {
   }
 };
 
-/** Reads a member of any value; one that cannot be read counts as absent. */
+/** Returns a member of any value, or `undefined` if it cannot be read. */
 export const readMember = (value: unknown, key: string): unknown =>
-  // A member of nothing is the common case, and needs no function.
+  // The common case, for which no closure is needed.
   value === undefined
     ? undefined
-    : orUndefined(() => (value as { readonly [key: string]: unknown })[key]);
+    : undefinedOnThrow(() => (value as { readonly [key: string]: unknown })[key]);
 
 export const isFunction = (value: unknown): value is (argument?: object) => unknown =>
   typeof value === 'function';
 
-/** Recognizes a signal by its members, as a polyfill's or another realm's will do. */
+/** Returns whether a value has the members of an AbortSignal; accepts polyfills and other realms. */
 export const isSignal = (value: unknown): value is AbortSignal =>
   typeof readMember(value, 'aborted') === 'boolean' &&
   isFunction(readMember(value, 'addEventListener'));
 
-/** Runs a hook or a clean-up, and ignores that it throws or rejects. */
+/** Runs a hook or a clean-up and ignores its errors. */
 export const ignoreErrors = async (run: () => unknown): Promise<void> => {
   try {
     await run();
   } catch {
-    // Its failure concerns no call.
+    // The result of a call does not depend on it.
   }
 };
 
-/** Calls a hook if it is one, without waiting for it. */
+/** Calls a hook if it is a function, without waiting for it. */
 export const notify = (hook: unknown, event: object): void => {
-  // Checked first: to throw and catch would cost a tenth of a call.
+  // Checked first, because throwing and catching takes a tenth of the time of a call.
   if (isFunction(hook)) void ignoreErrors(() => hook(event));
 };
 
-/** Waits until timers and other work have run. */
+/** Waits for the next turn of the event loop, so that timers and other work can run. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve);

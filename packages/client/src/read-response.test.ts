@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../test/fixtures.ts';
 import { createCall } from './call.ts';
-import { readAnswer } from './read-answer.ts';
+import { readResponse } from './read-response.ts';
 
-const longest = 200_000;
+const maxBytes = 200_000;
 
-const readBytes = (status: number, body: Uint8Array, limit = longest) => {
+const readBytes = (status: number, body: Uint8Array, limit = maxBytes) => {
   const call = createCall(token);
   call.attempts = 1;
   call.response = { status, headers: undefined };
-  return readAnswer(call, { status, body, longest: limit });
+  return readResponse(call, { status, body, maxBytes: limit });
 };
 
 const read = (status: number, body: string) =>
@@ -18,13 +18,13 @@ const read = (status: number, body: string) =>
     (error) => error,
   );
 
-describe('readAnswer', () => {
+describe('readResponse', () => {
   it.each([
     ['{"name":"Monstera"}', { name: 'Monstera' }],
     ['{"name":"","tag":""}', { name: '', tag: '' }],
     ['{"name":"a","tag":"b","id":7,"__proto__":{"tag":7}}', { name: 'a', tag: 'b' }],
     [`{"name":"${token}"}`, { name: token }],
-  ])('reads the plant %s and drops what it does not know', (body, plant) => {
+  ])('returns the plant of %s without other members', (body, plant) => {
     expect(read(200, body)).toStrictEqual(plant);
   });
 
@@ -43,7 +43,7 @@ describe('readAnswer', () => {
     '{"error":1401,"message":"another plant has this id"}',
     '{"name":{"valueOf":1,"toString":1}}',
     '['.repeat(100_000),
-  ])('calls a 200 that is no plant invalid and keeps its raw body (number %#)', (body) => {
+  ])('returns response-invalid with the raw body for a 200 without a plant (number %#)', (body) => {
     expect(read(200, body)).toEqual({
       kind: 'response-invalid',
       message: 'unexpected response with status 200',
@@ -53,14 +53,14 @@ describe('readAnswer', () => {
     });
   });
 
-  it('calls an answer invalid that is not UTF-8', () => {
+  it('returns response-invalid for a body that is not UTF-8', () => {
     const body = Uint8Array.from([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
     expect(readBytes(200, body)).toMatchObject({
       error: { kind: 'response-invalid', body: '{"name":"\ufffd"}' },
     });
   });
 
-  it('judges nothing that comes after the cut', () => {
+  it('ignores the bytes after maxBytes', () => {
     const plant = '{"name":"Monstera"}';
     const body = new TextEncoder().encode(`${plant} and more`);
     const readUpTo = (bytes: number) => readBytes(200, body, bytes);
@@ -71,9 +71,9 @@ describe('readAnswer', () => {
 
   it('reads no member from a prototype', () => {
     Object.assign(Object.prototype, { name: 'polluted' });
-    const answer = read(200, '{}');
+    const result = read(200, '{}');
     Reflect.deleteProperty(Object.prototype, 'name');
-    expect(answer).toMatchObject({ kind: 'response-invalid' });
+    expect(result).toMatchObject({ kind: 'response-invalid' });
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe('readAnswer', () => {
     [418, 9999, 'unknown'],
     [400, -(2 ** 31), 'unknown'],
     [400, 2 ** 31 - 1, 'unknown'],
-  ])('calls status %i with error %i refused: %s', (status, error, name) => {
+  ])('returns refused for status %i with error %i: %s', (status, error, name) => {
     const body = JSON.stringify({ error, message: 'because', more: true });
     expect(read(status, body)).toEqual({
       kind: 'refused',
@@ -112,20 +112,23 @@ describe('readAnswer', () => {
     '{"error":{"valueOf":1,"toString":1},"message":"a"}',
   ];
 
-  it.each(noErrors)('calls a 400 with the body %s invalid', (body) => {
+  it.each(noErrors)('returns response-invalid for a 400 with the body %s', (body) => {
     expect(read(400, body)).toMatchObject({ kind: 'response-invalid', status: 400, body });
   });
 
-  it.each(noErrors)('calls a 500 with the body %s unexpected', (body) => {
+  it.each(noErrors)('returns unexpected-status for a 500 with the body %s', (body) => {
     expect(read(500, body)).toMatchObject({ kind: 'unexpected-status', status: 500, body });
   });
 
-  it.each([0, 201, 204, 301, 302, 399])('expects no status %i, whatever its body', (status) => {
-    for (const body of ['', '{"name":"a"}', '{"error":1401,"message":"a"}'])
-      expect(read(status, body)).toMatchObject({ kind: 'unexpected-status', status, body });
-  });
+  it.each([0, 201, 204, 301, 302, 399])(
+    'returns unexpected-status for status %i with every body',
+    (status) => {
+      for (const body of ['', '{"name":"a"}', '{"error":1401,"message":"a"}'])
+        expect(read(status, body)).toMatchObject({ kind: 'unexpected-status', status, body });
+    },
+  );
 
-  it('strikes the token out of messages and raw bodies', () => {
+  it('redacts the token in messages and raw bodies', () => {
     const echo = `Bearer ${token}`;
     expect(read(400, JSON.stringify({ error: 1, message: echo }))).toMatchObject({
       message: 'Bearer ***',

@@ -1,0 +1,50 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { never, timers } from '../test/fixtures.ts';
+import { withTimeout } from './with-timeout.ts';
+
+describe('withTimeout', () => {
+  it('returns the result of the work, and removes its timer and its listener', async () => {
+    const { signal } = new AbortController();
+    const before = timers();
+    const working = withTimeout(signal, 60_000, async (own) => own.aborted);
+    expect(timers()).toBe(before + 1);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    expect(await working).toBe(false);
+    expect(timers()).toBe(before);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  it('returns timeout when the time is over, and aborts the work', async () => {
+    let workSignal: AbortSignal | undefined;
+    const ended = await withTimeout(undefined, 1, (signal) => {
+      workSignal = signal;
+      return never();
+    });
+    expect([ended, workSignal?.aborted]).toEqual(['timeout', true]);
+  });
+
+  it('returns aborted when the parent signal aborts, and aborts the work', async () => {
+    const controller = new AbortController();
+    let workSignal: AbortSignal | undefined;
+    const ending = withTimeout(controller.signal, 60_000, (signal) => {
+      workSignal = signal;
+      return never();
+    });
+    controller.abort();
+    expect(workSignal?.aborted).toBe(true);
+    expect(await ending).toBe('aborted');
+  });
+
+  it('does not start the work if the parent signal has already aborted', async () => {
+    const ended = await withTimeout(AbortSignal.abort(), 60_000, () =>
+      Promise.reject(new Error('started')),
+    );
+    expect(ended).toBe('aborted');
+  });
+
+  it('does not start the work if the time is already over', async () => {
+    const ended = await withTimeout(undefined, -1, () => Promise.reject(new Error('started')));
+    expect(ended).toBe('timeout');
+  });
+});
