@@ -3,6 +3,6 @@ import { createClient } from '@plantstore/client';
 const { PLANTSTORE_URL = 'http://127.0.0.1:3000', PLANTSTORE_TOKEN = '' } = process.env;
 const client = createClient({ baseUrl: PLANTSTORE_URL, token: PLANTSTORE_TOKEN });
 
-// It repeats a request that failed, because creating the same plant again changes nothing.
+// The client retries a failed request, because creating the same plant again changes nothing.
 const created = await client.createPlant({ id: 9007199254740993n, name: 'Monstera' });
 console.log(created.isOk() ? `created ${created.value.name}` : created.error.message);

@@ -12,7 +12,7 @@ const commit: Commit = async (plants) => {
   for (const plant of plants) {
     if (!kept.has(plant.id) && !added.has(plant.id)) added.set(plant.id, contentOf(plant));
   }
-  // One write for all of them, flushed to the disk before any of them is acknowledged.
+  // A single write for the batch, flushed to the disk before its plants are acknowledged.
   const lines = [...added].map(([id, content]) => `${id} ${content}\n`);
   await appendFile(process.env['PLANTS_LOG'] ?? 'plants.log', lines.join(''), { flush: true });
   for (const [id, content] of added) kept.set(id, content);

@@ -4,13 +4,13 @@ import express from 'express';
 
 const app = express();
 
-// Before express.json(), which would read the body: the answer would be 500.
+// Before express.json(), which would consume the body, so that the response would be 500.
 app.use(
   '/garden',
   createRequestListener({
     repository: createMemoryRepository(),
     authenticate: acceptTokens([process.env['PLANT_TOKEN'] ?? '']),
-    // No basePath, because Express removes the path of a mount.
+    // Without basePath, because Express removes the mount path from the URL.
   }),
 );
 

@@ -12,7 +12,7 @@ const app = fastify();
 app.get('/', async () => 'a garden');
 
 app.all('/garden/plants', {
-  // Before Fastify reads the body.
+  // In onRequest, because Fastify reads the body after it.
   onRequest: async (request, reply) => {
     void reply.hijack();
     plants(request.raw, reply.raw);

@@ -1,4 +1,4 @@
-// What the examples use of runtimes whose own types would contradict those of Node.
+// Types of the runtimes' APIs in the examples. The runtimes' own types conflict with those of Node.
 
 declare const Bun: {
   serve(options: {

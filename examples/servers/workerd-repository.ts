@@ -1,7 +1,7 @@
 import { assertNewPlant, type NewPlant, type PlantRepository } from '@plantstore/core';
 import { err, ok, ResultAsync } from 'neverthrow';
 
-/** Keeps plants in the SQLite database of a Durable Object, whose statements are atomic. */
+/** Creates a repository in the SQLite database of a Durable Object, whose statements are atomic. */
 export const createDurableRepository = (sql: SqlStorage): PlantRepository => {
   sql.exec('CREATE TABLE IF NOT EXISTS plants (id TEXT PRIMARY KEY, plant TEXT NOT NULL)');
   const create = async (plant: NewPlant) => {

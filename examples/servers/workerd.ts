@@ -1,7 +1,7 @@
 import { createFetchHandler, type FetchHandler } from '@plantstore/server/fetch';
 import { createDurableRepository } from './workerd-repository.ts';
 
-/** Digests are compared, because the time that it takes says nothing about the token. */
+/** Returns a digest to compare, because the time to compare digests does not depend on the token. */
 const digestOf = async (token: string): Promise<string> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token));
   return String(new Uint8Array(digest));
@@ -9,7 +9,7 @@ const digestOf = async (token: string): Promise<string> => {
 
 type Env = { readonly GARDEN: DurableObjectNamespace; readonly PLANT_TOKEN: string };
 
-/** Holds the plants. Its responses wait until what it wrote is durable. */
+/** A Durable Object that stores the plants. Its responses are sent after its writes are durable. */
 export class Garden {
   readonly fetch: FetchHandler;
 
