@@ -9,38 +9,39 @@ import { inject } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const exec = promisify(execFile);
 
-// What npx, pnpm and vitest leave to their children would send npm back to this workspace, or
-// change what the programs print.
-const ofThisWorkspace =
+// Variables that npx, pnpm and vitest set for child processes. They would direct npm to this workspace, or
+// change the output of the programs.
+const workspaceVariables =
   /^(npm_(?!config_)|npm_config_(local_|global_)?prefix$|pnpm_|vitest|force_color$|node_(options|path|env|v8_coverage)$)/i;
 const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !ofThisWorkspace.test(name)),
+  Object.entries(process.env).filter(([name]) => !workspaceVariables.test(name)),
 );
 
 /** A folder outside the workspace into which the packed packages are installed. */
-export type Stranger = {
+export type Installation = {
   readonly folder: string;
-  /** Runs a program in the folder, by default on this Node. */
-  run(command: string, args: readonly string[], node?: string): Promise<Ran>;
-  /** Gets a Node of another version and gives the path of its executable. */
+  /** Runs a program in the folder. Default of `node`: the Node that runs the tests. */
+  run(command: string, args: readonly string[], node?: string): Promise<Output>;
+  /** Installs another version of Node and returns the path of its executable. */
   getNode(version: string): Promise<string>;
-  /** Gets another runtime, a program of an npm package of its name, and gives its path. */
+  /** Installs an npm package with a program of the same name and returns the path of the program. */
   getProgram(name: string): Promise<string>;
-  /** The text of a file that was installed. */
+  /** Returns the content of a file in `node_modules`. */
   read(path: string): Promise<string>;
-  leave(): Promise<void>;
+  /** Removes the folder. */
+  remove(): Promise<void>;
 };
 
-/** What a program printed. */
-export type Ran = { readonly stdout: string; readonly stderr: string };
+/** Output of a program. */
+export type Output = { readonly stdout: string; readonly stderr: string };
 
-/** Runs a program in a folder, by default on this Node, without this workspace's environment. */
+/** Runs a program in a folder, without the environment of this workspace. */
 export const runIn = async (
   folder: string,
   command: string,
   args: readonly string[],
   { node = process.execPath, env: more = {} }: RunOptions = {},
-): Promise<Ran> => {
+): Promise<Output> => {
   const PATH = `${dirname(node)}${delimiter}${env['PATH'] ?? ''}`;
   return exec(command, args, { cwd: folder, env: { ...env, PATH, ...more } });
 };
@@ -59,9 +60,11 @@ const versionsFromCatalog = async (...names: readonly string[]): Promise<string[
 };
 
 /** Installs the packed packages into a folder outside the workspace, with `more` packages of the catalog. */
-export const installAsStranger = async (more: readonly string[] = []): Promise<Stranger> => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-stranger-'));
-  const run: Stranger['run'] = async (command, args, node = process.execPath) =>
+export const installOutsideWorkspace = async (
+  more: readonly string[] = [],
+): Promise<Installation> => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-installation-'));
+  const run: Installation['run'] = async (command, args, node = process.execPath) =>
     runIn(folder, command, args, { node });
   const npmInstall = async (...args: readonly string[]) =>
     run('npm', ['install', '--no-audit', '--no-fund', '--prefix', ...args]);
@@ -85,6 +88,6 @@ export const installAsStranger = async (more: readonly string[] = []): Promise<S
       return join(folder, `program-${name}`, 'node_modules/.bin', name);
     },
     read: async (path) => readFile(join(folder, 'node_modules', path), 'utf8'),
-    leave: async () => rm(folder, { recursive: true, force: true }),
+    remove: async () => rm(folder, { recursive: true, force: true }),
   };
 };

@@ -3,15 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inject } from 'vitest';
-import { runIn } from './stranger.ts';
+import { runIn } from './install-outside-workspace.ts';
 
-/** The packages as a package manager has laid them out. */
+/** An installation of the packages by a package manager. */
 export type Layout = {
-  /** A script in this folder can import every package. */
+  /** Folder from which a script can import every package. */
   readonly folder: string;
-  /** The environment in which Node finds the packages. */
+  /** Environment variables with which Node resolves the packages. */
   readonly env: Readonly<Record<string, string>>;
-  /** Starts the bundled host. */
+  /** Command that starts the bundled host. */
   readonly bin: readonly [string, ...string[]];
 };
 
@@ -21,7 +21,7 @@ const shimIn = (folder: string): Layout['bin'] => [
   join(folder, 'node_modules/.bin/plantstore-server'),
 ];
 
-/** The tarballs by the names of their packages. */
+/** The tarballs by package name. */
 const tarballs = Object.fromEntries(
   readdirSync(inject('tarballs')).map((file) => [
     file.replace(/^plantstore-(\w+)-.*$/, '@plantstore/$1'),
@@ -29,7 +29,7 @@ const tarballs = Object.fromEntries(
   ]),
 );
 
-/** Returns the folders of what npm has installed in one, by name. */
+/** Returns the folders of the packages that npm has installed in a folder, by package name. */
 const foldersIn = async (folder: string): Promise<Readonly<Record<string, string>>> => {
   const list = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8');
   const { packages } = JSON.parse(list) as { packages: Record<string, unknown> };
@@ -45,7 +45,7 @@ const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.s
 
 const manifest = { private: true, type: 'module' };
 
-/** Installs the packed client into a folder, and no other package of ours. */
+/** Installs the packed client alone into a folder. */
 export const installClient = async (folder: string): Promise<void> => {
   const { '@plantstore/client': client } = tarballs;
   const dependencies = { '@plantstore/client': client };
@@ -54,16 +54,16 @@ export const installClient = async (folder: string): Promise<void> => {
     nodeLinker: 'isolated',
     hoist: false,
     publicHoistPattern: [],
-    // As the client's README advises.
+    // As documented in the README of the client.
     ignoredOptionalDependencies: ['@rollup/rollup-linux-x64-gnu'],
   });
   await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
 };
 
-/** Installs the packed packages into a folder; npm has installed them into another one before. */
+/** Installs the packed packages into a folder; npm has already installed them into `installedByNpm`. */
 export type Install = (folder: string, installedByNpm: string) => Promise<Layout>;
 
-/** Layouts in which a package finds only what its manifest declares. */
+/** Layouts in which a package can import only the dependencies of its manifest. */
 export const strictLayouts: Readonly<Record<string, Install>> = {
   async 'pnpm without hoisting'(folder) {
     await writeJson(join(folder, 'package.json'), { ...manifest, dependencies: tarballs });
@@ -71,7 +71,7 @@ export const strictLayouts: Readonly<Record<string, Install>> = {
       nodeLinker: 'isolated',
       hoist: false,
       publicHoistPattern: [],
-      // The packages' dependencies on each other would be looked for in the registry.
+      // Without overrides, pnpm would look up the packages' dependencies on each other in the registry.
       overrides: tarballs,
     });
     await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
@@ -80,19 +80,19 @@ export const strictLayouts: Readonly<Record<string, Install>> = {
 
   async "npm's linked strategy"(folder) {
     await writeJson(join(folder, 'package.json'), manifest);
-    const how = ['--install-strategy=linked', '--no-audit', '--no-fund', '--prefix', folder];
-    await runIn(folder, 'npm', ['install', ...how, ...Object.values(tarballs)]);
+    const options = ['--install-strategy=linked', '--no-audit', '--no-fund', '--prefix', folder];
+    await runIn(folder, 'npm', ['install', ...options, ...Object.values(tarballs)]);
     return { folder, env, bin: shimIn(folder) };
   },
 
   async 'npm, globally and side by side'(prefix) {
-    const how = ['--global', '--no-audit', '--no-fund', '--prefix', prefix];
-    await runIn(prefix, 'npm', ['install', ...how, ...Object.values(tarballs)]);
+    const options = ['--global', '--no-audit', '--no-fund', '--prefix', prefix];
+    await runIn(prefix, 'npm', ['install', ...options, ...Object.values(tarballs)]);
     return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };
   },
 
   async "Yarn's Plug'n'Play"(folder, installedByNpm) {
-    // Yarn does not read npm's settings, so it takes all other packages from npm's folder.
+    // Yarn does not read npm's configuration, so all other packages come from the folder of npm.
     const resolutions = { ...(await foldersIn(installedByNpm)), ...tarballs };
     await writeJson(join(folder, 'package.json'), {
       ...manifest,
@@ -105,7 +105,7 @@ export const strictLayouts: Readonly<Record<string, Install>> = {
       globalFolder: join(folder, 'yarn'),
       enableNetwork: false,
       enableTelemetry: false,
-      // In CI, Yarn would want the lockfile to be complete.
+      // In CI, Yarn would require a complete lockfile.
       enableImmutableInstalls: false,
     });
     const yarn = async (...args: readonly string[]) =>
@@ -113,7 +113,7 @@ export const strictLayouts: Readonly<Record<string, Install>> = {
     await yarn('install');
     const bin = (await yarn('bin', 'plantstore-server')).stdout.trim();
     const loader = pathToFileURL(join(folder, '.pnp.loader.mjs')).href;
-    // As `yarn node` sets it.
+    // The value that `yarn node` sets.
     const NODE_OPTIONS = `--require ${join(folder, '.pnp.cjs')} --experimental-loader ${loader}`;
     return { folder, env: { ...env, NODE_OPTIONS }, bin: [process.execPath, bin] };
   },

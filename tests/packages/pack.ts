@@ -17,7 +17,7 @@ type Project = { readonly provide: (key: 'tarballs', folder: string) => void };
 const exec = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Builds and packs every package, as publishing does. */
+/** Builds and packs every package as for publishing. */
 export const setup = async (project: Project): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-tarballs-'));
   await exec(process.execPath, ['scripts/build.mjs'], { cwd: root });

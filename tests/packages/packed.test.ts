@@ -5,20 +5,20 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
 import { installClient, type Layout, strictLayouts } from './layouts.ts';
-import { installAsStranger, runIn, type Stranger } from './stranger.ts';
+import { installOutsideWorkspace, runIn, type Installation } from './install-outside-workspace.ts';
 
 const minutes = 60_000;
 
-let stranger: Stranger;
+let installation: Installation;
 
 beforeAll(async () => {
-  stranger = await installAsStranger();
+  installation = await installOutsideWorkspace();
 }, 5 * minutes);
 
-afterAll(async () => stranger?.leave());
+afterAll(async () => installation?.remove());
 
 const tsc = async (project: string) =>
-  stranger.run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project]);
+  installation.run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project]);
 
 describe('the packed manifests', () => {
   it.each([
@@ -27,16 +27,18 @@ describe('the packed manifests', () => {
     ['postgres', ['@plantstore/core', 'neverthrow', 'pg', 'pg-connection-string', 'pgpass']],
     ['server', ['@plantstore/core', '@plantstore/sqlite']],
     ['client', ['neverthrow']],
-  ])('of %s asks for %j and nothing else', async (name, promised) => {
-    const text = await stranger.read(`@plantstore/${name}/package.json`);
+  ])('of %s has the dependencies %j only', async (name, expected) => {
+    const text = await installation.read(`@plantstore/${name}/package.json`);
     const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
-    expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(promised);
+    expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(expected);
     expect(manifest).not.toHaveProperty('optionalDependencies');
     if (name !== 'server') expect(manifest).not.toHaveProperty('peerDependencies');
   });
 
-  it('has the PostgreSQL store and prom-client as optional peers of the server', async () => {
-    const manifest = JSON.parse(await stranger.read('@plantstore/server/package.json')) as unknown;
+  it('of server has the PostgreSQL store and prom-client as optional peer dependencies', async () => {
+    const manifest = JSON.parse(
+      await installation.read('@plantstore/server/package.json'),
+    ) as unknown;
     expect(manifest).toMatchObject({
       peerDependencies: {
         '@plantstore/postgres': expect.any(String) as unknown,
@@ -51,94 +53,98 @@ describe('the packed manifests', () => {
 });
 
 describe('the packed client', () => {
-  it('does not mention zod in its JavaScript', async () => {
-    const files = await readdir(join(stranger.folder, 'node_modules/@plantstore/client/dist'));
+  it('does not contain zod in its JavaScript', async () => {
+    const files = await readdir(join(installation.folder, 'node_modules/@plantstore/client/dist'));
     const scripts = files.filter((file) => file.endsWith('.js'));
     expect(scripts).not.toEqual([]);
     for (const file of scripts) {
-      expect(await stranger.read(`@plantstore/client/dist/${file}`)).not.toMatch(/zod/i);
+      expect(await installation.read(`@plantstore/client/dist/${file}`)).not.toMatch(/zod/i);
     }
   });
 });
 
-describe('a stranger with TypeScript', { timeout: minutes }, () => {
+describe('an installation with TypeScript', { timeout: minutes }, () => {
   it.each(['nodenext', 'bundler', 'inexact'])(
-    'compiles against the packages as %s',
+    'compiles with the packages as %s',
     async (resolution) => {
       await expect(tsc(`tsconfig.${resolution}.json`)).resolves.toEqual({ stdout: '', stderr: '' });
     },
   );
 
   it.each(['browser', 'browser-nodenext'])(
-    'compiles against the client with the types of a browser only, as %s',
+    'compiles with the client and browser types only, as %s',
     async (project) => {
       await expect(tsc(`tsconfig.${project}.json`)).resolves.toEqual({ stdout: '', stderr: '' });
     },
   );
 });
 
-// The oldest that is promised, the one that runs this, and the newest.
-describe.each(['22.18.0', 'this', '26'])('a stranger on Node %s', { timeout: minutes }, (node) => {
-  let path: string;
+// The oldest supported version, the version that runs the tests, and the newest one.
+describe.each(['22.18.0', 'this', '26'])(
+  'an installation on Node %s',
+  { timeout: minutes },
+  (node) => {
+    let path: string;
 
-  beforeAll(async () => {
-    path = node === 'this' ? process.execPath : await stranger.getNode(node);
-    await tsc('tsconfig.nodenext.json');
-  }, 5 * minutes);
+    beforeAll(async () => {
+      path = node === 'this' ? process.execPath : await installation.getNode(node);
+      await tsc('tsconfig.nodenext.json');
+    }, 5 * minutes);
 
-  const run = async (...args: readonly string[]) => stranger.run(path, args, path);
-  const quietly = (stdout: string) => ({ stdout: `${stdout}\n`, stderr: '' });
+    const run = async (...args: readonly string[]) => installation.run(path, args, path);
+    const printing = (stdout: string) => ({ stdout: `${stdout}\n`, stderr: '' });
 
-  it('has that Node', async () => {
-    const { stdout } = await run('--version');
-    expect(stdout).toContain(node === 'this' ? process.version : `v${node}`);
-  });
+    it('runs this version', async () => {
+      const { stdout } = await run('--version');
+      expect(stdout).toContain(node === 'this' ? process.version : `v${node}`);
+    });
 
-  it('creates plants in memory', async () => {
-    expect(await run('out/nodenext/use-core.js')).toEqual(
-      quietly('Monstera, climber; id-taken 1401; false'),
-    );
-  });
+    it('creates plants in memory', async () => {
+      expect(await run('out/nodenext/use-core.js')).toEqual(
+        printing('Monstera, climber; id-taken 1401; false'),
+      );
+    });
 
-  it('creates plants in a file', async () => {
-    expect(await run('out/nodenext/use-sqlite.js', `plants-${node}.db`)).toEqual(
-      quietly('Monstera; Monstera; id-taken'),
-    );
-  });
+    it('creates plants in a file', async () => {
+      expect(await run('out/nodenext/use-sqlite.js', `plants-${node}.db`)).toEqual(
+        printing('Monstera; Monstera; id-taken'),
+      );
+    });
 
-  it('is told of a database server that is not there', async () => {
-    expect(await run('out/nodenext/use-postgres.js')).toEqual(quietly('unreachable'));
-  });
+    it('returns unreachable if there is no database server', async () => {
+      expect(await run('out/nodenext/use-postgres.js')).toEqual(printing('unreachable'));
+    });
 
-  it('creates plants through a server and a client', async () => {
-    expect(await run('out/nodenext/use-server.js')).toEqual(
-      quietly('Monstera; id-taken; token-rejected'),
-    );
-  });
+    it('creates plants through a server and a client', async () => {
+      expect(await run('out/nodenext/use-server.js')).toEqual(
+        printing('Monstera; id-taken; token-rejected'),
+      );
+    });
 
-  it('can require every package', async () => {
-    expect(await run('use-require.cjs')).toEqual(quietly('Monstera; 0; 500; Plant Store'));
-  });
+    it('can require every package', async () => {
+      expect(await run('use-require.cjs')).toEqual(printing('Monstera; 0; 500; Plant Store'));
+    });
 
-  it('asks the bundled host for its version', async () => {
-    const manifest = await stranger.read('@plantstore/server/package.json');
-    const { version } = JSON.parse(manifest) as { version: string };
-    const bin = join('node_modules', '.bin', 'plantstore-server');
-    expect(await stranger.run(bin, ['--version'], path)).toEqual(quietly(version));
-    const throughNpx = await stranger.run('npx', ['plantstore-server', '--version'], path);
-    expect(throughNpx.stdout).toBe(`${version}\n`);
-    expect(throughNpx.stderr).not.toContain('ExperimentalWarning');
-  });
-});
+    it('prints the version of the bundled host', async () => {
+      const manifest = await installation.read('@plantstore/server/package.json');
+      const { version } = JSON.parse(manifest) as { version: string };
+      const bin = join('node_modules', '.bin', 'plantstore-server');
+      expect(await installation.run(bin, ['--version'], path)).toEqual(printing(version));
+      const throughNpx = await installation.run('npx', ['plantstore-server', '--version'], path);
+      expect(throughNpx.stdout).toBe(`${version}\n`);
+      expect(throughNpx.stderr).not.toContain('ExperimentalWarning');
+    });
+  },
+);
 
-// In these, an import that a manifest does not declare leads nowhere.
+// In these layouts, an import that a manifest does not declare fails.
 describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes }, (name) => {
   let folder = '';
   let layout: Layout;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-    layout = (await strictLayouts[name]?.(folder, stranger.folder)) as Layout;
+    layout = (await strictLayouts[name]?.(folder, installation.folder)) as Layout;
   }, 5 * minutes);
 
   afterAll(async () => rm(folder, { recursive: true, force: true }));
@@ -160,7 +166,7 @@ describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes 
     expect(await host.exited).toBe(0);
   });
 
-  it('loads the PostgreSQL store where the database is one', async () => {
+  it('loads the PostgreSQL store for a PostgreSQL URL', async () => {
     const { bin: command, env } = layout;
     const args = ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden'];
     const host = spawnHost({ command, env, args });
@@ -179,7 +185,7 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
 
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
-  it('brings neverthrow and nothing else', async () => {
+  it('installs neverthrow and no other package', async () => {
     const installed = await readdir(join(folder, 'node_modules/.pnpm'));
     const names = installed.map((name) => name.replace(/(?<=.)@.*$/, ''));
     expect(names.filter((name) => !/^(lock\.yaml|node_modules)$/.test(name)).toSorted()).toEqual([
@@ -194,11 +200,11 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
     expect(stdout).toBe('createClient,createPlants\n');
   });
 
-  it('compiles, its declarations included', async () => {
+  it('compiles with its declarations', async () => {
     for (const file of ['use-in-browser.ts', 'tsconfig.browser-nodenext.json']) {
       await cp(fileURLToPath(new URL(`consumer/${file}`, import.meta.url)), join(folder, file));
     }
-    const compiler = join(stranger.folder, 'node_modules/typescript/bin/tsc');
+    const compiler = join(installation.folder, 'node_modules/typescript/bin/tsc');
     const args = [compiler, '-p', 'tsconfig.browser-nodenext.json'];
     await expect(runIn(folder, process.execPath, args)).resolves.toEqual({
       stdout: '',
@@ -207,15 +213,15 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
   });
 });
 
-describe('a stranger who has not installed the PostgreSQL store', () => {
-  it('is told by the bundled host what to install', async () => {
-    const installed = join(stranger.folder, 'node_modules/@plantstore/postgres');
-    const away = join(stranger.folder, 'postgres-away');
-    await rename(installed, away);
-    onTestFinished(async () => rename(away, installed));
+describe('an installation without the PostgreSQL store', () => {
+  it('has a bundled host that names the package to install', async () => {
+    const installed = join(installation.folder, 'node_modules/@plantstore/postgres');
+    const renamed = join(installation.folder, 'postgres-away');
+    await rename(installed, renamed);
+    onTestFinished(async () => rename(renamed, installed));
     const bin = join('node_modules', '.bin', 'plantstore-server');
     await expect(
-      stranger.run(bin, ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden']),
+      installation.run(bin, ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden']),
     ).rejects.toMatchObject({
       code: 1,
       stdout: '',
@@ -226,11 +232,11 @@ describe('a stranger who has not installed the PostgreSQL store', () => {
   });
 });
 
-describe('a stranger who has not installed prom-client', () => {
-  it('is told by the bundled host what to install, where metrics are asked for', async () => {
+describe('an installation without prom-client', () => {
+  it('names the package that --metrics on needs', async () => {
     const bin = join('node_modules', '.bin', 'plantstore-server');
     const args = ['--database', 'memory:', '--health-port', '0', '--metrics', 'on'];
-    await expect(stranger.run(bin, args)).rejects.toMatchObject({
+    await expect(installation.run(bin, args)).rejects.toMatchObject({
       code: 1,
       stdout: '',
       stderr:
@@ -239,13 +245,13 @@ describe('a stranger who has not installed prom-client', () => {
   });
 });
 
-describe('a stranger on Node 20', () => {
+describe('an installation on Node 20', () => {
   it(
-    'is told by the bundled host which Node it needs, without a stack trace',
+    'has a bundled host that prints the required Node version, without a stack trace',
     async () => {
-      const node = await stranger.getNode('20');
+      const node = await installation.getNode('20');
       const bin = join('node_modules', '.bin', 'plantstore-server');
-      await expect(stranger.run(bin, ['--version'], node)).rejects.toMatchObject({
+      await expect(installation.run(bin, ['--version'], node)).rejects.toMatchObject({
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(

@@ -17,8 +17,8 @@ type Manifest = {
   readonly peerDependencies?: Record<string, string>;
 };
 
-/** The files of a package besides its manifest, its page, its licence and its code. */
-const more: Readonly<Record<string, readonly string[]>> = {
+/** Files of a package other than its manifest, README, licence and code. */
+const additionalFiles: Readonly<Record<string, readonly string[]>> = {
   core: ['openapi.json'],
   server: ['dist/neverthrow-licence.txt', 'dist/zod-licence.txt'],
 };
@@ -48,11 +48,11 @@ describe.each(
       .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
       .toSorted();
 
-  it('has its manifest, its page, its licence and its code, and no other file', () => {
+  it('contains its manifest, README, licence and code, and no other file', () => {
     const code = /^dist\/.+\.(js|js\.map|d\.ts)$/;
     const ofTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
     expect(files().filter((file) => !code.test(file) || ofTests.test(file))).toEqual(
-      ['LICENSE', 'README.md', 'package.json', ...(more[name] ?? [])].toSorted(),
+      ['LICENSE', 'README.md', 'package.json', ...(additionalFiles[name] ?? [])].toSorted(),
     );
   });
 
@@ -66,7 +66,7 @@ describe.each(
     }
   });
 
-  it('has declarations of what it exports, and of nothing inside', () => {
+  it('contains declarations of its exports only', () => {
     const declared = files().filter((file) => file.endsWith('.d.ts'));
     expect(declared).not.toEqual([]);
     expect(declared.filter((file) => /^dist\/(host|node)\//.test(file))).toEqual([]);
@@ -78,7 +78,7 @@ describe.each(
     const declared = Object.keys({ [manifest.name]: '', ...dependencies, ...peerDependencies });
     const undeclared = files()
       .filter((file) => /\.(js|d\.ts)$/.test(file))
-      // Without the examples in comments.
+      // Comments are removed, because they contain examples.
       .map((file) => read(file).replaceAll(/^\s*(\*|\/[*/]).*$/gm, ''))
       .flatMap((code) => [...code.matchAll(importPattern)].map(([, specifier = '']) => specifier))
       .filter((specifier) => !specifier.startsWith('.') && !isBuiltin(specifier))
@@ -86,16 +86,16 @@ describe.each(
     expect(undeclared).toEqual([]);
   });
 
-  it('has a manifest without the workspace and its sources', () => {
+  it('has a manifest without workspace references', () => {
     expect(read('package.json')).not.toMatch(/@plantstore\/source|workspace:/);
   });
 
-  it('is well-formed, as publint sees it', async () => {
+  it('has no problems according to publint', async () => {
     const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  it('has types for every way to import it, as attw sees it', () => {
+  it('has no problems according to attw', () => {
     const args = [attw, tarball, '--profile', 'esm-only', '-f', 'ascii', '--no-color'];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const found = status === 0 ? '' : stdout + stderr;

@@ -10,10 +10,10 @@ const repository = createGroupCommit({
 const created = await createPlant(repository, { id: 7, name: 'Monstera', tag: 'climber' });
 const refused = await createPlant(repository, { id: 7, name: 'Ficus' });
 
-const answers = [
+const outcomes = [
   created.match(({ name, tag = '' }) => `${name}, ${tag}`, String),
   refused.match(String, (error) => `${error.kind} ${errorTable['id-taken'].error}`),
   isExactId(2 ** 53),
 ];
 await repository.close();
-console.log(answers.join('; '));
+console.log(outcomes.join('; '));

@@ -16,7 +16,7 @@ await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 const baseUrl = `http://127.0.0.1:${port}/garden/v1`;
 
-/** Creates a plant through the client and says how it went. */
+/** Creates a plant through the client and returns its name, or the error. */
 const create = async (name: string, token = 'let-me-in'): Promise<string> => {
   const created = await createClient({ baseUrl, token }).createPlant({ id: -(2n ** 63n), name });
   return created.match(
@@ -25,6 +25,6 @@ const create = async (name: string, token = 'let-me-in'): Promise<string> => {
   );
 };
 
-const answers = [await create('Monstera'), await create('Ficus'), await create('Ficus', 'no')];
-console.log(answers.join('; '));
+const outcomes = [await create('Monstera'), await create('Ficus'), await create('Ficus', 'no')];
+console.log(outcomes.join('; '));
 server.close();

@@ -3,7 +3,7 @@ import { openSqliteRepository } from '@plantstore/sqlite';
 
 const [, , path = 'plants.db'] = process.argv;
 
-/** Opens the file, creates a plant, closes the file, and says how it went. */
+/** Opens the file, creates a plant, closes the file, and returns the plant's name or the error. */
 const create = async (name: string): Promise<string> => {
   const opened = await openSqliteRepository({ path });
   if (opened.isErr()) return opened.error.message;

@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { installAsStranger, type Stranger } from '../stranger.ts';
+import { installOutsideWorkspace, type Installation } from '../install-outside-workspace.ts';
 
 const minutes = 60_000;
 const examples = fileURLToPath(new URL('../../../examples', import.meta.url));
-const guest = fileURLToPath(new URL('guest', import.meta.url));
+const programs = fileURLToPath(new URL('programs', import.meta.url));
 const token = 's3cret';
 
-let stranger: Stranger;
+let installation: Installation;
 
-/** The versions of the frameworks that the examples are compiled against. */
+/** Returns the frameworks of the examples. */
 const frameworks = async (): Promise<string[]> => {
   const manifest = JSON.parse(await readFile(join(examples, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
@@ -24,36 +24,36 @@ const frameworks = async (): Promise<string[]> => {
 };
 
 beforeAll(async () => {
-  stranger = await installAsStranger(await frameworks());
-  await cp(join(examples, 'servers'), join(stranger.folder, 'servers'), { recursive: true });
+  installation = await installOutsideWorkspace(await frameworks());
+  await cp(join(examples, 'servers'), join(installation.folder, 'servers'), { recursive: true });
 }, 5 * minutes);
 
-afterAll(async () => stranger?.leave());
+afterAll(async () => installation?.remove());
 
 const onNode = (name: string) => async () => [process.execPath, `servers/${name}.ts`];
 
-/** Bundles a program for workerd, and puts its configuration beside it. */
+/** Bundles a program for workerd, writes its configuration, and returns the command to start it. */
 const onWorkerd = async (program: string, config: string): Promise<string[]> => {
-  const outDir = await mkdtemp(join(stranger.folder, 'worker-'));
-  const entry = { worker: join(stranger.folder, program) };
+  const outDir = await mkdtemp(join(installation.folder, 'worker-'));
+  const entry = { worker: join(installation.folder, program) };
   const forWorkerd = { format: ['esm' as const], platform: 'neutral' as const, target: 'es2022' };
   await build({ config: false, silent: true, entry, noExternal: [/./], outDir, ...forWorkerd });
   await writeFile(join(outDir, 'workerd.capnp'), config);
   const flags = ['--socket-addr=http=127.0.0.1:0', '--control-fd=1'];
-  const workerd = await stranger.getProgram('workerd');
+  const workerd = await installation.getProgram('workerd');
   return [workerd, 'serve', join(outDir, 'workerd.capnp'), ...flags];
 };
 
 const exampleOnWorkerd = async (): Promise<string[]> => {
   const config = await readFile(join(examples, 'servers/workerd.capnp'), 'utf8');
-  const plants = await mkdtemp(join(stranger.folder, 'plants-'));
+  const plants = await mkdtemp(join(installation.folder, 'plants-'));
   return [...(await onWorkerd('servers/workerd.ts', config)), `--directory-path=disk=${plants}`];
 };
 
 /** Starts a server that prints its port. */
 const start = async ([command = '', ...args]: readonly string[]) => {
-  const { folder } = stranger;
-  // Nothing of this machine's owner, and nothing left behind.
+  const { folder } = installation;
+  // Isolated from the user's configuration and caches.
   const env = { HOME: folder, PATH: process.env['PATH'], PORT: '0', PLANT_TOKEN: token };
   const server = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
@@ -73,11 +73,21 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
   ['express.ts', '/garden/plants', onNode('express')],
   ['fastify.ts', '/garden/plants', onNode('fastify')],
   ['hono.ts', '/garden/plants', onNode('hono')],
-  ['bun.ts', '/garden/plants', async () => [await stranger.getProgram('bun'), 'servers/bun.ts']],
+  [
+    'bun.ts',
+    '/garden/plants',
+    async () => [await installation.getProgram('bun'), 'servers/bun.ts'],
+  ],
   [
     'deno.ts',
     '/garden/plants',
-    async () => [await stranger.getProgram('deno'), 'run', '--no-prompt', '-A', 'servers/deno.ts'],
+    async () => [
+      await installation.getProgram('deno'),
+      'run',
+      '--no-prompt',
+      '-A',
+      'servers/deno.ts',
+    ],
   ],
   ['workerd.ts', '/plants', exampleOnWorkerd],
 ])('the example %s', { timeout: minutes }, (_, path, commandOf) => {
@@ -107,7 +117,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     expect(await post(chunks)).toMatchObject(created);
   });
 
-  it('refuses what the service refuses', async () => {
+  it('responds with the errors of the service', async () => {
     expect(await post(plant(7, 'Ficus'))).toMatchObject({ status: 400, error: 1401 });
     expect(await post('{"id":"7"}')).toMatchObject({ status: 400, error: 1102 });
     expect(await post('{')).toMatchObject({ status: 400, error: 1002 });
@@ -118,14 +128,14 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     expect(await post('{}', { method: 'PUT' })).toMatchObject({ status: 405, error: 2405 });
   });
 
-  it('lets one of many racing plants have an id', async () => {
+  it('creates one of many concurrent plants with the same id', async () => {
     const names = Array.from({ length: 50 }, (_name, index) => `rival ${index}`);
     const outcomes = await Promise.all(names.map(async (name) => post(plant(8, name))));
     expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(outcomes.filter((one) => 'error' in one && one['error'] === 1401)).toHaveLength(49);
   });
 
-  it('answers 413 to a body that is too large, before all of it has come', async () => {
+  it('responds with 413 to a body that is too large, before its end', async () => {
     const { socket, until } = await connectRaw(server.port);
     const fields = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
     socket.write(`POST ${path} HTTP/1.1\r\n${fields}\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -136,8 +146,8 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     expect(response?.status).toBe(413);
   });
 
-  it('serves on after clients that leave in the middle of a body', async () => {
-    for (let left = 0; left < 20; left += 1) {
+  it('continues to serve after clients that disconnect during a body', async () => {
+    for (let count = 0; count < 20; count += 1) {
       const { socket } = await connectRaw(server.port);
       const fields = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
       socket.end(`POST ${path} HTTP/1.1\r\n${fields}\r\nContent-Length: 100\r\n\r\n{`);
@@ -148,16 +158,18 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
 });
 
 it(
-  'serves on after workerd has dropped requests whose clients left',
+  'continues to serve after workerd has dropped requests of disconnected clients',
   async () => {
-    await cp(guest, join(stranger.folder, 'guest'), { recursive: true });
-    const server = await start(await onWorkerd('guest/dropped-requests.ts', guestConfig));
+    await cp(programs, join(installation.folder, 'programs'), { recursive: true });
+    const server = await start(
+      await onWorkerd('programs/dropped-requests.ts', droppedRequestsConfig),
+    );
     onTestFinished(server.stop);
     const body = '{"id":7,"name":"Monstera"}';
     const fields = `Host: a\r\nAuthorization: Bearer a\r\nContent-Type: application/json`;
     const request = `POST /plants HTTP/1.1\r\n${fields}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const leaving = await connectRaw(server.port);
-    leaving.socket.write(request);
+    const disconnecting = await connectRaw(server.port);
+    disconnecting.socket.write(request);
     const status = async () => {
       const { socket, until } = await connectRaw(server.port);
       socket.write(request);
@@ -165,15 +177,15 @@ it(
       socket.destroy();
       return response?.status;
     };
-    // Only one may be in flight.
+    // maxInFlight is 1.
     while ((await status()) !== 503);
-    leaving.socket.resetAndDestroy();
+    disconnecting.socket.resetAndDestroy();
     while ((await status()) !== 200);
   },
   minutes,
 );
 
-const guestConfig = `using Workerd = import "/workerd/workerd.capnp";
+const droppedRequestsConfig = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "plants", worker = (

@@ -4,10 +4,10 @@ import compatData, {
   type SimpleSupportStatement,
 } from '@mdn/browser-compat-data/forLegacyNode';
 
-/** Browsers and their oldest promised versions, such as `{ safari: 14.1 }`. */
+/** The oldest supported version of each browser, such as `{ safari: 14.1 }`. */
 export type Versions = Readonly<Record<string, number>>;
 
-/** Reads versions from a manifest's `browserslist`, such as `['safari >= 14.1']`. */
+/** Returns the versions of a `browserslist`, such as `['safari >= 14.1']`. */
 export const versionsOf = (browserslist: readonly string[]): Versions =>
   Object.fromEntries(
     browserslist.map((range) => {
@@ -19,7 +19,7 @@ export const versionsOf = (browserslist: readonly string[]): Versions =>
 const isAtMost = (added: unknown, version: number): boolean =>
   typeof added === 'string' && Number.parseFloat(added.replace('≤', '')) <= version;
 
-/** Whether a version has a feature as it is specified: without flag, prefix, other name or gap. */
+/** Returns whether a version fully supports a feature: without a flag, a prefix or another name. */
 const hasFeature = (statement: SimpleSupportStatement, version: number): boolean =>
   isAtMost(statement.version_added, version) &&
   !isAtMost(statement.version_removed, version) &&
@@ -34,7 +34,7 @@ const isNewer = ({ support }: CompatStatement, versions: Versions): boolean =>
     return ![statements].flat().some((statement) => hasFeature(statement, version));
   });
 
-/** Newer ones that stay: two that cannot be deleted, and those that Node's own fetch needs at each request. */
+/** Newer built-ins that are not deleted: two cannot be deleted, and the fetch of Node uses the others. */
 export const kept: readonly string[] = [
   'Symbol.asyncDispose',
   'Symbol.dispose',
@@ -45,8 +45,8 @@ export const kept: readonly string[] = [
 ];
 
 /**
- * The paths of the built-ins and web APIs that one of these browsers does not have yet, such as
- * `Array.prototype.toSorted`, by MDN's data. The methods of an object come before the object.
+ * Returns the paths of the built-ins and web APIs that one of these browsers does not support according to
+ * MDN's data, such as `Array.prototype.toSorted`. The methods of an object precede the object.
  */
 export const newerBuiltIns = (versions: Versions): string[] => {
   const nodesOf = (group: Identifier | undefined) => {
@@ -59,12 +59,12 @@ export const newerBuiltIns = (versions: Versions): string[] => {
     nodesOf(node).flatMap(([name, member]) => (isNewerNode(member) ? [name] : []));
   const { api, javascript } = compatData;
   const builtIns = nodesOf(javascript['builtins']).flatMap(([name, node]) => [
-    // The data does not say which members are static.
+    // The data does not distinguish static members.
     ...newerMembers(node).flatMap((member) => [`${name}.prototype.${member}`, `${name}.${member}`]),
     ...(isNewerNode(node) ? [name] : []),
   ]);
   const webApis = nodesOf(api).flatMap(([name, node]) =>
-    // Node's own fetch uses objects of newer interfaces; only their names are removed.
+    // The fetch of Node uses objects of newer interfaces, so only the names of these are deleted.
     isNewerNode(node)
       ? [name]
       : newerMembers(node).map((member) =>

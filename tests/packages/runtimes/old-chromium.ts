@@ -2,20 +2,20 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import type { Stranger } from '../stranger.ts';
+import type { Installation } from '../install-outside-workspace.ts';
 
-/** The npm package that has the oldest promised Chromium in it; that of Debian is always a new one. */
+/** The npm package with the oldest supported Chromium; Debian has only a current one. */
 const npmPackage = 'chrome-aws-lambda@9.1.0';
 
 const unpack = promisify(brotliDecompress);
 
-/** Installs the oldest promised Chromium and gives its path, and where its libraries are. */
+/** Installs the oldest supported Chromium and returns its path and the folder of its libraries. */
 export const installOldChromium = async ({
   folder,
   run,
-}: Stranger): Promise<{ readonly program: string; readonly libraries: string }> => {
+}: Installation): Promise<{ readonly program: string; readonly libraries: string }> => {
   const target = join(folder, 'old-chromium');
-  // It asks for a library that drives it, which is not needed.
+  // Without its peer dependency, a driver that is not needed.
   const options = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...options, '--prefix', target, npmPackage]);
   const packed = async (file: string) =>

@@ -6,92 +6,92 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { installAsStranger, type Stranger } from '../stranger.ts';
-import type { Finding } from './guest/suite.ts';
+import { installOutsideWorkspace, type Installation } from '../install-outside-workspace.ts';
+import type { Finding } from './programs/suite.ts';
 import { kept, newerBuiltIns, type Versions, versionsOf } from './newer-built-ins.ts';
 import { installOldChromium } from './old-chromium.ts';
 import { servePage, startServers } from './servers.ts';
 
 const minutes = 60_000;
 const run = promisify(execFile);
-const guest = fileURLToPath(new URL('guest', import.meta.url));
+const programs = fileURLToPath(new URL('programs', import.meta.url));
 
-let stranger: Stranger;
-let promised: Versions;
-// Nothing of this machine's owner, and nothing left behind: caches and profiles go here, too.
+let installation: Installation;
+let supported: Versions;
+// Isolated from the user's configuration; caches and profiles are in the temporary folder, too.
 let env: { HOME: string; PATH: string | undefined };
 
 beforeAll(async () => {
-  stranger = await installAsStranger();
-  env = { HOME: stranger.folder, PATH: process.env['PATH'] };
-  await cp(guest, join(stranger.folder, 'guest'), { recursive: true });
-  const manifest = JSON.parse(await stranger.read('@plantstore/client/package.json')) as {
+  installation = await installOutsideWorkspace();
+  env = { HOME: installation.folder, PATH: process.env['PATH'] };
+  await cp(programs, join(installation.folder, 'programs'), { recursive: true });
+  const manifest = JSON.parse(await installation.read('@plantstore/client/package.json')) as {
     browserslist: string[];
   };
-  promised = versionsOf(manifest.browserslist);
+  supported = versionsOf(manifest.browserslist);
 }, 5 * minutes);
 
-afterAll(async () => stranger?.leave());
+afterAll(async () => installation?.remove());
 
-const expectAllWell = (findings: readonly Finding[]) => {
-  expect(findings.filter(({ told }) => told !== '')).toEqual([]);
+const expectNoFailures = (findings: readonly Finding[]) => {
+  expect(findings.filter(({ failure }) => failure !== '')).toEqual([]);
   expect(findings.length).toBeGreaterThan(15);
 };
 
-/** The packed client and the suite in one file, as an app's bundler would make it. */
+/** Bundles the packed client and the suite into one file, as an app does, and returns its path. */
 const bundle = async (entry: string, target = 'es2022'): Promise<string> => {
   await build({
     config: false,
     silent: true,
-    entry: { [entry]: join(stranger.folder, `guest/${entry}.ts`) },
+    entry: { [entry]: join(installation.folder, `programs/${entry}.ts`) },
     format: ['esm'],
     platform: 'browser',
     target,
     noExternal: [/./],
-    outDir: join(stranger.folder, 'bundles'),
+    outDir: join(installation.folder, 'bundles'),
   });
-  return join(stranger.folder, `bundles/${entry}.js`);
+  return join(installation.folder, `bundles/${entry}.js`);
 };
 
 describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
-  const node = async (version: string) => stranger.getNode(version);
+  const node = async (version: string) => installation.getNode(version);
 
   it.each([
     ['Node 22.18', async () => [await node('22.18.0')]],
     ['the Node that runs this', async () => [process.execPath]],
     ['Node 26', async () => [await node('26')]],
-    ['Deno', async () => [await stranger.getProgram('deno'), 'run', '--no-prompt', '-A']],
-    ['Bun', async () => [await stranger.getProgram('bun')]],
+    ['Deno', async () => [await installation.getProgram('deno'), 'run', '--no-prompt', '-A']],
+    ['Bun', async () => [await installation.getProgram('bun')]],
   ])('on %s', async (_, get) => {
     const [command = '', ...flags] = await get();
-    const program = join(stranger.folder, 'guest/program.ts');
+    const program = join(installation.folder, 'programs/program.ts');
     const settings = JSON.stringify(await startServers());
     const { stdout } = await run(command, [...flags, program, settings], { env });
-    expectAllWell(JSON.parse(stdout) as Finding[]);
+    expectNoFailures(JSON.parse(stdout) as Finding[]);
   });
 
-  it('on Node without the built-ins that an oldest promised browser lacks', async () => {
-    const program = join(stranger.folder, 'guest/program.ts');
-    const preload = join(stranger.folder, 'guest/remove-built-ins.ts');
-    const list = join(stranger.folder, 'guest/newer-built-ins.json');
-    await writeFile(list, JSON.stringify(newerBuiltIns(promised)));
+  it('on Node without the built-ins that a supported browser lacks', async () => {
+    const program = join(installation.folder, 'programs/program.ts');
+    const preload = join(installation.folder, 'programs/delete-newer-built-ins.ts');
+    const list = join(installation.folder, 'programs/newer-built-ins.json');
+    await writeFile(list, JSON.stringify(newerBuiltIns(supported)));
     const settings = JSON.stringify(await startServers());
     const flags = ['--disable-warning=ExperimentalWarning', '--import', preload];
     const { stdout, stderr } = await run(process.execPath, [...flags, program, settings], { env });
     expect(JSON.parse(stderr)).toEqual(expect.arrayContaining(newerExamples));
-    const client = await stranger.read('@plantstore/client/dist/index.js');
+    const client = await installation.read('@plantstore/client/dist/index.js');
     expect(kept.filter((path) => client.includes(path.slice(path.lastIndexOf('.'))))).toEqual([]);
-    expectAllWell(JSON.parse(stdout) as Finding[]);
+    expectNoFailures(JSON.parse(stdout) as Finding[]);
   });
 
   it('on workerd', async () => {
-    const workerd = await stranger.getProgram('workerd');
+    const workerd = await installation.getProgram('workerd');
     await bundle('worker');
-    const config = join(stranger.folder, 'workerd.capnp');
+    const config = join(installation.folder, 'workerd.capnp');
     await writeFile(config, workerdConfig);
     const worker = spawn(workerd, ['serve', config, '--control-fd=1'], {
       env,
-      // It tells there, with stacks, of each connection that the suite means to fail.
+      // Ignored, because workerd logs a stack trace for each connection that fails on purpose.
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     onTestFinished(async () => {
@@ -102,10 +102,10 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
     const { port } = JSON.parse(line) as { port: number };
     const body = JSON.stringify(await startServers());
     const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
-    expectAllWell((await response.json()) as Finding[]);
+    expectNoFailures((await response.json()) as Finding[]);
   });
 
-  /** Opens a page of another origin, and gives what it finds there and the browser's name for itself. */
+  /** Opens a page of another origin in a browser, and returns its findings and its User-Agent. */
   const openPage = async (browser: string, target: string, browserEnv: NodeJS.ProcessEnv) => {
     const script = await readFile(await bundle('page', target), 'utf8');
     const { origin, findings, userAgent } = await servePage(script, startServers);
@@ -119,29 +119,29 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
   };
 
   it('on a page of another origin in Chromium', async ({ skip }) => {
-    const isThere = spawnSync('chromium', ['--version']).status === 0;
-    skip(!isThere, 'there is no chromium here; .ci/run installs it');
-    expectAllWell((await openPage('chromium', 'es2022', env)).findings);
+    const isInstalled = spawnSync('chromium', ['--version']).status === 0;
+    skip(!isInstalled, 'chromium is not installed; .ci/run installs it');
+    expectNoFailures((await openPage('chromium', 'es2022', env)).findings);
   });
 
-  it('on a page in the oldest promised Chromium', async ({ skip }) => {
+  it('on a page in the oldest supported Chromium', async ({ skip }) => {
     const { platform, arch } = process;
-    skip(platform !== 'linux' || arch !== 'x64', 'npm has it only for Linux on x64');
-    const { program, libraries } = await installOldChromium(stranger);
-    // Without a target, the bundler leaves the client's syntax as it is.
+    skip(platform !== 'linux' || arch !== 'x64', 'the npm package supports Linux on x64 only');
+    const { program, libraries } = await installOldChromium(installation);
+    // With esnext, the bundler does not change the syntax of the client.
     const browserEnv = { ...env, LD_LIBRARY_PATH: libraries };
     const { findings, userAgent } = await openPage(program, 'esnext', browserEnv);
-    expect(userAgent).toContain(`HeadlessChrome/${promised['chrome']}.`);
-    expectAllWell(findings);
+    expect(userAgent).toContain(`HeadlessChrome/${supported['chrome']}.`);
+    expectNoFailures(findings);
   });
 });
 
-describe('the syntax of the oldest promised browsers', () => {
-  /** Whether a bundler leaves a module as it is for these browsers. */
+describe('the syntax of the oldest supported browsers', () => {
+  /** Returns whether a bundler with these browsers as its target does not change a module. */
   const suffices = async (file: string): Promise<boolean> => {
-    const browsers = Object.entries(promised).map(([name, version]) => `${name}${version}`);
+    const browsers = Object.entries(supported).map(([name, version]) => `${name}${version}`);
     const write = async (name: string, target: string | string[]) => {
-      const outDir = join(stranger.folder, 'syntax', name);
+      const outDir = join(installation.folder, 'syntax', name);
       const entry = { module: file };
       const format = ['esm' as const];
       await build({ config: false, silent: true, entry, format, bundle: false, target, outDir });
@@ -153,25 +153,25 @@ describe('the syntax of the oldest promised browsers', () => {
   it.each(['@plantstore/client/dist/index.js', 'neverthrow/dist/index.es.js'])(
     'suffices for %s',
     async (path) => {
-      expect(await suffices(join(stranger.folder, 'node_modules', path))).toBe(true);
+      expect(await suffices(join(installation.folder, 'node_modules', path))).toBe(true);
     },
   );
 
   it.each(['class { static {} }', '/(?<=a)b/'])('does not suffice for %s', async (code) => {
-    const file = join(stranger.folder, 'newer-syntax.js');
+    const file = join(installation.folder, 'newer-syntax.js');
     await writeFile(file, `export const value = ${code};`);
     expect(await suffices(file)).toBe(false);
   });
 });
 
-it('the README names the oldest promised browsers', async () => {
-  const { chrome, firefox, safari } = promised;
-  expect(await stranger.read('@plantstore/client/README.md')).toContain(
+it('the README lists the oldest supported browsers', async () => {
+  const { chrome, firefox, safari } = supported;
+  expect(await installation.read('@plantstore/client/README.md')).toContain(
     `Chrome and Edge ${chrome}, Firefox ${firefox}, Safari ${safari}`,
   );
 });
 
-/** A few built-ins of each kind that must have been removed. */
+/** Built-ins of each kind that must have been deleted. */
 const newerExamples = [
   'Array.prototype.toSorted',
   'Iterator.prototype.map',

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { startHost, token } from '../../black-box/host.ts';
-import type { Finding, Settings } from './guest/suite.ts';
+import type { Finding, Settings } from './programs/suite.ts';
 
-/** Serves on a free port of the loopback until the test is over, and gives the origin. */
-const serve = async (listener: RequestListener): Promise<string> => {
+/** Starts a server on a free loopback port until the end of the test, and returns its origin. */
+const startServer = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -18,17 +18,17 @@ const serve = async (listener: RequestListener): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-const forEveryPage = {
+const corsHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Headers': 'authorization, content-type',
 };
 
-/** Lets preflights pass, and answers everything else as it is told. */
-const answering =
-  (answer: RequestListener): RequestListener =>
+/** Returns a listener that allows preflights and passes other requests to `listener`. */
+const allowPreflights =
+  (listener: RequestListener): RequestListener =>
   (request, response) => {
-    if (request.method === 'OPTIONS') response.writeHead(204, forEveryPage).end();
-    else answer(request, response);
+    if (request.method === 'OPTIONS') response.writeHead(204, corsHeaders).end();
+    else listener(request, response);
   };
 
 const closedOrigin = async (): Promise<string> => {
@@ -43,17 +43,17 @@ const closedOrigin = async (): Promise<string> => {
   return `http://127.0.0.1:${port}`;
 };
 
-/** Starts what the suite asks for; a page may call from its origin. */
+/** Starts the servers of the suite; `pageOrigin` is allowed by CORS. */
 export const startServers = async (pageOrigin?: string): Promise<Settings> => {
   const cors = pageOrigin === undefined ? [] : ['--cors-origins', pageOrigin];
   const host = await startHost({ args: ['--database', 'memory:', ...cors] });
   return {
     baseUrl: host.url.replace(/\/plants$/, ''),
     token,
-    silentUrl: await serve(answering(() => undefined)),
-    unendingUrl: await serve(
-      answering((_request, response) => {
-        response.writeHead(200, { ...forEveryPage, 'Content-Type': 'application/json' });
+    silentUrl: await startServer(allowPreflights(() => undefined)),
+    unendingUrl: await startServer(
+      allowPreflights((_request, response) => {
+        response.writeHead(200, { ...corsHeaders, 'Content-Type': 'application/json' });
         response.write('{"name":');
       }),
     ),
@@ -62,7 +62,7 @@ export const startServers = async (pageOrigin?: string): Promise<Settings> => {
   };
 };
 
-/** Serves a page with a script at `/`, and gives its origin, what the page finds and who sends that. */
+/** Serves a page with a script at `/`, and returns its origin, its findings and its User-Agent. */
 export const servePage = async (
   script: string,
   settingsFor: (origin: string) => Promise<Settings>,
@@ -74,7 +74,7 @@ export const servePage = async (
   const { promise: userAgent, resolve: identify } = Promise.withResolvers<string | undefined>();
   const { promise: findings, resolve } = Promise.withResolvers<Finding[]>();
   const { promise: settings, resolve: settle } = Promise.withResolvers<Settings>();
-  const origin = await serve(async (request, response) => {
+  const origin = await startServer(async (request, response) => {
     switch (request.url) {
       case '/':
         response.setHeader('Content-Type', 'text/html');

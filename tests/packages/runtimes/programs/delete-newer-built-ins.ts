@@ -1,13 +1,13 @@
-// For Node, imported before the suite: removes the built-ins whose paths are in newer-built-ins.json, as
-// far as this Node has them, and prints the paths of these on standard error.
+// For Node, preloaded before the suite: deletes the built-ins that are listed in newer-built-ins.json, if
+// this Node has them, and prints the paths of the deleted ones to standard error.
 import { readFileSync } from 'node:fs';
 
-// Node's own fetch is loaded first: it needs newer built-ins while it loads.
+// Loads the fetch of Node first, because loading it requires newer built-ins.
 await (await fetch('data:,')).text();
 
 const file = new URL('newer-built-ins.json', import.meta.url);
 const paths = JSON.parse(readFileSync(file, 'utf8')) as string[];
-// No global, although its methods have their own entries in the data.
+// Not a global, although the data has entries for its methods.
 const hidden = new Map<string, unknown>([['TypedArray', Object.getPrototypeOf(Uint8Array)]]);
 
 const find = (path: string) => {
@@ -18,15 +18,15 @@ const find = (path: string) => {
   let owner: unknown =
     name === undefined ? globalThis : (hidden.get(root) ?? Reflect.get(globalThis, root));
   for (const member of members) owner = Reflect.get(Object(owner), member);
-  const isThere = key !== undefined && Object.prototype.hasOwnProperty.call(Object(owner), key);
-  return isThere ? { owner: Object(owner) as object, key } : undefined;
+  const exists = key !== undefined && Object.prototype.hasOwnProperty.call(Object(owner), key);
+  return exists ? { owner: Object(owner) as object, key } : undefined;
 };
 
-const removed = paths.filter((path) => {
+const deleted = paths.filter((path) => {
   const found = find(path);
   if (found !== undefined) Reflect.deleteProperty(found.owner, found.key);
   return found !== undefined;
 });
-const left = paths.filter((path) => find(path) !== undefined);
-if (left.length > 0) throw new Error(`cannot remove ${left.join(', ')}`);
-console.error(JSON.stringify(removed));
+const remaining = paths.filter((path) => find(path) !== undefined);
+if (remaining.length > 0) throw new Error(`cannot delete ${remaining.join(', ')}`);
+console.error(JSON.stringify(deleted));

@@ -1,4 +1,4 @@
-// For workerd: a fetch handler that serves one request at a time, on a store that takes a second.
+// For workerd: a fetch handler that accepts one request at a time, with a store that takes a second.
 import type { PlantRepository } from '@plantstore/core';
 import { createFetchHandler } from '@plantstore/server/fetch';
 import { okAsync, ResultAsync } from 'neverthrow';
@@ -12,7 +12,7 @@ const repository: PlantRepository = {
     ).andThen(() => okAsync()),
 };
 
-// oxlint-disable-next-line import/no-default-export -- workerd looks for it
+// oxlint-disable-next-line import/no-default-export -- workerd requires it
 export default {
   fetch: createFetchHandler({
     repository,

@@ -1,4 +1,4 @@
-// For a browser: settings come from the page's own origin, findings go back there.
+// For browsers: reads the settings from the page's origin and sends the findings to it.
 import { createClient, createPlants } from '@plantstore/client';
 import { runSuite, type Settings } from './suite.ts';
 
@@ -8,5 +8,5 @@ const run = async () => {
   await fetch('/findings', { method: 'POST', body });
 };
 
-// The oldest browsers have no top-level await.
+// Without top-level await, which the oldest supported browsers do not have.
 void run();

@@ -1,4 +1,4 @@
-// For Node, Deno and Bun: settings come as an argument, findings go to standard output.
+// For Node, Deno and Bun: reads the settings from an argument and prints the findings.
 import { createClient, createPlants } from '@plantstore/client';
 import { runSuite, type Settings } from './suite.ts';
 
@@ -6,5 +6,5 @@ const [, , settings = '{}'] = process.argv;
 console.log(
   JSON.stringify(await runSuite({ createClient, createPlants }, JSON.parse(settings) as Settings)),
 );
-// What a server never answers must not keep the program.
+// Requests without a response would keep the process alive.
 process.exit();

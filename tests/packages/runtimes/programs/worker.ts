@@ -1,8 +1,8 @@
-// For workerd: settings come as a request, findings are its answer.
+// For workerd: reads the settings from the request body and responds with the findings.
 import { createClient, createPlants } from '@plantstore/client';
 import { runSuite, type Settings } from './suite.ts';
 
-// oxlint-disable-next-line import/no-default-export -- workerd looks for it
+// oxlint-disable-next-line import/no-default-export -- workerd requires it
 export default {
   fetch: async (request: Request): Promise<Response> =>
     Response.json(
