@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { acceptTokens, acceptedToken, createTokenSet } from './accept-tokens.ts';
 
 describe('acceptTokens', () => {
-  it('accepts each of its tokens and nothing else', async () => {
+  it('accepts exactly its tokens', async () => {
     const authenticate = acceptTokens(['one', 'two', 'three==']);
     for (const token of ['one', 'two', 'three==']) expect(await authenticate(token)).toBe(true);
     for (const token of ['', 'One', 'one ', 'onetwo', 'three=', 'tw']) {
@@ -11,15 +11,15 @@ describe('acceptTokens', () => {
     }
   });
 
-  it('accepts nothing where there is nothing to accept', async () => {
+  it('accepts no token for an empty list', async () => {
     expect(await acceptTokens([])('')).toBe(false);
   });
 
-  it('cannot be made for a token that no request could bring', () => {
+  it('throws a TypeError for a token that is not a valid bearer token', () => {
     expect(() => acceptTokens(['fine', 'two words'])).toThrow('cannot be sent');
   });
 
-  it('shows no token', () => {
+  it('does not expose its tokens to util.inspect', () => {
     expect(inspect(acceptTokens(['s3cr3t']), { depth: null, showHidden: true })).not.toContain(
       's3cr3t',
     );
@@ -27,7 +27,7 @@ describe('acceptTokens', () => {
 });
 
 describe('a set of tokens', () => {
-  it('accepts those that it was given last, and no others', async () => {
+  it('accepts exactly the tokens of the last replacement', async () => {
     const { authenticate, replace } = createTokenSet([acceptedToken('one'), acceptedToken('two')]);
     expect([await authenticate('one'), await authenticate('three')]).toEqual([true, false]);
     replace([acceptedToken('two'), acceptedToken('three')]);

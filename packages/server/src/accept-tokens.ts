@@ -2,14 +2,14 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '@plantstore/core/wire';
 import type { Authenticate } from './authenticate.ts';
 
-/** In hexadecimal digits, which Node gives in a third of the time that a Buffer takes. */
+/** Returns a digest in hexadecimal digits, which Node creates in a third of the time of a Buffer. */
 const hexDigest = (token: string): string => hash('sha256', token, 'hex');
 
 /** What is kept of a token. */
 export type AcceptedToken = {
   readonly digest: Buffer;
   readonly name?: string;
-  /** From when on it is refused, in milliseconds since 1970. Default: never. */
+  /** Time from which it is refused, in milliseconds since 1970. Default: never. */
   readonly endsAt?: number;
 };
 
@@ -19,7 +19,7 @@ export const acceptedToken = (token: string): AcceptedToken => ({
 });
 
 const digestBytes = 64;
-/** Reused for each token that is checked. */
+/** Reused for each check. */
 const checked = Buffer.alloc(digestBytes);
 
 /** Returns the index of a token, or -1. */
@@ -43,10 +43,10 @@ const authenticateAmong = (accepted: readonly AcceptedToken[], now: () => number
 };
 
 /**
- * Accepts exactly these tokens. Their digests are kept, not they; each is compared in constant
- * time, and always all of them, so that the time tells nothing.
+ * Creates an `authenticate` function that accepts exactly these tokens. It keeps their SHA-256 digests
+ * and compares each in constant time, so that the duration reveals nothing about a token.
  *
- * @throws TypeError for a token that no request could bring (RFC 6750 §2.1)
+ * @throws TypeError for a token that is not a valid bearer token (RFC 6750 §2.1)
  * @example
  * ```ts
  * import { acceptTokens } from '@plantstore/server';
@@ -60,14 +60,14 @@ export const acceptTokens = (tokens: readonly string[]): Authenticate => {
   return authenticateAmong(tokens.map(acceptedToken), Date.now);
 };
 
-/** Tokens that can be exchanged for others while requests are served. */
+/** A set of tokens that can be replaced while requests are served. */
 export type TokenSet = {
   readonly authenticate: Authenticate;
-  /** From the next request on, these tokens are accepted and no others. */
+  /** Replaces the accepted tokens, from the next request on. */
   readonly replace: (accepted: readonly AcceptedToken[]) => void;
 };
 
-/** Accepts these tokens, each before its end, until they are replaced. */
+/** Creates a set that accepts these tokens, each before its end, until they are replaced. */
 export const createTokenSet = (
   accepted: readonly AcceptedToken[],
   now: () => number = Date.now,

@@ -1,6 +1,6 @@
 /**
- * What `authenticate` decides. `true` lets a request in, and so does an object with the name of the token, which then
- * is in the log and in the events of the request. Everything else is refused.
+ * The decision of `authenticate`. `true` accepts the token, and so does an object with the name of the token, which the
+ * log and the events of the request then contain. Any other value is answered with 401.
  */
 export type TokenDecision =
   | boolean

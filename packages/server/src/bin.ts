@@ -10,10 +10,10 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1);
 }
 
-// None of these ends the process, not even before or after the host listens for them.
+// Before main() listens for them and after it stops, these signals must not end the process either.
 for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
 
-// Not before: what it imports does not load on an older Node.
+// Imported dynamically, because its imports do not load on an older Node.
 const { main } = await import('./main.ts');
 const { argv, env, stdout, stderr } = process;
 const stdin = () => process.stdin;

@@ -24,8 +24,8 @@ const good = { method: 'POST', headers: fields, body: monstera };
 const origin = 'https://garden.example';
 const longBody = 'x'.repeat(maxBodyBytes + 1);
 
-/** Everything of an answer but what a connection adds to it. */
-const told = async (response: Response) => {
+/** Returns an answer without the headers that a connection adds. */
+const contentOf = async (response: Response) => {
   const {
     date: _,
     connection: __,
@@ -54,8 +54,8 @@ describe('the fetch handler', () => {
     ['no body', '/plants', { method: 'POST', headers: fields }],
     ['no JSON', '/plants', { ...good, body: '{' }],
     ['bytes that are not UTF-8', '/plants', { ...good, body: Uint8Array.of(0xff) }],
-    ['faults', '/plants', { ...good, body: '{"id":9223372036854775808,"tag":null}' }],
-    ['a page', '/plants', { ...good, headers: { ...fields, Origin: origin } }],
+    ['several faults', '/plants', { ...good, body: '{"id":9223372036854775808,"tag":null}' }],
+    ['a cross-origin request', '/plants', { ...good, headers: { ...fields, Origin: origin } }],
     ['a preflight', '/plants', { method: 'OPTIONS', headers: { Origin: origin } }],
   ])('answers %s as the server does', async (_, path, init) => {
     const options = { corsOrigins: [origin] };
@@ -67,37 +67,37 @@ describe('the fetch handler', () => {
         const base = `http://127.0.0.1:${port}`;
         await (await fetch(base + '/plants', seed)).text();
         const request = { ...init, headers: { 'X-Request-Id': 'one', ...init.headers } };
-        return told(await fetch(base + path, request));
+        return contentOf(await fetch(base + path, request));
       }),
     );
     expect(outcomes[1]).toEqual(outcomes[0]);
   });
 
-  it('takes a Request, and a body that comes in chunks', async () => {
+  it('accepts a Request with a body in chunks', async () => {
     const body = new Blob([monstera]).stream();
     const request = new Request('http://plants.test/plants', { ...good, body, duplex: 'half' });
-    expect(await told(await fetchWith()(request))).toMatchObject({
+    expect(await contentOf(await fetchWith()(request))).toMatchObject({
       status: 200,
       body: '{"name":"Monstera"}',
     });
   });
 
   it.each([
-    ['the Host field of its server', 'plants.test:3000', 200],
-    ['a Host field that is none', 'a/b', 400],
-  ])('takes %s', async (_, host, status) => {
+    ['a valid Host field', 'plants.test:3000', 200],
+    ['an invalid Host field', 'a/b', 400],
+  ])('answers a Request with %s', async (_, host, status) => {
     const request = new Request('http://plants.test/plants', good);
     request.headers.set('Host', host);
     expect((await fetchWith()(request)).status).toBe(status);
   });
 
-  it('ignores what a server passes beside a Request', async () => {
+  it('ignores a second argument beside a Request', async () => {
     const handler = fetchWith() as (request: Request, ...more: readonly unknown[]) => unknown;
     const request = new Request('http://plants.test/plants', good);
     expect(await handler(request, { method: 'GET', headers: {} })).toMatchObject({ status: 200 });
   });
 
-  it('answers 503 where authenticate or the store takes too long', async () => {
+  it('answers 503 if authenticate or the store exceeds handlerTimeoutMs', async () => {
     const never = ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
     for (const option of [
       { repository: { create: () => never } },
@@ -113,7 +113,7 @@ describe('the fetch handler', () => {
     expect((await fetchWith()('http://plants.test/plants', init)).status).toBe(501);
   });
 
-  it('stops reading a body that never ends', async () => {
+  it('stops reading an endless body', async () => {
     let cancelled = false;
     const body = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(100)),
@@ -130,7 +130,7 @@ describe('the fetch handler', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('rejects with the reason of a signal that aborted before, without creating', async () => {
+  it('rejects with the abort reason of an already aborted signal, without creating', async () => {
     const fetch = fetchWith();
     const url = 'http://plants.test/plants';
     const signal = AbortSignal.abort('enough');
@@ -139,7 +139,7 @@ describe('the fetch handler', () => {
     expect((await fetch(url, ficus)).status).toBe(200);
   });
 
-  it('rejects with the reason of a signal that aborts while the store is busy', async () => {
+  it('rejects with the abort reason if the signal aborts during a create', async () => {
     const controller = new AbortController();
     const repository = {
       create: () => {
@@ -154,7 +154,7 @@ describe('the fetch handler', () => {
     await expect(creating).rejects.toBe('enough');
   });
 
-  it('creates nothing where a signal aborts before the whole body is sent', async () => {
+  it('creates nothing if the signal aborts before the body is complete', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const cancelled = Promise.withResolvers<void>();
@@ -182,7 +182,7 @@ describe('the fetch handler', () => {
     expect(created).toEqual([]);
   });
 
-  it('rejects with the reason of a signal that aborts while a token is refused', async () => {
+  it('rejects with the abort reason if the signal aborts during authentication', async () => {
     const controller = new AbortController();
     const authenticate = () => {
       controller.abort('enough');
@@ -193,7 +193,7 @@ describe('the fetch handler', () => {
     await expect(creating).rejects.toBe('enough');
   });
 
-  it('answers 500 to a store that throws', async () => {
+  it('answers 500 if the store throws', async () => {
     const repository = {
       create: () => {
         throw new Error('gone');
@@ -203,7 +203,7 @@ describe('the fetch handler', () => {
     expect(response.status).toBe(500);
   });
 
-  it('throws for a wrong option', () => {
+  it('throws a TypeError for a wrong option', () => {
     expect(() => fetchWith({ basePath: 'garden' })).toThrow(TypeError);
     expect(() => fetchWith({ maxBodyBytes: 0 })).toThrow(TypeError);
   });

@@ -11,20 +11,20 @@ import { createInFlight } from './fetch/in-flight.ts';
 import { readBody } from './fetch/read-body.ts';
 
 /**
- * What a fetch handler is made of.
+ * The options of a fetch handler.
  *
  * @interface
  */
 export type FetchHandlerOptions = ServiceOptions &
   Partial<Pick<Limits, 'maxInFlight' | 'requestTimeoutMs'>> & {
-    /** Where requests are logged, one line each. Default is nowhere. */
+    /** Logs each request in one line. Default is no log. */
     readonly logger?: Logger;
   };
 
 /**
  * The plant store as a function from a `Request` to a `Response`, and as a `fetch` that opens no
- * connection. Beside a `Request` there is no second argument, because servers pass something of
- * their own there.
+ * connection. A second argument beside a `Request` is ignored, because servers pass their own values
+ * there.
  */
 export type FetchHandler = {
   (request: Request): Promise<Response>;
@@ -36,7 +36,7 @@ const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)'
 const headOf = ({ method, url, headers }: Request): RequestHead => {
   const { host, pathname, search } = new URL(url);
   const fields = [...headers].flat();
-  // A request that no server has received has no Host field.
+  // A request that did not come from a server has no Host field.
   if (!headers.has('Host')) fields.push('Host', host);
   return readHead(method, pathname + search, '1.1', fields);
 };
@@ -50,7 +50,7 @@ const responseOf = (method: string, { status, fields, body }: Answer, more: Fiel
   return new Response(status === 204 || method === 'HEAD' ? null : body, { status, headers });
 };
 
-/** Calls a function, and resolves as it does, or to `undefined` once a signal aborts. */
+/** Settles as the result of a function, or resolves with `undefined` once a signal aborts. */
 const unlessAborted = async <T>(
   signal: AbortSignal,
   call: () => Promise<T>,
@@ -68,17 +68,17 @@ const unlessAborted = async <T>(
 
 /**
  * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
- * `Deno.serve`, workerd and the like. It checks in the same order and answers the same as the
- * `node:http` server; framing, repeated fields and the time for a head to arrive are the server's
- * in front of it. The body of a request that is not admitted is not read.
+ * `Deno.serve`, workerd and the like. It checks in the same order and gives the same answers as the
+ * `node:http` server. The server in front of it checks framing, repeated fields and the timeout of a
+ * head. The body of a request that is not admitted is not read.
  *
- * Called with a URL, it is a `fetch` that opens no connection, which an app's tests inject into the
- * client. Of a URL, only the path matters.
+ * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the client.
+ * Only the path of the URL is used.
  *
- * It rejects only with the reason of the request's signal, at once when that aborts; a plant that
- * was sent by then may be stored.
+ * It rejects only with the abort reason of the request's signal, as soon as that aborts. The plant of
+ * an aborted request may have been stored.
  *
- * @param options.repository Where plants are kept. Required; `createMemoryRepository()` for tests.
+ * @param options.repository Stores the plants. Required; `createMemoryRepository()` for tests.
  * @param options.authenticate Decides which tokens are accepted. Required.
  * @throws TypeError for a wrong option
  * @example
@@ -111,13 +111,13 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
       const admission = await service.admit(head);
       if (admission.kind === 'answered') return admission.answer;
       admitted.tokenName = admission.tokenName;
-      const place = inFlight.enter();
-      if (place === undefined) return errorAnswer('unavailable', { cause: tooManyInFlight });
+      const entry = inFlight.enter();
+      if (entry === undefined) return errorAnswer('unavailable', { cause: tooManyInFlight });
       try {
         const body = await readBody(request, limits);
         return body instanceof Uint8Array ? await service.create(body) : body;
       } finally {
-        inFlight.leave(place);
+        inFlight.leave(entry);
       }
     } catch (cause) {
       return errorAnswer('internal', { cause });
@@ -139,7 +139,7 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
     if (answer?.error !== undefined) reportAnswer(reported, answer);
     const isWritten = answer !== undefined;
     reportEnd(logger, { request: reported, answer, startedAt, ...admitted, isWritten });
-    // Not an error where the app aborts with something else; fetch rejects with it as it is.
+    // As fetch does, rejects with the abort reason even if it is not an Error.
     if (!isWritten) throw signal.reason as Error;
     const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];
     return responseOf(request.method, answer, fields);

@@ -18,12 +18,12 @@ describe('the HTTP server', () => {
     });
   });
 
-  it('takes a chunked body', async () => {
+  it('accepts a chunked body', async () => {
     const { port } = await listen();
     expect((await sendRaw(port, chunked('{"id":7,', '"name":"x"}'))).status).toBe(200);
   });
 
-  it('keeps the connection after an answer, an error included', async () => {
+  it('keeps the connection open after an answer, also after an error', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     const requests = [
@@ -42,7 +42,7 @@ describe('the HTTP server', () => {
     socket.destroy();
   });
 
-  it('answers pipelined requests in their order, however long each takes', async () => {
+  it('answers pipelined requests in order, independent of how long each takes', async () => {
     const inner = createMemoryRepository();
     const repository: PlantRepository = {
       create: (newPlant) =>
@@ -57,8 +57,8 @@ describe('the HTTP server', () => {
     socket.write(
       post(1) + post(2) + head(['Host: x'], 'GET /plants HTTP/1.1') + 'BREW / HTTP/1.1\r\n\r\n',
     );
-    const told = parseResponses(await until(responses(4))).map(({ status }) => status);
-    expect(told).toEqual([200, 200, 405, 501]);
+    const received = parseResponses(await until(responses(4))).map(({ status }) => status);
+    expect(received).toEqual([200, 200, 405, 501]);
     socket.destroy();
   });
 });
@@ -67,14 +67,14 @@ describe('Expect: 100-continue', () => {
   const expecting = (fields: readonly string[]) =>
     head([...fields, 'Expect: 100-continue', `Content-Length: ${plant(7).length}`]);
 
-  it('gets 100 and then the answer when the request would be accepted', async () => {
+  it('gets 100 Continue and then the answer if the head is admitted', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(expecting(goodFields));
     expect(await until((text) => text.includes('\r\n\r\n'))).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write(plant(7));
-    const told = parseResponses(await until(responses(2)));
-    expect(told.map(({ status }) => status)).toEqual([100, 200]);
+    const received = parseResponses(await until(responses(2)));
+    expect(received.map(({ status }) => status)).toEqual([100, 200]);
     socket.destroy();
   });
 
@@ -82,16 +82,16 @@ describe('Expect: 100-continue', () => {
     [401, ['Host: a', 'Content-Type: application/json']],
     [401, ['Host: a', 'Authorization: Bearer bad', 'Content-Type: application/json']],
     [415, ['Host: a', 'Authorization: Bearer good']],
-  ])('gets %i at once, without 100, and the connection ends', async (status, fields) => {
+  ])('gets %i without 100 Continue, and the connection is closed', async (status, fields) => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(expecting(fields));
-    const told = parseResponses(await until(responses(1)));
-    expect(told).toMatchObject([{ status, headers: { connection: 'close' } }]);
+    const received = parseResponses(await until(responses(1)));
+    expect(received).toMatchObject([{ status, headers: { connection: 'close' } }]);
     socket.destroy();
   });
 
-  it('gets no 100 where neither a length nor a coding announces a body', async () => {
+  it('gets no 100 Continue without Content-Length and Transfer-Encoding', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.write(head([...goodFields, 'Expect: 100-continue']));
@@ -100,7 +100,7 @@ describe('Expect: 100-continue', () => {
   });
 
   it.each(['Content-Length: 0', 'Content-Length: 000'])(
-    'gets no 100 where no body follows: %s',
+    'gets no 100 Continue if the body is empty: %s',
     async (length) => {
       const { port } = await listen();
       const { socket, ended } = await connectRaw(port);
@@ -116,12 +116,9 @@ describe('Expect: 100-continue', () => {
   );
 });
 
-describe('what follows an answer that ends the connection', () => {
+describe('requests after an answer with Connection: close', () => {
   it.each([
-    [
-      'a chunked body that nobody wants',
-      head(['Host: a', 'Transfer-Encoding: chunked']) + '0\r\n\r\n',
-    ],
+    ['an unwanted chunked body', head(['Host: a', 'Transfer-Encoding: chunked']) + '0\r\n\r\n'],
     [
       'an upgrade',
       head([
@@ -131,7 +128,7 @@ describe('what follows an answer that ends the connection', () => {
         `Content-Length: ${plant(1).length}`,
       ]) + plant(1),
     ],
-  ])('is not served: %s', async (_, first) => {
+  ])('are not served: %s', async (_, first) => {
     const inner = createMemoryRepository();
     const created: bigint[] = [];
     const repository: PlantRepository = {
@@ -143,27 +140,27 @@ describe('what follows an answer that ends the connection', () => {
     const { port } = await listen({ repository });
     const { socket, ended } = await connectRaw(port);
     socket.write(first + post(2));
-    const told = parseResponses(await ended);
-    expect(told).toHaveLength(1);
-    expect(told[0]?.headers).toMatchObject({ connection: 'close' });
+    const received = parseResponses(await ended);
+    expect(received).toHaveLength(1);
+    expect(received[0]?.headers).toMatchObject({ connection: 'close' });
     expect(created).not.toContain(2n);
     socket.destroy();
   });
 
-  it('is nothing where a client pipelines without end and does not read', async () => {
+  it('are dropped if a client pipelines without limit and does not read', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.pause();
     const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
     for (let sent = 0; sent < 20 && !socket.destroyed; sent += 1) socket.write(get.repeat(1000));
     socket.resume();
-    const told = parseResponses(await ended);
-    expect(told.length).toBeLessThan(20_000);
+    const received = parseResponses(await ended);
+    expect(received.length).toBeLessThan(20_000);
     socket.destroy();
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
 
-  it('is no second answer to a request whose body never comes', async () => {
+  it('do not include a second answer to a request whose body never arrives', async () => {
     const { port } = await listen({ requestTimeoutMs: 200 });
     const { socket, ended } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Length: 900']));

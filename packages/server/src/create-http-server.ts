@@ -11,7 +11,7 @@ import { createRequestHandler, type RequestHandler } from './node/request-handle
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
- * What an HTTP server for plants is made of.
+ * The options of an HTTP server for plants.
  *
  * @interface
  */
@@ -23,16 +23,16 @@ export type HttpServerOptions = RequestListenerOptions &
     readonly tls?: TlsOptions;
   };
 
-/** Request line and header fields together, in bytes. */
+/** Maximum size of the request line and header fields together, in bytes. */
 const maxHeaderBytes = 16_384;
 
-/** Body that Node buffers before the request is admitted, and responses before it stops reading, in bytes. */
+/** Maximum size that Node buffers of a body and of pending responses before it stops reading, in bytes. */
 const maxBufferedBytes = 16_384;
 
-/** How often the timeouts are checked: a slow client is gone this much after its time at most. */
+/** Interval at which timeouts are checked, in milliseconds. */
 const checkIntervalMs = 1_000;
 
-/** Logs how many connections were closed because too many are open, at most once a second. */
+/** Logs, at most once a second, how many connections were closed because of `maxConnections`. */
 const warnOfDrops = (maxConnections: number, logger: Logger) => {
   let dropped = 0;
   return () => {
@@ -56,9 +56,9 @@ const createPlainServer = (
   return createTlsServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
 };
 
-/** A handshake that fails is not a server error, and has no client that could read HTTP. */
+/** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */
 const logHandshakes = (server: Server, logger: Logger): void => {
-  // Before Node's own listener, which would make a clientError of it.
+  // Before Node's own listener, which would emit 'clientError'.
   server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     socket.destroy();
     logger.info({ code: error.code }, 'no TLS handshake');
@@ -82,19 +82,19 @@ export const createServerAndHandler = (
     connectionsCheckingInterval: checkIntervalMs,
     maxHeaderSize: maxHeaderBytes,
     highWaterMark: maxBufferedBytes,
-    // Node would answer without a body; the service answers a missing Host itself.
+    // Node would answer a missing Host without a body.
     requireHostHeader: false,
   };
   const server = createPlainServer(nodeOptions, options.tls, headersTimeout);
-  // A client may end its side once it has sent its request, and still reads the answer. The property
-  // is undocumented; Node keeps it because programs set it (nodejs/node#36819).
+  // Without it, a client that half-closes its connection would get no answer. The property is
+  // undocumented; Node keeps it for compatibility (nodejs/node#36819).
   Object.assign(server, { httpAllowHalfOpen: true });
-  // A client that does not read its answers moves no byte; nothing else takes so long, with authenticate and then the repository.
+  // Ends connections whose clients do not read. authenticate and the repository together take less time.
   server.timeout = requestTimeoutMs + 2 * limits.handlerTimeoutMs;
   server.maxConnections = limits.maxConnections;
   logHandshakes(server, logger);
   server.on('drop', warnOfDrops(limits.maxConnections, logger));
-  // An empty line counts as activity for Node's keep-alive timeout, and not as a request.
+  // Empty lines reset Node's keep-alive timeout, although they are not requests.
   const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
   server.on('listening', () => {
     const check = setInterval(() => handler.endIdle(maxIdleMs), checkIntervalMs).unref();

@@ -9,13 +9,13 @@ import { head, listen, plant, post, responses } from '../test/listen.ts';
 import { recordLog } from '../test/record-log.ts';
 import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 
-describe('a fault of ours', () => {
-  it('is a 500 without a detail, and the log has it with the request, without the token', async () => {
+describe('an internal error', () => {
+  it('is answered with 500 without details, and logged with the request but without the token', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({
       logger,
       authenticate: (token) => {
-        throw new Error(`the token service fell over ${token}`);
+        throw new Error(`the token service failed for ${token}`);
       },
     });
     const { status, body } = await sendRaw(port, post(7));
@@ -44,7 +44,7 @@ describe('a fault of ours', () => {
     ['in base64', Buffer.from(token).toString('base64')],
     ['in base64 without padding', Buffer.from(token).toString('base64').replace(/=+$/, '')],
     ['in base64url', Buffer.from(token).toString('base64url')],
-  ])('is logged without the token where its message has it %s', async (_, form) => {
+  ])('is logged without the token if its message contains it %s', async (_, form) => {
     const { logged, logger } = recordLog();
     const authenticate = () => {
       throw new Error(`cannot verify ${form}.`);
@@ -59,7 +59,7 @@ describe('a fault of ours', () => {
 });
 
 describe('the log of requests', () => {
-  it('has a line for each, also where Node refused it, and never a query', async () => {
+  it('has a line for each request, including those that Node refuses, and never a query', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     await sendRaw(port, head(['Host: a'], 'GET /plants?access_token=s3cr3t HTTP/1.1'));
@@ -73,9 +73,9 @@ describe('the log of requests', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 
-  it('harms nobody when it throws', async () => {
+  it('does not affect answers if it throws', async () => {
     const fail = () => {
-      throw new Error('the collector is away');
+      throw new Error('the collector is unavailable');
     };
     const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
     expect((await sendRaw(port, post(7))).status).toBe(200);
@@ -83,11 +83,11 @@ describe('the log of requests', () => {
   });
 });
 
-describe('a body that somebody else has read', () => {
+describe('a body that an earlier listener has read', () => {
   it.each<[string, (request: IncomingMessage) => Promise<unknown>]>([
-    ['whole', async (request) => request.toArray()],
+    ['completely', async (request) => request.toArray()],
     ['as text', async (request) => request.setEncoding('utf8')],
-  ])('is a fault of ours (%s), not a request without an answer', async (_, readBefore) => {
+  ])('is answered with 500: %s', async (_, readBefore) => {
     const listener = createRequestListener({
       repository: createMemoryRepository(),
       authenticate: () => true,
@@ -103,10 +103,10 @@ describe('a body that somebody else has read', () => {
   });
 });
 
-describe('a listener in front of this one', () => {
-  /** Serves each request after another listener has had it. */
-  const listenBehind = async (
-    inFront: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
+describe('an earlier listener of the same server', () => {
+  /** Serves each request after an earlier listener. */
+  const listenAfter = async (
+    earlier: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
     options: Partial<RequestListenerOptions> = {},
   ) => {
     const listener = createRequestListener({
@@ -115,7 +115,7 @@ describe('a listener in front of this one', () => {
       ...options,
     });
     const server = createServer((request, response) => {
-      void inFront(request, response).then(() => listener(request, response));
+      void earlier(request, response).then(() => listener(request, response));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -123,9 +123,9 @@ describe('a listener in front of this one', () => {
     return (server.address() as AddressInfo).port;
   };
 
-  it('may have responded: the next requests of the connection are served', async () => {
+  it('may have responded; the next requests of the connection are served', async () => {
     let count = 0;
-    const port = await listenBehind(async (_, response) => {
+    const port = await listenAfter(async (_, response) => {
       count += 1;
       if (count > 150) return;
       response.writeHead(504, { 'Content-Length': '1' }).end('x');
@@ -142,13 +142,13 @@ describe('a listener in front of this one', () => {
   });
 
   it('may have paused the request', async () => {
-    const port = await listenBehind(async (request) => request.pause());
+    const port = await listenAfter(async (request) => request.pause());
     expect((await sendRaw(port, post(7))).status).toBe(200);
   });
 
-  it('may take longer than clients wait: nothing of them is kept', async () => {
+  it('may take longer than its clients stay connected; nothing of them is kept', async () => {
     const gate = Promise.withResolvers<void>();
-    const port = await listenBehind(async () => gate.promise);
+    const port = await listenAfter(async () => gate.promise);
     const before = memoryInUse();
     const large = head(['Host: a', `X: ${'x'.repeat(12_000)}`, 'Content-Length: 9']);
     for (let count = 0; count < 300; count += 1) {
@@ -163,7 +163,7 @@ describe('a listener in front of this one', () => {
 });
 
 describe('createRequestListener', () => {
-  it('serves the next request where the server has sent a response of its own', async () => {
+  it('may respond in parallel; the next request is served', async () => {
     const listener = createRequestListener({
       repository: createMemoryRepository(),
       authenticate: () => true,
@@ -183,7 +183,7 @@ describe('createRequestListener', () => {
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
 
-  it('works in any Node server', async () => {
+  it('can be combined with the request listener in any node:http server', async () => {
     const server = createServer(
       createRequestListener({
         repository: createMemoryRepository(),

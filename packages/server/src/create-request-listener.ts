@@ -5,13 +5,13 @@ import { createRequestHandler } from './node/request-handler.ts';
 import type { ServiceOptions } from './service-options.ts';
 
 /**
- * What a request listener is made of.
+ * The options of a request listener.
  *
  * @interface
  */
 export type RequestListenerOptions = ServiceOptions &
   Partial<Pick<Limits, 'maxInFlight'>> & {
-    /** Where requests are logged, one line each. Default is nowhere. */
+    /** Logs each request in one line. Default is no log. */
     readonly logger?: Logger;
     /**
      * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). Where a connection comes from one, the log and
@@ -22,9 +22,9 @@ export type RequestListenerOptions = ServiceOptions &
   };
 
 /**
- * The plant store as a listener for any `node:http` or `node:https` server. Node answers some
- * requests before a listener sees them (HTTP that it cannot parse, `Expect`); `createHttpServer`
- * is a server in which those have their row of the error table too.
+ * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server. Node
+ * answers some requests without calling the listener, such as parse errors and `Expect`. A server of
+ * `createHttpServer` answers those by the error table, too.
  *
  * @throws TypeError for a wrong option
  * @example

@@ -1,22 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { describeCause } from './describe-cause.ts';
 
-describe('a cause as text', () => {
-  it('has the messages, stacks and codes of errors, to the bottom', () => {
+describe('the description of a cause', () => {
+  it('has the messages, stacks and codes of an error and its causes', () => {
     const deep = Object.assign(new TypeError('deep down'), { code: 'ECONNREFUSED' });
-    const told = describeCause(new Error('on top', { cause: deep }));
-    expect(told).toMatch(/^Error: on top\n {4}at [^]*\ncaused by: TypeError: deep down\n {4}at /);
-    expect(told).toMatch(/ \[ECONNREFUSED\]$/);
+    const described = describeCause(new Error('on top', { cause: deep }));
+    expect(described).toMatch(
+      /^Error: on top\n {4}at [^]*\ncaused by: TypeError: deep down\n {4}at /,
+    );
+    expect(described).toMatch(/ \[ECONNREFUSED\]$/);
   });
 
-  it('has every error of several', () => {
-    const several = new AggregateError([new Error('one'), new Error('two')], 'no address answers');
+  it('has every error of an AggregateError', () => {
+    const several = new AggregateError(
+      [new Error('one'), new Error('two')],
+      'no address is reachable',
+    );
     expect(describeCause(several)).toMatch(
-      /^AggregateError: no address answers[^]*by: Error: one[^]*by: Error: two/,
+      /^AggregateError: no address is reachable[^]*by: Error: one[^]*by: Error: two/,
     );
   });
 
-  it('has the reason that a store gives, and what its driver reported', () => {
+  it('has the reason of a store error, and the cause that its driver reported', () => {
     expect(describeCause({ reason: 'the disk is full', cause: undefined })).toBe(
       'the disk is full',
     );
@@ -25,7 +30,7 @@ describe('a cause as text', () => {
     );
   });
 
-  it('has nothing else that is on an error', () => {
+  it('has no other property of an error', () => {
     const error = Object.assign(new Error('Invalid URL'), {
       code: 'ERR_INVALID_URL',
       input: 'postgres://plants:s3cr3t@db',
@@ -35,7 +40,7 @@ describe('a cause as text', () => {
     expect(describeCause({ config: 's3cr3t' })).toBe('something that is not an error (object)');
   });
 
-  it('has no credentials', () => {
+  it('redacts credentials', () => {
     const error = new Error(
       'cannot send Authorization: Bearer s3cr3t to postgres://ada:s3cr3t@db.example/garden',
     );
@@ -44,7 +49,7 @@ describe('a cause as text', () => {
     expect(described).not.toContain('s3cr3t');
   });
 
-  it('ends, whatever was thrown', () => {
+  it('is returned for every value that can be thrown', () => {
     const circle = new Error('round');
     circle.cause = circle;
     expect(describeCause(circle).match(/Error: round/g)).toHaveLength(6);

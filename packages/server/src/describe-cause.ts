@@ -1,16 +1,16 @@
-/** How many causes of causes are described; a chain may be a circle. */
+/** Maximum number of nested causes that are described, because a chain may be circular. */
 const maxDepth = 5;
 
 const credentials: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer +)\S+/gi, '$1…'],
-  // The password of a URL.
+  // The password in a URL.
   [/(:\/\/[^\s/:@]*:)[^\s/]*@/g, '$1…@'],
 ];
 
 const redact = (text: string): string =>
   credentials.reduce((redacted, [pattern, shown]) => redacted.replaceAll(pattern, shown), text);
 
-/** Whether a text contains a token, also percent-encoded or in base64. */
+/** Returns whether a text contains a token, also percent-encoded or in base64. */
 const hasToken = (text: string, token: string): boolean => {
   const base64 = btoa(token).replace(/=+$/, '');
   const base64url = base64.replaceAll('+', '-').replaceAll('/', '_');
@@ -38,9 +38,9 @@ const describe = (cause: unknown, depth: number): string => {
 };
 
 /**
- * Describes why something failed, as text for a log: messages, stacks and codes without credentials.
- * Other properties are left out, because drivers put URLs with passwords and the values of rows there.
- * An error that contains `token` is not described at all.
+ * Returns a cause as text for the log: messages, stacks and codes, with credentials redacted. Other
+ * properties are left out, because drivers put URLs with passwords and values of rows there. The text of
+ * an error that contains `token` is replaced.
  */
 export const describeCause = (cause: unknown, token?: string): string => {
   try {

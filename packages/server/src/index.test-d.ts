@@ -11,11 +11,11 @@ import {
 declare const repository: PlantRepository;
 
 describe('the types of the server', () => {
-  it('give a listener for any Node server', () => {
+  it('have a RequestListener as the result of createRequestListener', () => {
     expectTypeOf(createRequestListener).returns.toEqualTypeOf<RequestListener>();
   });
 
-  it('let nobody forget who may create plants', () => {
+  it('require authenticate', () => {
     // @ts-expect-error authenticate is missing
     createRequestListener({ repository });
     expectTypeOf<RequestListenerOptions['authenticate']>().returns.toEqualTypeOf<
@@ -23,7 +23,7 @@ describe('the types of the server', () => {
     >();
   });
 
-  it('tell a server that runs from one that cannot listen', () => {
+  it('distinguish a running server from one that cannot listen', () => {
     expectTypeOf<StartedServer['kind']>().toEqualTypeOf<'running' | 'cannot-listen'>();
   });
 });

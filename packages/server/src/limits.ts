@@ -1,34 +1,34 @@
-/** What a server allows. Times are in milliseconds, sizes in bytes. */
+/** The limits of a server. Times are in milliseconds, sizes in bytes. */
 export type Limits = {
-  /** The largest body, in bytes. Default is 1048576 (1 MiB). */
+  /** Maximum size of a body, in bytes. Default is 1048576 (1 MiB). */
   readonly maxBodyBytes: number;
   /**
-   * How many requests with valid credentials may be in the works at a time; one more is answered 503
-   * at once. Their bodies are what takes memory: at most this many times `maxBodyBytes`. Default is 1024.
+   * Maximum number of authenticated requests in flight; one more is answered 503 at once. It bounds the
+   * memory for bodies to this number times `maxBodyBytes`. Default is 1024.
    */
   readonly maxInFlight: number;
-  /** How many connections may be open at a time; one more is closed at once. Default is 10000. */
+  /** Maximum number of open connections; one more is closed at once. Default is 10000. */
   readonly maxConnections: number;
   /**
-   * For the head of a request to arrive, and before it for a TLS handshake. Default is 15000 (15
-   * seconds), or requestTimeoutMs if less.
+   * Timeout for the head of a request to arrive, and for a TLS handshake, in milliseconds. Default is
+   * 15000 (15 seconds), or `requestTimeoutMs` if that is less.
    */
   readonly headersTimeoutMs: number;
-  /** For a whole request to arrive. Default is 60000 (1 minute). */
+  /** Timeout for a complete request to arrive, in milliseconds. Default is 60000 (1 minute). */
   readonly requestTimeoutMs: number;
   /**
-   * For the next request on a connection. Default is 75000 (75 seconds), longer than the idle time
-   * of common load balancers, so that it is they who close.
+   * Timeout for the next request on a connection, in milliseconds. Default is 75000 (75 seconds), longer
+   * than the idle timeout of common load balancers, so that the load balancer closes the connection.
    */
   readonly keepAliveTimeoutMs: number;
   /**
-   * For `authenticate` to decide, and then for the repository; after that the answer is 503. Default is
-   * 15000 (15 seconds), less than the deadline of a stop.
+   * Timeout for `authenticate`, and then for the repository, in milliseconds; after it, the answer is 503.
+   * Default is 15000 (15 seconds), less than the deadline of `close()`.
    */
   readonly handlerTimeoutMs: number;
 };
 
-/** What is allowed where nothing else is said. */
+/** The defaults. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 1_048_576,
   maxInFlight: 1_024,
@@ -39,10 +39,10 @@ export const defaultLimits: Limits = {
   handlerTimeoutMs: 15_000,
 };
 
-/** A timer cannot wait longer, in milliseconds (24 days): for more, Node would wait for 1. */
+/** Maximum delay of a timer, in milliseconds (24 days). Node replaces a longer one by 1 ms. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** The limits among some options, each with its default where it is left out. */
+/** Returns the limits of some options, with defaults for those that are left out. */
 export const limitsOf = (options: Partial<Limits>): Limits => {
   const limits: Record<keyof Limits, number> = { ...defaultLimits };
   for (const name of Object.keys(defaultLimits) as (keyof Limits)[]) {

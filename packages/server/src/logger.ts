@@ -1,20 +1,20 @@
-/** Where the server tells what happens; pino has this shape, as has the bundled host's log. */
+/** Receives the log of the server. A pino logger has this type, as has the log of the bundled host. */
 export type Logger = {
-  /** Hears of requests that were served, refused or broken off. */
+  /** Logs requests that were served, refused or aborted. */
   readonly info: (fields: Readonly<Record<string, unknown>>, message: string) => void;
-  /** Hears of requests that were answered 503, and of connections that were too many. */
+  /** Logs requests that were answered 503, and connections above `maxConnections`. */
   readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void;
-  /** Hears of requests that were answered 500. */
+  /** Logs requests that were answered 500. */
   readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 };
 
-/** The logger of a server whose user gave none. */
+/** The logger of a server without the option `logger`. */
 export const silent: Logger = { info() {}, warn() {}, error() {} };
 
 /**
- * The logger to use for the one that was given: where that throws, a line is lost and nothing else.
+ * Returns a logger that ignores exceptions of the given one, so that a line is lost and nothing else.
  *
- * @throws TypeError for what is no logger
+ * @throws TypeError for a value that is not a logger
  */
 export const loggerOf = (given: Logger | undefined): Logger => {
   if (given === undefined) return silent;
@@ -26,7 +26,7 @@ export const loggerOf = (given: Logger | undefined): Logger => {
       try {
         given[level](fields, message);
       } catch {
-        // There is nowhere left to say it.
+        // There is no other log to report the exception to.
       }
     };
   };

@@ -15,7 +15,7 @@ const outside = (argv: readonly string[]) => ({
 });
 
 describe('main', () => {
-  it('serves until a signal, stops with 0, and leaves no listener behind', async () => {
+  it('serves until a signal, resolves with 0, and removes its signal listeners', async () => {
     const options = outside([]);
     const status = main(options);
     const [first] = (await once(options.stdout, 'data')) as [string];
@@ -27,7 +27,7 @@ describe('main', () => {
     expect(options.signals.eventNames()).toEqual([]);
   });
 
-  it('writes pretty where the output is a terminal', async () => {
+  it('writes pretty log lines to a terminal', async () => {
     const options = outside([]);
     const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
     expect(await once(options.stdout, 'data')).toEqual([
@@ -37,14 +37,14 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('stops as soon as it has started when the signal comes before', async () => {
+  it('stops after its start if the signal arrives during it', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('SIGTERM');
     expect(await status).toBe(0);
   });
 
-  it('takes the secrets out of the environment', async () => {
+  it('removes secrets from the environment', async () => {
     const options = outside([]);
     const env = { ...options.env, PLANTSTORE_TOKENS: 's3cr3t', PATH: '/bin' };
     const status = main({ ...options, env });
@@ -53,7 +53,7 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
   });
 
-  it('takes a misspelt variable out of the environment, for it may have a secret', async () => {
+  it('removes a misspelt variable from the environment, because it may contain a secret', async () => {
     const options = outside([]);
     const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
     const status = main({ ...options, env });
@@ -62,7 +62,7 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0' });
   });
 
-  it('reads its files again where SIGHUP came before it could, after its first line', async () => {
+  it('reloads its files after its first line if SIGHUP arrived during the start', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('SIGHUP');
@@ -79,7 +79,7 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('ends with 1 after an uncaught exception, also where it has not started', async () => {
+  it('resolves with 1 after an uncaught exception, also during the start', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('uncaughtException', new Error('a bug'));
@@ -88,7 +88,7 @@ describe('main', () => {
     expect(options.signals.eventNames()).toEqual([]);
   });
 
-  it('says what is wrong on standard error only', async () => {
+  it('reports wrong settings on standard error only', async () => {
     const options = outside(['--port', 'x']);
     expect(await main(options)).toBe(2);
     expect(options.stdout.read()).toBe(null);

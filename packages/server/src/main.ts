@@ -4,29 +4,29 @@ import { variableOf } from './host/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './host/settings.ts';
 import { version } from './version.ts';
 
-/** The outside of the program. */
+/** The environment of the program: its command line, variables, streams and signals. */
 export type MainOptions = Outside & {
-  /** The command line, without the program and its name. */
+  /** The arguments of the command line. */
   readonly argv: readonly string[];
-  /** Is read once; variables with secrets are taken out of it, for a crash dump has the rest. */
+  /** The environment variables. Those with secrets are removed, because a crash dump contains the others. */
   readonly env: Record<string, string | undefined>;
   /** Standard input, which only `import` reads. */
   readonly stdin: () => Readable;
 };
 
-/** Variables with tokens, or with a database's password. */
+/** Variables that may contain a token or the password of a database. */
 const secretVariables = [variableOf('tokens'), variableOf('database')];
 
 /**
- * The bundled host: reads the settings, opens the store, serves until a signal asks it to stop. Where the command line
- * begins with a command, it runs that and does not serve.
+ * Runs the bundled host: reads the settings, opens the store, and serves until it receives a signal. If the
+ * command line begins with a command, it runs that and does not serve.
  *
- * @returns the exit status: 0 after a graceful stop, 1 where it cannot run, was stopped at once or
- * had an uncaught exception, 2 for wrong settings; of a command, see `runCommand`
+ * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, was stopped by a second
+ * signal or had an uncaught exception; 2 for wrong settings; of a command, see `runCommand`
  */
 export const main = async ({ argv, env, stdin, ...outside }: MainOptions): Promise<number> => {
   const { stdout, stderr } = outside;
-  // A log that cannot be written (a closed pipe, a full disk) stops no plant from being kept.
+  // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});
   if (argv[0]?.startsWith('-') === false) {
     // A host never needs it.

@@ -18,8 +18,8 @@ import { createRequestListener } from './create-request-listener.ts';
 const aNumber = expect.any(Number) as unknown;
 
 describe('the events of a request', () => {
-  it('are its start and its end', async () => {
-    const told = recordEvents();
+  it('are one start and one end', async () => {
+    const events = recordEvents();
     const { port } = await listen();
     const { headers } = await sendRaw(port, post(7));
     const request = {
@@ -28,21 +28,21 @@ describe('the events of a request', () => {
       path: '/plants',
       client: '127.0.0.1',
     };
-    expect(told).toEqual([
+    expect(events).toEqual([
       ['start', { request }],
       ['end', { request, status: 200, bytes: 19, durationMs: aNumber, isWritten: true }],
     ]);
   });
 
-  it('carry the same object, so that two of one id are told apart', async () => {
-    const told = recordEvents();
+  it('have the same request object, also for requests with the same id', async () => {
+    const events = recordEvents();
     const { port } = await listen();
     const get = head(['Host: a', 'X-Request-Id: x'], 'GET /plants HTTP/1.1');
     await Promise.all([sendRaw(port, get), sendRaw(port, get)]);
-    const [one, other] = new Set(told.map(([, { request }]) => request));
+    const [one, other] = new Set(events.map(([, { request }]) => request));
     expect([one, other]).toEqual([one, one]);
     for (const request of [one, other]) {
-      expect(steps(told.filter(([, event]) => event.request === request))).toEqual([
+      expect(steps(events.filter(([, event]) => event.request === request))).toEqual([
         'start',
         'end',
       ]);
@@ -52,34 +52,34 @@ describe('the events of a request', () => {
   it.each<[number, number, string, PlantRepository['create']]>([
     [500, 3500, 'Error: a bug', () => new ResultAsync(Promise.reject(new Error('a bug')))],
     [503, 3503, 'full', () => errAsync({ kind: 'store-unavailable', reason: 'full' })],
-  ])('have a fault of ours with its cause: %i', async (status, error, cause, create) => {
-    const told = recordEvents();
+  ])('include an error with its cause for a %i', async (status, error, cause, create) => {
+    const events = recordEvents();
     const { port } = await listen({ repository: { create } });
     await sendRaw(port, post(7));
-    expect(steps(told)).toEqual(['start', 'error', 'end']);
-    expect(told[1]?.[1]).toMatchObject({
+    expect(steps(events)).toEqual(['start', 'error', 'end']);
+    expect(events[1]?.[1]).toMatchObject({
       status,
       error,
       cause: expect.stringMatching(cause) as unknown,
     });
-    expect(told[2]?.[1]).toMatchObject({ status, error, isWritten: true });
+    expect(events[2]?.[1]).toMatchObject({ status, error, isWritten: true });
   });
 
-  it('have no fault of ours where the request was at fault', async () => {
-    const told = recordEvents();
+  it('include no error for a client error', async () => {
+    const events = recordEvents();
     const { port } = await listen();
     await sendRaw(port, 'BREW /plants HTTP/1.1\r\nHost: a\r\n\r\n');
     await sendRaw(port, head(['Host: a'], 'CONNECT a:1 HTTP/1.1'));
     await sendRaw(port, head(['Host: a']));
-    expect(steps(told)).toEqual(['start', 'end', 'start', 'end', 'start', 'end']);
-    expect(told.filter(([step]) => step === 'end').map(([, event]) => event)).toMatchObject([
+    expect(steps(events)).toEqual(['start', 'end', 'start', 'end', 'start', 'end']);
+    expect(events.filter(([step]) => step === 'end').map(([, event]) => event)).toMatchObject([
       { request: { requestId: expect.any(String) as unknown }, status: 501, error: 2501 },
       { request: { method: 'CONNECT' }, status: 404, error: 2404 },
       { request: { method: 'POST' }, status: 401, error: 2401 },
     ]);
   });
 
-  it('start in the context in which Node hands the request over', async () => {
+  it('are published in the asynchronous context of the listener', async () => {
     const context = new AsyncLocalStorage<string>();
     const listener = createRequestListener({
       repository: createMemoryRepository(),
@@ -91,34 +91,34 @@ describe('the events of a request', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    const seen: unknown[] = [];
-    const note = () => void seen.push(context.getStore());
+    const contexts: unknown[] = [];
+    const note = () => void contexts.push(context.getStore());
     subscribe('plantstore:request:start', note);
     onTestFinished(() => void unsubscribe('plantstore:request:start', note));
     await sendRaw((server.address() as AddressInfo).port, post(7));
-    expect(seen).toEqual(['span']);
+    expect(contexts).toEqual(['span']);
   });
 
-  it('hold neither the token nor the body', async () => {
-    const told = recordEvents();
+  it('contain neither the token nor the body', async () => {
+    const events = recordEvents();
     const { port } = await listen({
       authenticate: (token) => {
         throw new Error(`who is ${token}?`);
       },
     });
     await sendRaw(port, post(7));
-    expect(steps(told)).toEqual(['start', 'error', 'end']);
-    expect(JSON.stringify(told)).not.toMatch(/good|Monstera/);
+    expect(steps(events)).toEqual(['start', 'error', 'end']);
+    expect(JSON.stringify(events)).not.toMatch(/good|Monstera/);
   });
 
-  it('go to who listens, whatever the logger does', async () => {
-    const told = recordEvents();
+  it('are published if the logger throws', async () => {
+    const events = recordEvents();
     const fail = () => {
-      throw new Error('the collector is away');
+      throw new Error('the collector is unavailable');
     };
     const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
     await sendRaw(port, post(7));
-    expect(steps(told)).toEqual(['start', 'end']);
+    expect(steps(events)).toEqual(['start', 'end']);
   });
 });
 
@@ -126,7 +126,7 @@ const programOf = (step: string) => `
   import { subscribe } from 'node:diagnostics_channel';
   import { createMemoryRepository } from '@plantstore/core';
   import { startServer } from '@plantstore/server';
-  subscribe('plantstore:request:${step}', () => { throw new Error('a bug of the listener'); });
+  subscribe('plantstore:request:${step}', () => { throw new Error('a bug of the subscriber'); });
   process.on('uncaughtException', ({ message }) => console.log(message));
   const repository = createMemoryRepository();
   const { server } = await startServer({ repository, authenticate: () => true, port: 0 });
@@ -139,7 +139,7 @@ const programOf = (step: string) => `
 `;
 
 it.each(['start', 'end'])(
-  'a listener that throws (%s) changes no answer; Node tells the process',
+  'a subscriber that throws (%s) changes no answer and is an uncaught exception',
   async (step) => {
     const flags = ['--conditions=@plantstore/source', '--input-type=module', '--eval'];
     const cwd = fileURLToPath(new URL('..', import.meta.url));
@@ -148,18 +148,18 @@ it.each(['start', 'end'])(
     expect(stdout.trim().split('\n').toSorted()).toEqual([
       '200',
       '200',
-      'a bug of the listener',
-      'a bug of the listener',
+      'a bug of the subscriber',
+      'a bug of the subscriber',
     ]);
   },
 );
 
-it('a line of the log and its events have the same id', async () => {
-  const told = recordEvents();
+it('a log line and its events have the same request id', async () => {
+  const events = recordEvents();
   const { logged, logger } = recordLog();
   const { port } = await listen({ logger });
   await sendRaw(port, 'hello\r\n\r\n');
-  expect(told.map(([, { request }]) => request.requestId)).toEqual([
+  expect(events.map(([, { request }]) => request.requestId)).toEqual([
     logged[0]?.['requestId'],
     logged[0]?.['requestId'],
   ]);

@@ -1,13 +1,13 @@
-/** A request, as its events and its line in the log name it. */
+/** A request in events and in the log. */
 export type RequestInfo = {
   /**
-   * The `X-Request-Id` that it brought, where that is well-formed, or else one of our own; the
-   * response has it too. A client can send one id twice: compare this object, not the id.
+   * The `X-Request-Id` of the request if it is well-formed, or a generated one. The response has the same.
+   * A client can send one id twice: compare this object, not the id.
    */
   readonly requestId: string;
-  /** `undefined` for what could not be parsed. */
+  /** `undefined` if the request could not be parsed. */
   readonly method?: string;
-  /** As it was sent, without a query; `undefined` for what could not be parsed. */
+  /** The path as it was sent, without the query; `undefined` if the request could not be parsed. */
   readonly path?: string;
   /**
    * The client's address: the connection's, or the one that a trusted proxy names (`trustedProxies`). `undefined` on a Unix
@@ -16,27 +16,27 @@ export type RequestInfo = {
   readonly client?: string;
 };
 
-/** What is published to `plantstore:request:start`: the head of a request has come. */
+/** The message of the channel `plantstore:request:start`, published when the head of a request has arrived. */
 export type RequestStartEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
 };
 
-/** What is published to `plantstore:request:error`: a request is answered 500 or 503. */
+/** The message of the channel `plantstore:request:error`, published when a request is answered 500 or 503. */
 export type RequestErrorEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
-  /** Of the answer: 500 or 503. */
+  /** The status of the answer: 500 or 503. */
   readonly status: number;
   /** The number in the body, as in the error table. */
   readonly error: number;
-  /** Messages, stacks and codes, as text for people; it may have several lines. */
+  /** Messages, stacks and codes as text, in one or more lines. */
   readonly cause: string;
 };
 
 /**
- * What is published to `plantstore:request:end`, once for each request: its answer is written, or
- * the connection is gone.
+ * The message of the channel `plantstore:request:end`, published once for each request, when its answer
+ * is written or its connection is lost.
  *
  * @example
  * ```ts
@@ -52,24 +52,24 @@ export type RequestErrorEvent = {
 export type RequestEndEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
-  /** Of the answer; `undefined` where the connection was gone before there was one. */
+  /** The status of the answer; `undefined` if the connection was lost before there was one. */
   readonly status?: number;
   /** The number in the body, as in the error table; `undefined` for a success. */
   readonly error?: number;
-  /** Size of the answer's body, in bytes. */
+  /** Size of the body of the answer, in bytes. */
   readonly bytes: number;
   /** From the head of the request to the end of the answer, in milliseconds. */
   readonly durationMs: number;
   /** Name of the token that was accepted; `undefined` where none was, or where it has no name. */
   readonly tokenName?: string;
   /**
-   * Whether the whole answer was written; `false` where the connection was gone before. For a fetch
-   * handler: whether there is a response.
+   * Whether the complete answer was written; `false` if the connection was lost before. For a fetch
+   * handler: whether it returned a response.
    */
   readonly isWritten: boolean;
 };
 
-// Not imported, because workerd has it only with a compatibility flag.
+// Not imported, because workerd has the module only with a compatibility flag.
 const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
 const withoutSubscribers = { hasSubscribers: false, publish: (): void => {} };
 const channel = (name: string) => diagnostics?.channel(name) ?? withoutSubscribers;

@@ -20,8 +20,8 @@ const running = async (port: number, basePath: string) => {
   return { ...started.server, port: Number(new URL(started.server.url).port) };
 };
 
-/** Which base path is served at the other end of each of some new connections. */
-const ask = async (port: number, connections: number): Promise<string[]> =>
+/** Returns, for each new connection, which of the two servers accepted it. */
+const serversOf = async (port: number, connections: number): Promise<string[]> =>
   Promise.all(
     Array.from({ length: connections }, async () => {
       const { socket, ended } = await connectRaw(port);
@@ -32,23 +32,23 @@ const ask = async (port: number, connections: number): Promise<string[]> =>
     }),
   );
 
-// Windows and macOS cannot.
+// Windows and macOS do not support reusePort.
 describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
-  it('are on one port, and new connections are spread over them', async () => {
+  it('listen on one port and share its connections', async () => {
     const { port } = await running(0, '/one');
     await running(port, '/two');
-    // That one of them gets all happens once in 2^63 times.
-    expect(new Set(await ask(port, 64))).toEqual(new Set(['one', 'two']));
+    // The probability that one of them accepts all connections is 2^-63.
+    expect(new Set(await serversOf(port, 64))).toEqual(new Set(['one', 'two']));
   });
 
-  it('leave the port to each other when they close', async () => {
+  it('keep listening when another one closes', async () => {
     const { port, close } = await running(0, '/one');
     await running(port, '/two');
     await close();
-    expect(new Set(await ask(port, 64))).toEqual(new Set(['two']));
+    expect(new Set(await serversOf(port, 64))).toEqual(new Set(['two']));
   });
 
-  it('share it with none that did not ask for it', async () => {
+  it('share the port only with servers with reusePort', async () => {
     const { port } = await running(0, '/one');
     expect(await start({ port })).toMatchObject({
       kind: 'cannot-listen',
@@ -64,14 +64,17 @@ describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
   });
 });
 
-it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])('a system that cannot is told by %s', (code) => {
-  const thrown = Object.assign(new Error(code), { code });
-  expect(cannotListen({ host: '::1', port: 3_000, reusePort: true }, thrown)).toBe(
-    '[::1]:3000 cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy',
-  );
-});
+it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])(
+  'a system without reusePort is reported: %s',
+  (code) => {
+    const thrown = Object.assign(new Error(code), { code });
+    expect(cannotListen({ host: '::1', port: 3_000, reusePort: true }, thrown)).toBe(
+      '[::1]:3000 cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy',
+    );
+  },
+);
 
-it.each(['on', 1, null])('reusePort is true or false, not %j', async (reusePort) => {
+it.each(['on', 1, null])('throws a TypeError for the reusePort %j', async (reusePort) => {
   await expect(start({ port: 0, reusePort: reusePort as never })).rejects.toThrow(
     'reusePort must be true or false',
   );

@@ -3,24 +3,24 @@ import type { Authenticate } from './authenticate.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * What a plant store over HTTP is made of, with or without a server.
+ * The options that a server, a request listener and a fetch handler share.
  *
  * @interface
  */
 export type ServiceOptions = {
-  /** Where plants are kept. */
+  /** Stores the plants. */
   readonly repository: PlantRepository;
   /** Decides whether a bearer token may create plants; there is no default. */
   readonly authenticate: Authenticate;
-  /** What comes before `/plants`, with or without a slash at the end. Default is '' (nothing). */
+  /** The path in front of `/plants`, with or without a trailing slash. Default is '' (none). */
   readonly basePath?: string;
   /**
-   * Origins whose pages may call, exactly as browsers send them (`https://garden.example`).
-   * Default is none: browsers keep every other origin's pages out.
+   * Origins whose pages may call the service, exactly as browsers send them (`https://garden.example`).
+   * Default is none.
    */
   readonly corsOrigins?: readonly string[];
   /**
-   * Further request headers that these pages may send, such as `traceparent`. `Authorization` and
+   * Further request headers that pages of these origins may send, such as `traceparent`. `Authorization` and
    * `Content-Type` are always allowed. Default is none.
    */
   readonly corsAllowedHeaders?: readonly string[];

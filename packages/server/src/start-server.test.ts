@@ -22,7 +22,7 @@ const running = async (options: Partial<StartServerOptions> = {}) => {
   return started.server;
 };
 
-/** A repository whose plants are kept when the test says so. */
+/** Returns a repository whose creates complete when `open` is called. */
 const withGate = () => {
   const gate = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
@@ -47,7 +47,7 @@ const portOf = (url: string) => Number(new URL(url).port);
 
 const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** A connection that has had an answer, and is kept. */
+/** Opens a connection that has received an answer and is idle. */
 const connectIdle = async (url: string) => {
   const connection = await connectRaw(portOf(url));
   connection.socket.write(get);
@@ -56,14 +56,14 @@ const connectIdle = async (url: string) => {
 };
 
 describe('startServer', () => {
-  it('says where to post plants', async () => {
+  it('has the URL of the operation', async () => {
     const { url } = await running({ basePath: '/garden/' });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/garden\/plants$/);
     expect((await post(url)).status).toBe(200);
   });
 
   it.each(['/100%25', '/a%3Fb', "/it's a garden", '/é'])(
-    'serves the base path %s under the URL that it names',
+    'serves the base path %s at its URL',
     async (basePath) => {
       const { url } = await running({ basePath });
       expect(new URL(url).href).toBe(url);
@@ -71,12 +71,12 @@ describe('startServer', () => {
     },
   );
 
-  it('names an address that can be reached when it listens on all', async () => {
+  it('has a loopback URL if it listens on all addresses', async () => {
     const { url } = await running({ host: '0.0.0.0' });
     expect((await post(url)).status).toBe(200);
   });
 
-  it('says why it cannot listen', async () => {
+  it('reports why it cannot listen', async () => {
     const port = portOf((await running()).url);
     expect(await start({ port })).toMatchObject({
       kind: 'cannot-listen',
@@ -89,24 +89,27 @@ describe('startServer', () => {
   });
 });
 
-describe('a wrong option', () => {
-  it.each([70_000, -1, 1.5, Number.NaN, '80'])('is the port %j', async (port) => {
+describe('a TypeError', () => {
+  it.each([70_000, -1, 1.5, Number.NaN, '80'])('is thrown for the port %j', async (port) => {
     await expect(start({ port: port as number })).rejects.toThrow(
       'port must be a whole number from 0 to 65535',
     );
   });
 
-  it.each(['', 5])('is the host %j, on which Node would listen everywhere', async (host) => {
-    await expect(start({ host: host as string })).rejects.toThrow('host must be');
-  });
+  it.each(['', 5])(
+    'is thrown for the host %j, with which Node would listen on all addresses',
+    async (host) => {
+      await expect(start({ host: host as string })).rejects.toThrow('host must be');
+    },
+  );
 
-  it('is a logger that cannot be told', async () => {
+  it('is thrown for a logger without methods', async () => {
     await expect(start({ logger: {} as never })).rejects.toThrow('logger must have info, warn and');
   });
 });
 
 describe('the graceful shutdown', () => {
-  it('has logged what it cut off once it is over', async () => {
+  it('has logged the aborted requests when it resolves', async () => {
     const logged: unknown[] = [];
     const info = (_: unknown, message: string) => void logged.push(message);
     const { url, close } = await running({ logger: { info, warn: info, error: info } });
@@ -119,20 +122,20 @@ describe('the graceful shutdown', () => {
     expect(logged).toEqual(['request aborted']);
   });
 
-  it('waits for what is in flight without a deadline', async () => {
+  it('waits for requests in flight without a deadline', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const answer = post(url);
     await arrived;
     const closed = close(Infinity);
-    // A timer that Node takes for too long is over after 1 ms.
+    // Node would replace a delay of Infinity by 1 ms.
     await new Promise((resolve) => setTimeout(resolve, 50));
     open();
     expect((await answer).status).toBe(200);
     await closed;
   });
 
-  it('answers what is in flight, and says that the connection ends', async () => {
+  it('answers requests in flight with Connection: close', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const answer = post(url);
@@ -145,13 +148,13 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('answers every request that a client has pipelined by then', async () => {
+  it('answers every request that is already pipelined', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectIdle(url);
     const closed = close();
     socket.write(get.repeat(10));
-    const told = parseResponses(await ended).slice(1);
-    expect(told.map(({ headers }) => headers['connection'])).toEqual([
+    const received = parseResponses(await ended).slice(1);
+    expect(received.map(({ headers }) => headers['connection'])).toEqual([
       ...Array<string>(9).fill('keep-alive'),
       'close',
     ]);
@@ -159,7 +162,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('still answers a request that comes on a connection that was idle', async () => {
+  it('answers a request that arrives on an idle connection', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectIdle(url);
     const closed = close();
@@ -172,7 +175,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('lets a client read a large answer to its end, however slowly', async () => {
+  it('sends a large answer completely to a slow client', async () => {
     const { url, close } = await running({ maxBodyBytes: 30_000_000 });
     const { socket, received, ended } = await connectRaw(portOf(url));
     const body = `{"id":1,"name":"${'x'.repeat(20_000_000)}"}`;
@@ -181,7 +184,7 @@ describe('the graceful shutdown', () => {
     await once(socket, 'data');
     const idle = await connectIdle(url);
     const closed = close();
-    // Once those that are idle are ended, the one that is still reading was spared.
+    // Idle connections end first, so that the reading client must still be connected now.
     await idle.ended;
     idle.socket.destroy();
     socket.resume();
@@ -191,7 +194,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('ends connections that stay idle', async () => {
+  it('ends idle connections', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectRaw(portOf(url));
     await close();
@@ -199,7 +202,7 @@ describe('the graceful shutdown', () => {
     socket.destroy();
   });
 
-  it('cuts off what is not finished in time', async () => {
+  it('aborts requests that are in flight at the deadline', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const answer = post(url);
@@ -211,7 +214,7 @@ describe('the graceful shutdown', () => {
 });
 
 describe.runIf(hasOpenssl)('a server with TLS', () => {
-  /** A connection over TLS that has had an answer, and is kept. */
+  /** Opens a TLS connection that has received an answer and is idle. */
   const connectIdleTls = async (url: string) => {
     const connection = await connectTls(portOf(url));
     connection.socket.write(get);
@@ -219,12 +222,12 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     return connection;
   };
 
-  it('names an https URL', async () => {
+  it('has an https URL', async () => {
     const { url } = await running({ tls: await makeCertificate(), basePath: '/garden' });
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/garden\/plants$/);
   });
 
-  it('shows a renewed certificate to new connections, and keeps those that are open', async () => {
+  it('uses a renewed certificate for new connections, and keeps open ones', async () => {
     const { url, renewTls } = await running({ tls: await makeCertificate('old') });
     const open = await connectIdleTls(url);
     expect(renewTls(await makeCertificate('new'))).toEqual({ kind: 'renewed' });
@@ -238,7 +241,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     next.socket.destroy();
   });
 
-  it('keeps its certificate where the new one cannot be used', async () => {
+  it('keeps its certificate if the new one is invalid', async () => {
     const [old, other] = [await makeCertificate('old'), await makeCertificate()];
     const { url, renewTls } = await running({ tls: old });
     for (const wrong of [
@@ -252,7 +255,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('has none to renew where it was started without', async () => {
+  it('does not renew a certificate if it was started without tls', async () => {
     const { renewTls } = await running();
     expect(renewTls(await makeCertificate())).toEqual({
       kind: 'not-renewed',
@@ -260,13 +263,13 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     });
   });
 
-  it('answers what is in flight when it stops, and ends what is silent, handshakes included', async () => {
+  it('answers requests in flight on close(), and ends silent connections and handshakes', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository, tls: await makeCertificate() });
     const silent = await connectTls(portOf(url));
     const mute = await connectRaw(portOf(url));
     const half = await connectRaw(portOf(url));
-    // The head of a TLS record, whose body does not come.
+    // The head of a TLS record without its body.
     half.socket.write(Uint8Array.of(0x16, 3, 1, 0, 200, 1));
     const { socket, until } = await connectTls(portOf(url));
     const body = '{"id":7,"name":"x"}';
@@ -289,7 +292,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('cuts off a handshake that is not over in time', async () => {
+  it('aborts a handshake at the deadline', async () => {
     const { url, close } = await running({ tls: await makeCertificate() });
     const { socket, ended } = await connectRaw(portOf(url));
     socket.write(Uint8Array.of(0x16, 3, 1));

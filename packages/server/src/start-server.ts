@@ -11,33 +11,32 @@ import { trackConnections, type TrackedConnections } from './node/track-connecti
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
- * What a running server is made of.
+ * The options of a running server.
  *
  * @interface
  */
 export type StartServerOptions = HttpServerOptions & {
-  /** The address to listen on. Default is 127.0.0.1, this machine only. */
+  /** Host name or address to listen on. Default is 127.0.0.1 (loopback). */
   readonly host?: string;
-  /** The port to listen on; 0 is any free one. Default is 3000. */
+  /** Port to listen on; 0 is any free port. Default is 3000. */
   readonly port?: number;
   /**
-   * Shares the port with other processes of the same user that ask for the same; the system spreads new
-   * connections over them. Linux and FreeBSD can, Windows and macOS cannot. Default is false: the port
-   * is taken by one.
+   * Shares the port with other processes of the same user that set it, too; the system distributes new
+   * connections among them. Works on Linux and FreeBSD, not on Windows and macOS. Default is false.
    */
   readonly reusePort?: boolean;
 };
 
-/** What became of an exchange of certificates. */
+/** The result of a renewal of the certificate. */
 export type RenewedTls =
   | {
-      /** New connections have the new certificate. */
+      /** New connections use the new certificate. */
       readonly kind: 'renewed';
     }
   | {
-      /** New connections still have the old certificate. */
+      /** New connections use the old certificate. */
       readonly kind: 'not-renewed';
-      /** Why, for the operator. */
+      /** The reason, for the operator. */
       readonly message: string;
     };
 
@@ -51,40 +50,40 @@ export type ServerUsage = {
 
 /** A server that accepts requests. */
 export type RunningServer = {
-  /** Where to post plants. */
+  /** The URL of the operation `POST {base_url}/plants`. */
   readonly url: string;
   /** Returns how many requests are in flight and how many connections are open. */
   readonly usage: () => ServerUsage;
-  /** Exchanges the certificate and its key. Connections that are open are not disturbed. */
+  /** Replaces the certificate and its key for new connections. Open connections are kept. */
   readonly renewTls: (tls: TlsOptions) => RenewedTls;
   /**
-   * Stops accepting, finishes what is in flight, and says `Connection: close` on every answer.
-   * What is not finished after the deadline is cut off. It does not close the repository.
+   * Closes gracefully: stops accepting connections, and completes the requests in flight with
+   * `Connection: close`. Aborts those that are not complete at the deadline. Does not close the repository.
    *
-   * @param deadlineMs - in milliseconds; `Infinity` cuts nothing off. Default is 20000 (20 seconds)
+   * @param deadlineMs - in milliseconds; `Infinity` is no deadline. Default is 20000 (20 seconds)
    */
   readonly close: (deadlineMs?: number) => Promise<void>;
 };
 
-/** What became of a start. */
+/** The result of a start. */
 export type StartedServer =
   | {
       /** The server accepts requests. */
       readonly kind: 'running';
-      /** What closes it again. */
+      /** The running server. */
       readonly server: RunningServer;
     }
   | {
-      /** The address cannot be listened on. */
+      /** The server cannot listen on the address. */
       readonly kind: 'cannot-listen';
-      /** Why, for the operator. */
+      /** The reason, for the operator. */
       readonly message: string;
-      /** What Node reported. */
+      /** The error that Node reported. */
       readonly cause: unknown;
     };
 
-/** A connection without a request may bring one more in this time, in milliseconds. */
-const lingerMs = 250;
+/** Time for which an idle connection may still send a request, in milliseconds. */
+const idleGraceMs = 250;
 
 const closeGracefully = async (
   server: Server,
@@ -92,26 +91,26 @@ const closeGracefully = async (
   deadlineMs: number,
 ): Promise<void> => {
   const closed = once(server, 'close');
-  // Not the http server's own close: it would reset idle connections on which a request is arriving
+  // Not the close() of the HTTP server, which resets idle connections on which a request is arriving
   // (nodejs/node#60617).
   NetServer.prototype.close.call(server);
-  const givenUp = new AbortController();
-  const untilClosed = { signal: givenUp.signal, ref: false };
+  const finished = new AbortController();
+  const untilClosed = { signal: finished.signal, ref: false };
   const closeIdle = async () => {
     for (;;) {
-      await wait(lingerMs, undefined, untilClosed);
+      await wait(idleGraceMs, undefined, untilClosed);
       connections.destroyIdle();
       connections.destroySilent();
     }
   };
-  const cutOff = async () => {
+  const abortAtDeadline = async () => {
     await wait(Math.min(deadlineMs, longestTimerMs), undefined, untilClosed);
     connections.destroyAll();
   };
-  await Promise.race([closed, Promise.allSettled([closeIdle(), cutOff()])]);
-  givenUp.abort();
+  await Promise.race([closed, Promise.allSettled([closeIdle(), abortAtDeadline()])]);
+  finished.abort();
   server.close();
-  // Sockets that were cut off say so a turn after the server, and then their requests are logged.
+  // Destroyed sockets emit 'close' a turn after the server, and then their requests are logged.
   await nextTurn();
   await nextTurn();
 };
@@ -131,7 +130,7 @@ const renewTls = (server: Server, tls: TlsOptions): RenewedTls => {
 const largestPort = 65_535;
 
 const checkAddress = ({ host, port, reusePort }: ListenAddress): void => {
-  // Node would listen on every address of this machine.
+  // Without a host, Node listens on all addresses.
   if (typeof host !== 'string' || host === '') {
     throw new TypeError('host must be a host name or an address');
   }
@@ -142,9 +141,9 @@ const checkAddress = ({ host, port, reusePort }: ListenAddress): void => {
 };
 
 /**
- * Starts an HTTP server for plants, or an HTTPS server where there is `tls`.
+ * Starts an HTTP server for plants, or an HTTPS server if there is `tls`.
  *
- * @returns the running server, or why it cannot listen
+ * @returns the running server, or the reason why it cannot listen
  * @throws TypeError for a wrong option
  * @example
  * ```ts

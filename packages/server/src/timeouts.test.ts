@@ -5,14 +5,14 @@ import { createTimeouts, withTimeout } from './timeouts.ts';
 const never = new Promise<never>(() => {});
 
 describe('timeouts', () => {
-  it('leave alone what settles in time', async () => {
+  it('settle as the promise if it settles in time', async () => {
     const timeouts = createTimeouts(60_000);
     const failure = new Error('no');
     expect(await withTimeout(timeouts, Promise.resolve(7))).toBe(7);
     await expect(withTimeout(timeouts, Promise.reject(failure))).rejects.toBe(failure);
   });
 
-  it('end each wait in its time, while others start and stop', async () => {
+  it('end each wait after its duration, while others start and stop', async () => {
     const timeouts = createTimeouts(40);
     const startedAt = performance.now();
     const waits = [withTimeout(timeouts, never)];
@@ -26,7 +26,7 @@ describe('timeouts', () => {
     expect(await withTimeout(timeouts, never)).toBeUndefined();
   });
 
-  it('keep a process alive while there is a wait, and no longer', async () => {
+  it('keep the process alive only while there is a wait', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers().length;
     const timeouts = createTimeouts(60_000);

@@ -1,21 +1,21 @@
-/** A wait that has not ended yet. */
+/** A pending wait. */
 export type Wait = {
   readonly endsAt: number;
   readonly onTimeout: () => void;
-  /** Where it is the timer of this wait alone. */
+  /** The timer, if it is not shared. */
   readonly timer?: ReturnType<typeof setTimeout>;
 };
 
 /** Timeouts of one duration. */
 export type Timeouts = {
-  /** Calls `onTimeout` when the time is up, unless the wait is stopped before. */
+  /** Calls `onTimeout` after the duration, unless the wait is stopped before. */
   readonly start: (onTimeout: () => void) => Wait;
   readonly stop: (wait: Wait) => void;
 };
 
 /**
  * Creates timeouts of one duration, in milliseconds, that share one timer: waits end in the order in
- * which they start. A timer each would take a sixteenth of the CPU time of a request.
+ * which they start. A separate timer would take a sixteenth of the CPU time of a request.
  */
 export const createTimeouts = (durationMs: number): Timeouts => {
   const waits = new Set<Wait>();
@@ -24,9 +24,9 @@ export const createTimeouts = (durationMs: number): Timeouts => {
   const endDue = () => {
     timer = undefined;
     for (const wait of waits) {
-      const left = wait.endsAt - performance.now();
-      if (left > 0) {
-        timer = setTimeout(endDue, left);
+      const remainingMs = wait.endsAt - performance.now();
+      if (remainingMs > 0) {
+        timer = setTimeout(endDue, remainingMs);
         return;
       }
       waits.delete(wait);
@@ -44,15 +44,15 @@ export const createTimeouts = (durationMs: number): Timeouts => {
     },
     stop(wait) {
       waits.delete(wait);
-      // A timer without a wait keeps no process alive.
+      // A timer without waits must not keep the process alive.
       if (waits.size === 0) timer?.unref();
     },
   };
 };
 
 /**
- * Creates timeouts of one duration, in milliseconds, with a timer each: workerd ends a timer with the
- * request that started it.
+ * Creates timeouts of one duration, in milliseconds, with separate timers: workerd cancels a timer with
+ * the request that started it.
  */
 export const createSeparateTimeouts = (durationMs: number): Timeouts => ({
   start(onTimeout) {
@@ -62,7 +62,7 @@ export const createSeparateTimeouts = (durationMs: number): Timeouts => ({
   stop: ({ timer }) => clearTimeout(timer),
 });
 
-/** Settles as the promise does, or resolves with `undefined` when its time is up first. */
+/** Settles as the promise, or resolves with `undefined` after the timeout. */
 export const withTimeout = <T>(
   timeouts: Timeouts,
   promise: PromiseLike<T>,

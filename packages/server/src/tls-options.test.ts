@@ -24,18 +24,18 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     return { ...(await listen({ tls, logger, ...options })), logged };
   };
 
-  it('creates plants on one connection, pipelined, and answers errors in their turn', async () => {
+  it('answers pipelined requests on one connection in order', async () => {
     const { port } = await listenTls();
     const { socket, until } = await connectTls(port);
     socket.write(
       post(1) + post(2) + head(['Host: a'], 'GET / HTTP/1.1') + 'BREW / HTTP/1.1\r\n\r\n',
     );
-    const told = parseResponses(await until(responses(4))).map(({ status }) => status);
-    expect(told).toEqual([200, 200, 404, 501]);
+    const received = parseResponses(await until(responses(4))).map(({ status }) => status);
+    expect(received).toEqual([200, 200, 404, 501]);
     socket.destroy();
   });
 
-  it('says 100 only to a request that would be accepted', async () => {
+  it('sends 100 Continue only if the head is admitted', async () => {
     const { port } = await listenTls();
     const { socket, until } = await connectTls(port);
     const length = `Content-Length: ${plant(7).length}`;
@@ -48,7 +48,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('answers 408 to a request that does not come, after its handshake', async () => {
+  it('answers 408 to a request that does not arrive after the handshake', async () => {
     const { port } = await listenTls({ headersTimeoutMs: 100 });
     const { socket, ended } = await connectTls(port);
     socket.write('POST /plants HTTP/1.1\r\nHost: ');
@@ -56,23 +56,23 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('ends a connection without TLS where the log throws, and does not end the process', async () => {
-    let told = 0;
+  it('ends a connection without TLS if the logger throws, and keeps serving', async () => {
+    let logged = 0;
     const info = () => {
-      told += 1;
-      throw new Error('the log is away');
+      logged += 1;
+      throw new Error('the log is unavailable');
     };
     const { port } = await listen({ tls, logger: { info, warn: info, error: info } });
     const { socket, ended } = await connectRaw(port);
     socket.write(post(7));
     await ended;
-    await expect.poll(() => told).toBe(1);
+    await expect.poll(() => logged).toBe(1);
   });
 
   it.each([
     ['plain HTTP', post(7)],
     ['nonsense', 'nonsense\r\n\r\n'],
-  ])('ends a connection that brings %s, tells the log, and serves the next', async (_, bytes) => {
+  ])('ends and logs a connection that sends %s, and serves the next', async (_, bytes) => {
     const { port, logged } = await listenTls();
     const { socket, ended } = await connectRaw(port);
     socket.write(bytes);
@@ -85,7 +85,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     next.socket.destroy();
   });
 
-  it('ends a connection whose handshake does not come in the time for a head', async () => {
+  it('ends a connection whose handshake exceeds headersTimeoutMs', async () => {
     const { port, logged } = await listenTls({ headersTimeoutMs: 100 });
     const { socket, ended } = await connectRaw(port);
     expect(await ended).toBe('');
@@ -93,7 +93,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     expect(logged).toEqual([{ code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }]);
   });
 
-  it('closes connections beyond their limit', async () => {
+  it('closes connections above maxConnections', async () => {
     const { port } = await listenTls({ maxConnections: 1 });
     const first = await connectTls(port);
     const second = await connectRaw(port);
@@ -104,14 +104,14 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     second.socket.destroy();
   });
 
-  it('is not made of what cannot be used', () => {
+  it('throws a TypeError for an invalid certificate', () => {
     const options = { repository: createMemoryRepository(), authenticate: () => true };
     expect(() => createHttpServer({ ...options, tls: { cert: 'x', key: tls.key } })).toThrow(
       new TypeError('tls.cert has no certificate in PEM that can be read'),
     );
   });
 
-  it('is no server with TLS where it is not asked for', async () => {
+  it('is a server without TLS if there is no tls option', async () => {
     const { port, server } = await listen();
     expect((await sendRaw(port, post(7))).status).toBe(200);
     const { socket } = await connectTls(port);
@@ -121,7 +121,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
 });
 
 describe.runIf(hasOpenssl)('a certificate and its key', () => {
-  it('can be used, also out of one file', async () => {
+  it('are valid, also if both are in one file', async () => {
     const { cert, key } = await makeCertificate();
     const both = cert + key;
     for (const tls of [
@@ -133,7 +133,7 @@ describe.runIf(hasOpenssl)('a certificate and its key', () => {
     }
   });
 
-  it('cannot be used where either is something else', async () => {
+  it('are invalid if either has another content', async () => {
     const [one, other] = [await makeCertificate(), await makeCertificate()];
     const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
     const encrypted = createPrivateKey(one.key).export({ ...encryption, passphrase: 'secret' });
@@ -152,7 +152,7 @@ describe.runIf(hasOpenssl)('a certificate and its key', () => {
     }
   });
 
-  it('cannot be used where the certificate does not lead on', async () => {
+  it('are invalid if the certificate chain is broken', async () => {
     const { cert, key } = await makeCertificate();
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect(tlsFaultOf({ cert: cert + broken, key })).toEqual({

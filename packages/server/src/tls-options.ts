@@ -1,18 +1,18 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 
-/** What a server shows to its clients, and proves that it is its own. */
+/** The certificate of a server and its private key. */
 export type TlsOptions = {
-  /** The certificate, and what leads from it to an authority that clients know, in PEM. */
+  /** The certificate chain, in PEM: the certificate first, then the intermediate certificates. */
   readonly cert: string | Buffer;
-  /** The private key of the certificate, in PEM, not encrypted. */
+  /** The private key of the certificate, in PEM, unencrypted. */
   readonly key: string | Buffer;
 };
 
-/** Which of the two cannot be used; `why` follows its name in a sentence. */
+/** An invalid part of the options. `why` continues a sentence that starts with its name. */
 export type TlsFault = { readonly part: keyof TlsOptions; readonly why: string };
 
-/** What Node is told for a server, at its start and when its certificate is renewed. */
+/** Returns the options for Node, at the start and for a renewal of the certificate. */
 export const secureOptionsOf = ({ cert, key }: TlsOptions) =>
   ({ cert, key, minVersion: 'TLSv1.2' }) as const;
 
@@ -29,7 +29,7 @@ const contextFault = (tls: TlsOptions): TlsFault | undefined => {
     createSecureContext(secureOptionsOf(tls));
     return undefined;
   } catch (thrown) {
-    // Such as a key that is too short to be safe; OpenSSL's messages have no secrets.
+    // For example, a key that is too short. The messages of OpenSSL contain no secrets.
     const reason = thrown instanceof Error ? thrown.message : '';
     return { part: 'cert', why: `cannot be used: ${reason}` };
   }
@@ -39,7 +39,7 @@ const hasPem = (text: string | Buffer, label: string): boolean =>
   text.includes(`-----BEGIN ${label}-----`);
 
 const keyFault = ({ key }: TlsOptions): TlsFault => {
-  // PKCS #8, and what was before it.
+  // PKCS #8, and the older PKCS #1.
   const isEncrypted =
     hasPem(key, 'ENCRYPTED PRIVATE KEY') || key.includes('Proc-Type: 4,ENCRYPTED');
   return isEncrypted
@@ -50,7 +50,7 @@ const keyFault = ({ key }: TlsOptions): TlsFault => {
 const belongsTo = (key: KeyObject, certificate: X509Certificate): boolean =>
   attempt(() => certificate.checkPrivateKey(key)) === true;
 
-/** Why a certificate and its key cannot be used, if they cannot. */
+/** Returns why a certificate and its key are invalid; `undefined` if they are valid. */
 export const tlsFaultOf = (tls: TlsOptions): TlsFault | undefined => {
   const { cert } = tls;
   const certificate = attempt(() => new X509Certificate(cert));

@@ -8,7 +8,7 @@ import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startServer } from './start-server.ts';
 
-/** Lets servers and clients of this test use TLS 1.1, which OpenSSL refuses by default. */
+/** Enables TLS 1.1 for this test, which OpenSSL refuses by default. */
 const allowOldTls = () => {
   const { DEFAULT_CIPHERS: ciphers } = nodeTls;
   nodeTls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
@@ -17,7 +17,7 @@ const allowOldTls = () => {
   });
 };
 
-/** The versions out of all that a server accepts. */
+/** Returns the TLS versions that a server accepts. */
 const versionsOf = async (port: number): Promise<SecureVersion[]> => {
   const accepted: SecureVersion[] = [];
   for (const version of ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const) {

@@ -1,8 +1,8 @@
 import type { ErrorName } from '@plantstore/core/errors';
 import { chunked, goodFields, head, plant } from './listen.ts';
 
-/** The row that is answered, what the request is, and its bytes (a character for each). */
-export type FramingCase = readonly [row: ErrorName, what: string, bytes: string];
+/** The expected error, a description of the request, and its bytes in latin1. */
+export type FramingCase = readonly [name: ErrorName, what: string, bytes: string];
 
 const body = plant(7);
 const size = body.length.toString(16);
@@ -19,9 +19,9 @@ const encoding = (field: string) =>
 const inChunks = (text: string) => head([...goodFields, 'Transfer-Encoding: chunked']) + text;
 const trailer = (text: string) => inChunks(`${size}\r\n${body}\r\n0\r\n${text}\r\n\r\n`);
 
-/** Framing that is refused: the connection ends, for where the next request begins is not known. */
+/** Invalid framing: the connection is closed, because the start of the next request is unknown. */
 export const refusedFraming: readonly FramingCase[] = [
-  ['bad-request', 'what is not HTTP', 'hello\r\n\r\n'],
+  ['bad-request', 'bytes that are not HTTP', 'hello\r\n\r\n'],
   ['bad-request', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['bad-request', 'the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 
@@ -66,14 +66,14 @@ export const refusedFraming: readonly FramingCase[] = [
     'identity and chunks',
     encoding('Transfer-Encoding: identity\r\nTransfer-Encoding: chunked'),
   ],
-  ['not-implemented', 'no transfer encoding at all', encoding('Transfer-Encoding:')],
+  ['not-implemented', 'an empty Transfer-Encoding', encoding('Transfer-Encoding:')],
   ['not-implemented', 'chunks and an empty coding', encoding('Transfer-Encoding: chunked,')],
-  ['not-implemented', 'chunks with a tab behind', encoding('Transfer-Encoding: chunked\t')],
+  ['not-implemented', 'chunks before a tab', encoding('Transfer-Encoding: chunked\t')],
   ['not-implemented', 'chunks in quotes', encoding('Transfer-Encoding: "chunked"')],
   ['not-implemented', 'chunks with a parameter', encoding('Transfer-Encoding: chunked;q=1')],
-  ['not-implemented', 'something like chunks', encoding('Transfer-Encoding: xchunked')],
+  ['not-implemented', 'a coding that ends with chunked', encoding('Transfer-Encoding: xchunked')],
 
-  ['bad-request', 'a chunk size that is none', inChunks('x\r\n')],
+  ['bad-request', 'a chunk size that is not a number', inChunks('x\r\n')],
   ['bad-request', 'an empty chunk size', inChunks(`\r\n${body}\r\n0\r\n\r\n`)],
   ['bad-request', 'a chunk size past 64 bits', inChunks(`1${'0'.repeat(16)}\r\nx`)],
   ['bad-request', 'a chunk size with 0x', inChunks(`0x${size}\r\n${body}\r\n0\r\n\r\n`)],
@@ -119,11 +119,11 @@ export const refusedFraming: readonly FramingCase[] = [
   ['headers-too-large', 'a field past the limit', fields(`X: ${'x'.repeat(20_000)}`)],
   ['headers-too-large', 'a field name past the limit', fields(`${'x'.repeat(20_000)}: y`)],
   ['headers-too-large', 'a target past the limit', target(`/${'x'.repeat(20_000)}`)],
-  ['headers-too-large', 'one field too many', fields(...Array<string>(197).fill('X: y'))],
+  ['headers-too-large', 'one field above the maximum', fields(...Array<string>(197).fill('X: y'))],
   ['headers-too-large', 'very many fields', fields(...Array<string>(5000).fill('X: y'))],
 
   ['bad-request', 'no version', line('POST /plants')],
-  ['bad-request', 'a version HTTP does not have', line('POST /plants HTTP/7.7')],
+  ['bad-request', 'an unknown version', line('POST /plants HTTP/7.7')],
   ['bad-request', 'HTTP/0.9', line('POST /plants HTTP/0.9')],
   ['bad-request', 'HTTP/2.0', line('POST /plants HTTP/2.0')],
   ['bad-request', 'HTTP in lower case', line('POST /plants http/1.1')],
@@ -135,7 +135,7 @@ export const refusedFraming: readonly FramingCase[] = [
   ['bad-request', 'a target in authority-form', target('localhost:80')],
   ['bad-request', 'a byte past ASCII in the target', target('/pl\xe4nts')],
   ['bad-request', 'a control in the target', target('/plants\x01')],
-  ['not-implemented', 'a method HTTP does not know', line('BREW /plants HTTP/1.1')],
+  ['not-implemented', 'an unknown method', line('BREW /plants HTTP/1.1')],
   ...[
     'DESCRIBE',
     'ANNOUNCE',
@@ -154,9 +154,9 @@ export const refusedFraming: readonly FramingCase[] = [
     `${method}, a method of another protocol`,
     line(`${method} /plants HTTP/1.1`),
   ]),
-  ['bad-request', 'RTSP with a method of its own', line('DESCRIBE /plants RTSP/1.0')],
-  ['bad-request', 'RTSP with a method that it does not have', line('PUT /plants RTSP/1.0')],
-  ['bad-request', 'ICE with a method that it does not have', line('POST /plants ICE/1.0')],
+  ['bad-request', 'RTSP with a method of RTSP', line('DESCRIBE /plants RTSP/1.0')],
+  ['bad-request', 'RTSP with a method of HTTP', line('PUT /plants RTSP/1.0')],
+  ['bad-request', 'ICE with a method of HTTP', line('POST /plants ICE/1.0')],
   ['bad-request', 'the connection preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['not-implemented', 'a method in lower case', line('post /plants HTTP/1.1')],
   ['not-implemented', 'a method that begins as POST', line('POSTS /plants HTTP/1.1')],
@@ -169,17 +169,17 @@ export const refusedFraming: readonly FramingCase[] = [
   ['path-unknown', 'the asterisk from POST', target('*')],
   ['path-unknown', 'an absolute target elsewhere', target('http://localhost/')],
   ['path-unknown', 'an absolute target without a path', target('http://localhost')],
-  ['path-unknown', 'an absolute target of no web server', target('ftp://localhost/plants')],
+  ['path-unknown', 'an absolute target with the scheme ftp', target('ftp://localhost/plants')],
   [
     'method-not-allowed',
     'an upgrade of another method',
     head([host, 'Connection: Upgrade', 'Upgrade: websocket'], 'GET /plants HTTP/1.1'),
   ],
-  ['expectation-failed', 'another expectation', fields('Expect: miracles')],
+  ['expectation-failed', 'another expectation', fields('Expect: unknown')],
   ['expectation-failed', 'an empty expectation', fields('Expect:')],
 ];
 
-/** Targets that are other paths: an answer like any other, after which the connection is kept. */
+/** Targets with another path: the connection is kept after the answer. */
 export const otherPaths = String.raw`
   //plants  /plants/  /plants//  /Plants  /PLANTS  /plants;x  /plants&x  /plants\  /plants"  /plants#  /plants#x
   /plants%2F  /%2Fplants  /plants%00  /plants%20  /plants%3Fx  /plants%23x  /%2570lants
@@ -190,7 +190,7 @@ export const otherPaths = String.raw`
   .split(/\s+/)
   .map((path): readonly [what: string, bytes: string] => [path, target(path)]);
 
-/** What is unusual and right: the plant is stored. */
+/** Valid but unusual framing: the plant is stored. */
 export const servedFraming: readonly (readonly [what: string, bytes: string])[] = [
   ['a percent-encoded path', target('/%70lant%73')],
   ['an empty query', target('/plants?')],
@@ -199,17 +199,17 @@ export const servedFraming: readonly (readonly [what: string, bytes: string])[] 
   ['an absolute target of another authority', target('HTTP://elsewhere:1/plants?x')],
   ['chunks in capitals', encoding('Transfer-Encoding: CHUNKED')],
   ['chunks after a tab', encoding('Transfer-Encoding:\tchunked')],
-  ['a field that only looks like an encoding', fields('Transfer_Encoding: chunked')],
-  ['a length with spaces around', lengthOf(`  ${body.length}  `)],
+  ['a field named Transfer_Encoding', fields('Transfer_Encoding: chunked')],
+  ['a length between spaces', lengthOf(`  ${body.length}  `)],
   ['a length with leading zeros', lengthOf(`00${body.length}`)],
   ['chunks with leading zeros', inChunks(`000${size}\r\n${body}\r\n0\r\n\r\n`)],
   ['a chunk extension', inChunks(`${size};a=b;c="d"\r\n${body}\r\n00;e\r\n\r\n`)],
   ['another token in the trailers', trailer('Authorization: Bearer bad')],
   ['empty lines before the request', `\r\n\r\n${fields()}`],
-  ['headers named as members of Object', fields('__proto__: x', 'constructor: y', 'toString: z')],
+  ['headers with names of Object members', fields('__proto__: x', 'constructor: y', 'toString: z')],
   ['headers named __proto__', fields('__proto__: x', '__proto__: y', '__PROTO__: z')],
   ['a tab and bytes past ASCII in a field', fields('X: y\tz\xff')],
-  ['as many fields as there may be', fields(...Array<string>(196).fill('X: y'))],
+  ['the maximum number of fields', fields(...Array<string>(196).fill('X: y'))],
   ['an upgrade', fields('Connection: Upgrade', 'Upgrade: h2c')],
   ['HTTP/1.0', line('POST /plants HTTP/1.0')],
   ['HTTP/1.0 without a Host', fields().replace('1.1', '1.0').replace(`${host}\r\n`, '')],

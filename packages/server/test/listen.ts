@@ -7,7 +7,7 @@ import { createHttpServer, type HttpServerOptions } from '../src/create-http-ser
 
 export const maxBodyBytes = 1000;
 
-/** Starts a server that accepts the token `good`, until the test is over. */
+/** Starts a server that accepts the token `good`, and closes it after the test. */
 export const listen = async (options: Partial<HttpServerOptions> = {}) => {
   const server = createHttpServer({
     repository: createMemoryRepository(),
@@ -28,7 +28,7 @@ export const listen = async (options: Partial<HttpServerOptions> = {}) => {
 
 export const plant = (id: number) => `{"id":${id},"name":"Monstera"}`;
 
-/** The head of a request: its fields, and the request line. */
+/** Returns a request head with these fields. */
 export const head = (fields: readonly string[], line = 'POST /plants HTTP/1.1') =>
   [line, ...fields, '', ''].join('\r\n');
 
@@ -47,7 +47,7 @@ export const chunked = (...chunks: string[]) =>
 
 export const errorOf = (body: string) => (JSON.parse(body) as { error: number }).error;
 
-/** Whether so many responses have come whole. */
+/** Returns a function that checks whether a text has at least `count` complete responses. */
 export const responses = (count: number) => (text: string) => {
   const found = parseResponses(text);
   return found.length >= count && (found.at(-1)?.body.length ?? 0) > 0;

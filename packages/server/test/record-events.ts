@@ -6,22 +6,22 @@ import type {
   RequestStartEvent,
 } from '../src/request-events.ts';
 
-/** An event, and the last word of its channel. */
-export type Told = readonly [
+/** An event, and the last part of the name of its channel. */
+export type RecordedEvent = readonly [
   step: string,
   event: RequestStartEvent | RequestErrorEvent | RequestEndEvent,
 ];
 
-/** Keeps every event until the test is over. */
+/** Records all events until the end of the test. */
 export const recordEvents = () => {
-  const told: Told[] = [];
+  const events: RecordedEvent[] = [];
   for (const step of ['start', 'error', 'end']) {
-    const note = (event: unknown) => void told.push([step, event as RequestStartEvent]);
-    subscribe(`plantstore:request:${step}`, note);
-    onTestFinished(() => void unsubscribe(`plantstore:request:${step}`, note));
+    const record = (event: unknown) => void events.push([step, event as RequestStartEvent]);
+    subscribe(`plantstore:request:${step}`, record);
+    onTestFinished(() => void unsubscribe(`plantstore:request:${step}`, record));
   }
-  return told;
+  return events;
 };
 
-/** The steps that were told, in order. */
-export const steps = (told: readonly Told[]) => told.map(([step]) => step);
+/** Returns the steps of events, in order. */
+export const steps = (events: readonly RecordedEvent[]) => events.map(([step]) => step);

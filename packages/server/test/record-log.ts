@@ -1,16 +1,16 @@
 import type { Logger } from '../src/logger.ts';
 
-/** A logger that keeps what it is told. */
+/** Returns a logger that records its lines. */
 export const recordLog = () => {
   const logged: Record<string, unknown>[] = [];
-  const note = (level: keyof Logger) => (fields: object, message: string) => {
+  const record = (level: keyof Logger) => (fields: object, message: string) => {
     logged.push({ level, message, ...fields });
   };
-  const logger: Logger = { info: note('info'), warn: note('warn'), error: note('error') };
+  const logger: Logger = { info: record('info'), warn: record('warn'), error: record('error') };
   return { logged, logger };
 };
 
-/** Waits until something is so. */
-export const until = async (isSo: () => boolean) => {
-  while (!isSo()) await new Promise(setImmediate);
+/** Waits until a condition is true. */
+export const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise(setImmediate);
 };

@@ -2,14 +2,14 @@ import { readHead, type RequestHead } from '../src/http/request-head.ts';
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
-/** A request head that is easy to change. */
+/** A request head in a form that tests can change. */
 export type Request = Pick<RequestHead, 'method' | 'target' | 'httpVersion'> & {
   readonly fields: Fields;
 };
 
 export const maxBodyBytes = 1000;
 
-/** A request that a service with the token `good` admits. */
+/** A valid request for a service with the token `good`. */
 export const goodRequest: Request = {
   method: 'POST',
   target: '/plants',

@@ -6,7 +6,7 @@ import { limitsOf } from '../src/limits.ts';
 import type { ServiceOptions } from '../src/service-options.ts';
 import { goodRequest, headOf, maxBodyBytes, type Request } from './requests.ts';
 
-/** A service that accepts the token `good`. */
+/** Creates a service that accepts the token `good`. */
 export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
   createService(
     {
@@ -17,18 +17,18 @@ export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
     limitsOf({ maxBodyBytes, ...options }),
   );
 
-/** The fields of an answer as pairs. */
+/** Returns the fields of an answer as pairs. */
 export const pairsOf = (fields: readonly string[] = []): [name: string, value: string][] =>
   fields.flatMap((name, index): [string, string][] =>
     index % 2 === 0 ? [[name, fields[index + 1] ?? '']] : [],
   );
 
-/** What became of a request head, by its name in the error table. */
+/** Returns the result of an admission: the name of the error, or `admitted`. */
 export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
   admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.answer.error ?? 0);
 
-/** What becomes of the good request with a change. */
-export const admitted = async (
+/** Returns the result of the admission of a changed valid request. */
+export const admissionOf = async (
   change: (request: Request) => Request,
   options: Partial<ServiceOptions> = {},
 ) => outcomeOf(await serviceWith(options).admit(headOf(change(goodRequest))));

@@ -9,18 +9,18 @@ import {
   withFields,
   without,
 } from '../../test/requests.ts';
-import { admitted, outcomeOf, serviceWith } from '../../test/services.ts';
+import { admissionOf, outcomeOf, serviceWith } from '../../test/services.ts';
 
 describe('admission of a request', () => {
   it.each(['SOURCE', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'PURGE', 'M-SEARCH'])(
     'refuses %s, which is not a method of HTTP, with not-implemented',
     async (method) => {
-      expect(await admitted((request) => ({ ...request, method }))).toBe('not-implemented');
+      expect(await admissionOf((request) => ({ ...request, method }))).toBe('not-implemented');
     },
   );
 
   it('admits a valid request', async () => {
-    expect(await admitted((request) => request)).toBe('admitted');
+    expect(await admissionOf((request) => request)).toBe('admitted');
   });
 
   it.each<[string, (request: Request) => Request]>([
@@ -55,7 +55,7 @@ describe('admission of a request', () => {
         withFields({ 'Transfer-Encoding': 'Chunked' })(without('Content-Length')(request)),
     ],
   ])('admits a request with %s', async (_, change) => {
-    expect(await admitted(change)).toBe('admitted');
+    expect(await admissionOf(change)).toBe('admitted');
   });
 
   it.each<[ErrorName, string, (request: Request) => Request]>([
@@ -151,7 +151,7 @@ describe('admission of a request', () => {
       withFields({ 'Content-Length': '9'.repeat(400) }),
     ],
   ])('refuses a request with the error %s: %s', async (name, _, change) => {
-    expect(await admitted(change)).toBe(name);
+    expect(await admissionOf(change)).toBe(name);
   });
 
   it('reports the first fault in the documented order', async () => {

@@ -1,7 +1,7 @@
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
-import { admitted, pairsOf, serviceWith } from '../../test/services.ts';
+import { admissionOf, pairsOf, serviceWith } from '../../test/services.ts';
 
 const garden = 'https://garden.example';
 const corsOrigins = [garden, 'http://localhost:5173'];
@@ -124,9 +124,11 @@ describe('with CORS on', () => {
 
   it('a listed origin still needs a token', async () => {
     const fromGarden = withFields({ Origin: garden });
-    expect(await admitted(fromGarden, { corsOrigins })).toBe('admitted');
+    expect(await admissionOf(fromGarden, { corsOrigins })).toBe('admitted');
     expect(
-      await admitted((request) => without('Authorization')(fromGarden(request)), { corsOrigins }),
+      await admissionOf((request) => without('Authorization')(fromGarden(request)), {
+        corsOrigins,
+      }),
     ).toBe('unauthenticated');
   });
 

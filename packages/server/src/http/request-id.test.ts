@@ -23,7 +23,7 @@ describe('the request id', () => {
   });
 
   it.each<[string, readonly string[]]>([
-    ['there is none', []],
+    ['the request has none', []],
     ['it is empty', ['X-Request-Id', '']],
     ['it is too long', ['X-Request-Id', 'x'.repeat(129)]],
     ['it has a space', ['X-Request-Id', 'a b']],

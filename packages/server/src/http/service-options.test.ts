@@ -1,7 +1,7 @@
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
-import { admitted, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
+import { admissionOf, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
 import type { Answer } from './answer.ts';
 
 const headersOf = (answer: Answer) => Object.fromEntries(pairsOf(answer.fields));
@@ -15,15 +15,15 @@ describe('service options', () => {
     ['/garden/v1', '/plants', 'path-unknown'],
     ['/garden/v1', '/garden/v1//plants', 'path-unknown'],
   ])('with the base path %s answers %s: %s', async (basePath, target, expected) => {
-    expect(await admitted((request) => ({ ...request, target }), { basePath })).toBe(expected);
+    expect(await admissionOf((request) => ({ ...request, target }), { basePath })).toBe(expected);
   });
 
   it('admits a request only if authenticate returns or resolves to true', async () => {
     for (const decision of [false, undefined, null, 1, 'yes', {}, Promise.resolve(false)]) {
       const authenticate = () => decision as boolean;
-      expect(await admitted((request) => request, { authenticate })).toBe('token-rejected');
+      expect(await admissionOf((request) => request, { authenticate })).toBe('token-rejected');
     }
-    expect(await admitted((request) => request, { authenticate: async () => true })).toBe(
+    expect(await admissionOf((request) => request, { authenticate: async () => true })).toBe(
       'admitted',
     );
   });
