@@ -18,8 +18,8 @@ const outcomeOf = async (
     (error) => (error.kind === 'refused' ? error.name : error.kind),
   );
 
-describe('through the client, the real host', () => {
-  it('answers each row of the error table that a client can cause', async () => {
+describe('the client with the real host', () => {
+  it('reports each error of the table that a client can cause', async () => {
     const host = await startHost({ args: ['--database', 'memory:', '--max-body-bytes', '100000'] });
     const client = clientOf(host);
     const rows: [string, unknown][] = [
@@ -41,14 +41,14 @@ describe('through the client, the real host', () => {
     expect(await outcomeOf(clientOf(host, { token: 'two words' }), plant)).toBe('token-failed');
   });
 
-  it('takes a base path, with and without a slash at its end', async () => {
+  it('supports a base path, with and without a trailing slash', async () => {
     const host = await startHost({ args: ['--database', 'memory:', '--base-path', '/garden/v1/'] });
     for (const path of ['', '/']) {
       expect(await outcomeOf(clientOf(host, { path }), { id: 7n, name: 'x' })).toBe('created');
     }
   });
 
-  it('keeps neighbouring ids apart, the largest included, over kill -9 and a restart', async () => {
+  it('keeps neighbouring ids distinct, the largest included, after kill -9 and a restart', async () => {
     const args = ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`];
     const ids = [9223372036854775807n, 9007199254740993n, 9007199254740992n, -(2n ** 63n)];
     const host = await startHost({ args });
@@ -66,7 +66,7 @@ describe('through the client, the real host', () => {
     }
   });
 
-  it('lets one of 1,000 racing plants have an id', async () => {
+  it('creates exactly one of 1,000 concurrent plants with the same id', async () => {
     const host = await startHost({
       args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
     });
@@ -80,7 +80,7 @@ describe('through the client, the real host', () => {
     expect(outcomes.filter((outcome) => outcome === 'id-taken')).toHaveLength(999);
   });
 
-  it('answers every call that it accepted before SIGTERM', async () => {
+  it('gets an answer to every request that was accepted before SIGTERM', async () => {
     const host = await startHost({ args: ['--database', 'memory:'] });
     const client = clientOf(host);
     let created = 0;

@@ -8,7 +8,7 @@ const body = '{"id":7,"name":"Monstera"}';
 const request = (method: string, fields: readonly string[], text = '') =>
   [`${method} /plants HTTP/1.1`, 'Host: a', `Origin: ${garden}`, ...fields, '', text].join('\r\n');
 
-it('the host lets the pages of its --cors-origins create plants, and logs under their ids', async () => {
+it('pages of --cors-origins can create plants, and the log has their request ids', async () => {
   const { port, stdout } = await startHost({
     args: [
       '--database=memory:',
@@ -42,7 +42,7 @@ it('the host lets the pages of its --cors-origins create plants, and logs under 
     status: 200,
     headers: { 'access-control-allow-origin': garden, 'x-request-id': 'from-the-garden' },
   });
-  // The log comes through a pipe of its own.
+  // The log arrives through another pipe than the answer.
   while (stdout().split('\n').length < 4) await new Promise(setImmediate);
   const lines = stdout().trim().split('\n').slice(1);
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([

@@ -5,26 +5,26 @@ import { connectRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, spawnHost, startHost, token } from './host.ts';
 
-/** Makes a host fail at SIGUSR2 as code says. */
+/** Returns Node arguments with which a host runs this code on SIGUSR2. */
 const failingWith = (code: string) => {
   const preload = `process.on('SIGUSR2', () => { ${code} });`;
   return ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
 };
 
-/** The token, in code whose text does not have it. */
+/** Code for the token that does not contain it literally. */
 const bearerInCode = `'Bearer ' + ${JSON.stringify(token.split('-'))}.join('-')`;
 
 describe('an uncaught exception', () => {
   it.each([
     ['an exception', `throw new Error('a bug with ' + ${bearerInCode})`],
     ['a rejection', `void Promise.reject(new Error('a bug with ' + ${bearerInCode}))`],
-    ['no error', `throw { bug: ${bearerInCode} }`],
-  ])('%s ends the host with 1 and a line in the log, and no plant is lost', async (_, code) => {
+    ['a thrown object', `throw { bug: ${bearerInCode} }`],
+  ])('%s ends the host with status 1 and a log line, and no plant is lost', async (_, code) => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
     const host = await startHost({ args, nodeArgs: failingWith(code) });
     expect(await post(host.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
-    // A client that waits does not keep it from ending.
+    // An open connection does not keep the host from ending.
     const { socket, ended } = await connectRaw(host.port);
     socket.write('POST /plants HTTP/1.1\r\n');
     host.process.kill('SIGUSR2');
@@ -38,15 +38,15 @@ describe('an uncaught exception', () => {
     });
     expect(host.stdout() + host.stderr()).not.toContain(token);
     expect(host.stderr()).toBe('');
-    // The store was closed.
+    // SQLite removes its log when the store is closed.
     expect(existsSync(`${path}-wal`)).toBe(false);
 
     const again = await startHost({ args });
     expect(await post(again.url, '{"id":7,"name":"Ficus"}')).toMatchObject({ error: 1401 });
   });
 
-  it('ends the host also where the store does not close', async () => {
-    // Its thread does not hear that it is to end.
+  it('ends the host even if the store does not close', async () => {
+    // The worker of the store ignores messages.
     const stuck = `import { Worker } from 'node:worker_threads';
       Worker.prototype.postMessage = () => {};
       process.on('SIGUSR2', () => { throw new Error('a bug'); });`;
@@ -60,8 +60,8 @@ describe('an uncaught exception', () => {
   });
 });
 
-describe('a full disk under the log', () => {
-  it.runIf(existsSync('/dev/full'))('stops no plant from being created', async () => {
+describe('a log on a full disk', () => {
+  it.runIf(existsSync('/dev/full'))('does not keep plants from being created', async () => {
     const full = await open('/dev/full', 'w');
     const host = spawnHost({
       args: ['--database', 'memory:', '--port', '0', '--log', 'json'],

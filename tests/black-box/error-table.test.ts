@@ -28,7 +28,7 @@ const post = (body: string | Uint8Array, change: Readonly<Record<string, string>
 
 const plant = '{"id":7,"name":"Monstera"}';
 
-/** A server of its own for faults that the host cannot be brought to from outside. */
+/** Sends a request to a separate server, for errors that the host cannot be made to report. */
 const sendTo = async (repository: PlantRepository, cleanup: Cleanup): Promise<RawResponse> => {
   const authenticate = () => true;
   const started = await startServer({ repository, authenticate, port: 0 });
@@ -50,7 +50,7 @@ const brokenStore: PlantRepository = {
   },
 };
 
-/** A request for each row of the error table: bytes for the host, or a server of its own. */
+/** A request for each error of the table: bytes for the host, or a call with a separate server. */
 const requests: Readonly<
   Record<ErrorName, Uint8Array | ((cleanup: Cleanup) => Promise<RawResponse>)>
 > = {
@@ -73,7 +73,7 @@ const requests: Readonly<
   'request-timeout': Buffer.from('POST /plants HTTP/1.1\r\nHost: loc'),
   'body-too-large': post('', { 'Content-Length': '1048577' }),
   'media-type-unsupported': post(plant, { 'Content-Type': 'text/plain' }),
-  'expectation-failed': post(plant, { Expect: 'miracles' }),
+  'expectation-failed': post(plant, { Expect: 'unknown' }),
   'headers-too-large': post(plant, { Cookie: 'x'.repeat(17_000) }),
   'not-implemented': raw('BREW /plants HTTP/1.1', { Host: 'localhost' }, ''),
   internal: async (cleanup) => sendTo(brokenStore, cleanup),
@@ -86,8 +86,8 @@ const always = {
   'x-content-type-options': 'nosniff',
 };
 
-/** What a row has besides, in the words of the table. */
-const besides: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
+/** Further headers of an error. */
+const furtherHeaders: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   unauthenticated: { 'www-authenticate': 'Bearer realm="plantstore"' },
   'token-rejected': { 'www-authenticate': 'Bearer realm="plantstore", error="invalid_token"' },
   'method-not-allowed': { allow: 'POST' },
@@ -96,7 +96,7 @@ const besides: Partial<Record<ErrorName, Readonly<Record<string, string>>>> = {
   unavailable: { 'retry-after': '1' },
 };
 
-describe('over a socket, the real host', { timeout: 60_000 }, () => {
+describe('the real host', { timeout: 60_000 }, () => {
   let host: RunningHost | undefined;
   let stop = async () => {};
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
   const port = () => host?.port ?? 0;
 
   it.concurrent.for(Object.entries(requests))(
-    'answers its row to %s',
+    'answers %s as in the error table',
     async ([key, request], test) => {
       const name = key as ErrorName;
       test.expect((await sendRaw(port(), post('{"id":1,"name":"Monstera"}'))).status).toBe(200);
@@ -122,7 +122,7 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
       test.expect(response.headers).toMatchObject({
         ...always,
         'content-length': String(response.body.length),
-        ...besides[name],
+        ...furtherHeaders[name],
       });
       test.expect(Object.entries(JSON.parse(response.body) as object)).toEqual([
         ['error', error],
@@ -131,7 +131,7 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
     },
   );
 
-  it('answers a plant with the promised headers and no other field', async () => {
+  it('answers a plant with the documented headers and no other member', async () => {
     const { status, headers, body } = await sendRaw(
       port(),
       post('{"id":2,"name":"Monstera","tag":"","x":1}'),
@@ -141,13 +141,13 @@ describe('over a socket, the real host', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a rule of the store', () => {
-  const message = 'no plant may be a weed';
+describe('a plant-refused error of the repository', () => {
+  const message = 'weeds are not allowed';
   const repository: PlantRepository = {
     create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
   };
 
-  it('refuses with 400, its number and its message', async () => {
+  it('is answered with 400, its number and its message', async () => {
     const { status, headers, body } = await sendTo(repository, onTestFinished);
     expect({ status, body }).toEqual({
       status: 400,
@@ -156,7 +156,7 @@ describe('a rule of the store', () => {
     expect(headers).toMatchObject(always);
   });
 
-  it('reaches the caller of the client with its number and its message', async () => {
+  it('is returned by the client with its number and its message', async () => {
     const fetch = createFetchHandler({ repository, authenticate: () => true });
     const client = createClient({ baseUrl: 'http://plants.test', token: 'any', fetch });
     const created = await client.createPlant({ id: 7n, name: 'Bindweed' });

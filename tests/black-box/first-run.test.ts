@@ -23,7 +23,7 @@ const startWithoutTokens = async (args: readonly string[]) => {
 };
 
 describe('a first run without tokens', () => {
-  it('prints a curl line that works as pasted, again and again', async ({ skip }) => {
+  it('prints a curl command that works as pasted, repeatedly', async ({ skip }) => {
     await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
     const { curl } = await startWithoutTokens([
       '--database',
@@ -38,7 +38,7 @@ describe('a first run without tokens', () => {
     }
   });
 
-  it('keeps the made-up token out of the log', async () => {
+  it('does not log the generated token', async () => {
     const { curl, stdout } = await startWithoutTokens(['--database', 'memory:']);
     const token = /Bearer ([^']+)/.exec(curl)?.[1] ?? 'none';
     expect(token.length).toBeGreaterThan(20);
@@ -48,8 +48,8 @@ describe('a first run without tokens', () => {
   });
 });
 
-describe('a log that nobody reads any more', () => {
-  it('stops no plant from being created', async () => {
+describe('a log whose pipe is closed', () => {
+  it('does not keep plants from being created', async () => {
     const host = await startHost({ args: ['--database', 'memory:'] });
     host.process.stdout?.destroy();
     host.process.stderr?.destroy();
@@ -61,8 +61,8 @@ describe('a log that nobody reads any more', () => {
   });
 });
 
-describe('the first line', () => {
-  it('names the URL to post to, as JSON where the output is no terminal', async () => {
+describe('the first log line', () => {
+  it('has the URL of the operation, as JSON if the output is not a terminal', async () => {
     const path = join(await newFolder(), 'plants.db');
     const host = await startHost({
       args: ['--database', `sqlite:${path}`, '--base-path', '/garden'],
@@ -78,7 +78,7 @@ describe('the first line', () => {
     expect(host.stderr()).toBe('');
   });
 
-  it('names it in words where that is asked for', async () => {
+  it('is text with --log pretty', async () => {
     const host = await startHost({ args: ['--database', 'memory:', '--log', 'pretty'] });
     expect(host.stdout()).toMatch(
       /^\d\d:\d\d:\d\dZ accepting plants url=http:\/\/127\.0\.0\.1:\d+\/plants /,

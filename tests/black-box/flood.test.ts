@@ -7,8 +7,8 @@ const packetBytes = 65_536;
 const request = 'GET / HTTP/1.1\r\n\r\n';
 const connections = 250;
 
-it('survives many unauthenticated clients that send a packet full of requests and read nothing', async () => {
-  // A heap of 256 MB, in which the requests of so many packets had no room.
+it('serves on while unauthenticated clients send packets full of requests and read nothing', async () => {
+  // A heap of 256 MB is too small for the requests of so many packets.
   const host = await startHost({
     args: ['--database', 'memory:'],
     nodeArgs: ['--max-old-space-size=256'],

@@ -2,11 +2,11 @@ import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk'
 import { expect, it } from 'vitest';
 import { bin, newFolder, post, startHost } from './host.ts';
 
-it('a host that stops on a full disk logs that its newest plants are still in the log', async ({
+it('a host that stops on a full disk warns that its newest plants are only in the -wal file', async ({
   skip,
 }) => {
   const folder = await newFolder();
-  skip(!(await mayMount(folder)), 'this machine lets no user mount a small disk');
+  skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
   const host = await startHost({
     command: smallDiskCommand(folder, [process.execPath, '--conditions=@plantstore/source', bin]),
     args: ['--database', `sqlite:${folder}/plants.db`],

@@ -14,8 +14,8 @@ const startWithHealth = async (args: readonly string[]) => {
   return { host, statusOf };
 };
 
-describe('the health of the real host', () => {
-  it('is on a port of its own, and not on the public one', async () => {
+describe('the health port of the real host', () => {
+  it('is separate from the public port', async () => {
     const { host, statusOf } = await startWithHealth(['--database', 'memory:']);
     expect(await Promise.all(['/livez', '/readyz', '/plants'].map(statusOf))).toEqual([
       200, 200, 404,
@@ -23,7 +23,7 @@ describe('the health of the real host', () => {
     expect((await fetch(new URL('/livez', host.url))).status).toBe(404);
   });
 
-  it('is not ready first thing when it stops, while it finishes what is in flight', async () => {
+  it('is not ready during a graceful shutdown', async () => {
     const { host, statusOf } = await startWithHealth(['--database', 'memory:']);
     const inFlight = await beginPost(host, '{"id":7,"name":"x"}');
     host.process.kill('SIGTERM');
@@ -34,7 +34,7 @@ describe('the health of the real host', () => {
     expect(await host.exited).toBe(0);
   });
 
-  it('is not ready while the file of the plants is away, and ready when it is back', async () => {
+  it('is not ready while the database file is missing, and ready once it is back', async () => {
     const path = join(await newFolder(), 'plants.db');
     const { host, statusOf } = await startWithHealth(['--database', `sqlite:${path}`]);
     expect(await statusOf('/readyz')).toBe(200);
@@ -48,12 +48,12 @@ describe('the health of the real host', () => {
     expect(host.stdout()).toContain('ready again');
   });
 
-  it('tells of life before the store is open', async () => {
-    // Accepts a connection and says nothing: the host waits for this database.
-    const mute = createServer().listen(0, '127.0.0.1');
-    await once(mute, 'listening');
-    const { port } = mute.address() as AddressInfo;
-    const asked = once(mute, 'connection');
+  it('is live before the store is open', async () => {
+    // A database server that accepts connections and never responds.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const asked = once(silent, 'connection');
     const healthPort = await freePort();
     const host = spawnHost({
       args: ['--port', '0', '--health-port', String(healthPort)],
@@ -67,10 +67,10 @@ describe('the health of the real host', () => {
     );
     expect(statuses).toEqual([200, 503]);
     expect(await host.exited).toBe(1);
-    mute.close();
+    silent.close();
   });
 
-  it('says in one line that its port is taken and exits with 1', async () => {
+  it('that is in use is reported in one line, with exit status 1', async () => {
     const { port } = await startHost({ args: ['--database', 'memory:'] });
     const host = spawnHost({
       args: ['--database', 'memory:', '--port', '0', '--health-port', String(port)],

@@ -6,35 +6,35 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** The program's source. */
+/** The source of the program. */
 export const bin = fileURLToPath(new URL('../../packages/server/src/bin.ts', import.meta.url));
 
-/** The token that hosts under test accept, besides one that is made up. */
+/** The token that hosts under test accept, unless they generate one. */
 export const token = 'black-box-token';
 
-/** Takes what is to be done when whoever asked is over. */
+/** Registers a task to run after the test or the test file. */
 export type Cleanup = (task: () => Promise<void>) => void;
 
-/** An empty folder that is removed when the test is over. */
+/** Creates an empty folder that is removed after the test. */
 export const newFolder = async (cleanup: Cleanup = onTestFinished): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   cleanup(async () => rm(folder, { recursive: true, force: true }));
   return folder;
 };
 
-/** How a host is started. */
+/** How to start a host. */
 export type HostOptions = {
-  /** The program and its first arguments. Default: the bin's source on this Node. */
+  /** The program and its first arguments. Default is the source of the program on this Node. */
   readonly command?: readonly [string, ...string[]];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node itself. */
   readonly nodeArgs?: readonly string[];
-  /** Where standard output goes, as a file descriptor. Default is to the test. */
+  /** The file descriptor for standard output. Default is a pipe to the test. */
   readonly stdout?: number;
 };
 
-/** The bundled host as a process of its own. */
+/** The bundled host as a child process. */
 export type HostProcess = {
   readonly process: ChildProcess;
   readonly stdout: () => string;
@@ -42,7 +42,7 @@ export type HostProcess = {
   readonly exited: Promise<number | null>;
 };
 
-/** Starts the real bin, with no settings but those given. */
+/** Starts the real program, with exactly the given settings. */
 export const spawnHost = (
   {
     nodeArgs = [],
@@ -69,7 +69,7 @@ export const spawnHost = (
   return { process: child, stdout: () => output.stdout, stderr: () => output.stderr, exited };
 };
 
-/** A host that accepts plants. */
+/** A host that accepts requests. */
 export type RunningHost = HostProcess & { readonly url: string; readonly port: number };
 
 const announced = async (host: HostProcess): Promise<string> =>
@@ -84,7 +84,7 @@ const announced = async (host: HostProcess): Promise<string> =>
     });
   });
 
-/** Starts the real bin on a free port and waits until it accepts requests. */
+/** Starts the real program on a free port and waits until it accepts requests. */
 export const startHost = async (
   options: HostOptions = {},
   cleanup: Cleanup = onTestFinished,
@@ -95,7 +95,7 @@ export const startHost = async (
   return { ...host, url, port: Number(new URL(url).port) };
 };
 
-/** Waits until the log of a host satisfies a test; fails when the host ends before. */
+/** Waits until the log of a host satisfies a condition; rejects if the host ends before. */
 export const untilLogged = async (
   host: HostProcess,
   isEnough: (stdout: string) => boolean,
@@ -112,7 +112,7 @@ export const untilLogged = async (
     look();
   });
 
-/** Posts a body as JSON with the token and gives the status and the error number, if any. */
+/** Posts a body as JSON with the token. Resolves with the status, and the error number if there is one. */
 export const post = async (
   url: string,
   body: string,

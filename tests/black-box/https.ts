@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { token } from './host.ts';
 
-/** Posts a body as JSON over TLS to whoever shows a certificate that `ca` has signed. */
+/** Posts a body as JSON over TLS to a server whose certificate is signed by `ca`. */
 export const postSecurely = async (url: string, body: string, ca: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };

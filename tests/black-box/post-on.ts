@@ -1,12 +1,12 @@
 import { type Agent, request } from 'node:http';
 import { token } from './host.ts';
 
-/** What came of a post; `isFirst` is whether its connection had brought no answer before. */
-export type Told =
+/** The result of a request; `isFirst` is whether it was the first on its connection. */
+export type PostResult =
   { readonly status: number } | { readonly failed: string; readonly isFirst: boolean };
 
-/** Posts a plant on a connection of an agent. */
-export const postOn = async (agent: Agent, url: string, id: number): Promise<Told> =>
+/** Posts a plant through an agent. */
+export const postOn = async (agent: Agent, url: string, id: number): Promise<PostResult> =>
   new Promise((resolve) => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const sent = request(url, { agent, method: 'POST', headers });

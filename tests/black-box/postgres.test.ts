@@ -2,7 +2,7 @@ import { startPostgres, superuserPassword } from '@plantstore/test-support/postg
 import { expect, it } from 'vitest';
 import { post, spawnHost, startHost } from './host.ts';
 
-it('hosts that share a PostgreSQL database share its plants, and keep its password to themselves', async ({
+it('hosts with one PostgreSQL database share its plants, and do not log its password', async ({
   onTestFinished,
 }) => {
   const server = await startPostgres();
@@ -26,7 +26,7 @@ it('hosts that share a PostgreSQL database share its plants, and keep its passwo
   expect(two.stdout() + two.stderr()).not.toContain(encodeURIComponent(superuserPassword));
 }, 60_000);
 
-it('a database server that is not there is told in one line', async () => {
+it('an unreachable database server is reported in one line', async () => {
   const host = spawnHost({
     env: { PLANTSTORE_PORT: '0', PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@127.0.0.1:1/plants' },
   });

@@ -7,8 +7,8 @@ import { newFolder, post, type RunningHost, startHost, token } from './host.ts';
 
 const run = promisify(execFile);
 
-/** Whether a program of that name runs on this machine. */
-const isThere = async (program: string): Promise<boolean> =>
+/** Returns whether a program is installed. */
+const isInstalled = async (program: string): Promise<boolean> =>
   run(program, ['--version']).then(
     () => true,
     () => false,
@@ -17,9 +17,9 @@ const isThere = async (program: string): Promise<boolean> =>
 const size = 20_000_000;
 const times = Array.from({ length: 10 });
 
-type Told = { readonly status: number; readonly error: number };
+type Result = { readonly status: number; readonly error: number };
 
-const tooLarge: Told = { status: 413, error: 2413 };
+const tooLarge: Result = { status: 413, error: 2413 };
 
 const errorOf = (body: string): number => (JSON.parse(body) as { error: number }).error;
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 const url = () => host?.url ?? '';
 
-const curl = async (...args: readonly string[]): Promise<Told> => {
+const curl = async (...args: readonly string[]): Promise<Result> => {
   const { stdout } = await run('curl', [
     '--silent',
     '--show-error',
@@ -62,19 +62,19 @@ const pythonPost = `
 import http.client, json, sys
 port, token, size, chunked, times = sys.argv[1:]
 body = b' ' * int(size)
-told = []
+results = []
 for _ in range(int(times)):
     connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=30)
     headers = {'Authorization': 'Bearer ' + token, 'Content-Type': 'application/json'}
     pieces = (body[i:i + 65536] for i in range(0, len(body), 65536))
     connection.request('POST', '/plants', pieces if chunked == 'chunked' else body, headers)
     response = connection.getresponse()
-    told.append({'status': response.status, 'error': json.loads(response.read())['error']})
+    results.append({'status': response.status, 'error': json.loads(response.read())['error']})
     connection.close()
-print(json.dumps(told))
+print(json.dumps(results))
 `;
 
-const fetchTold = async (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Told> => {
+const fetchResult = async (body: Uint8Array<ArrayBuffer> | ReadableStream): Promise<Result> => {
   const response = await fetch(url(), {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
@@ -95,34 +95,34 @@ const inPieces = (): ReadableStream => {
   });
 };
 
-describe('a body of 20 MB gets a 413 that the client can read, every time', () => {
+describe('a body of 20 MB gets a 413 that the client can read each time', () => {
   it.for([
-    ['asking first', []],
+    ['with Expect', []],
     ['declared', ['--header', 'Expect:']],
     ['chunked', ['--header', 'Expect:', '--header', 'Transfer-Encoding: chunked']],
-    ['chunked, asking first', ['--header', 'Transfer-Encoding: chunked']],
-    ['to HTTP/1.0', ['--http1.0']],
+    ['chunked, with Expect', ['--header', 'Transfer-Encoding: chunked']],
+    ['with HTTP/1.0', ['--http1.0']],
   ] as const)('with curl, %s', async ([, args], { skip }) => {
-    if (!(await isThere('curl'))) skip('curl is not on this machine');
+    if (!(await isInstalled('curl'))) skip('curl is not installed');
     for (const _ of times) expect(await curl(...args)).toEqual(tooLarge);
   });
 
   it.for(['declared', 'chunked'])("with Python's http.client, %s", async (how, { skip }) => {
-    if (!(await isThere('python3'))) skip('python3 is not on this machine');
+    if (!(await isInstalled('python3'))) skip('python3 is not installed');
     const args = [String(host?.port), token, String(size), how, String(times.length)];
     const { stdout } = await run('python3', ['-c', pythonPost, ...args]);
     expect(JSON.parse(stdout)).toEqual(times.map(() => tooLarge));
   });
 
   it('with fetch, declared', async () => {
-    for (const _ of times) expect(await fetchTold(new Uint8Array(size))).toEqual(tooLarge);
+    for (const _ of times) expect(await fetchResult(new Uint8Array(size))).toEqual(tooLarge);
   });
 
   it('with fetch, chunked', async () => {
-    for (const _ of times) expect(await fetchTold(inPieces())).toEqual(tooLarge);
+    for (const _ of times) expect(await fetchResult(inPieces())).toEqual(tooLarge);
   });
 
-  it('and the next plant is taken, and the log has no error', async () => {
+  it('and the next plant is created, and the log has no error', async () => {
     expect(await post(url(), '{"id":1,"name":"Monstera"}')).toMatchObject({ status: 200 });
     expect(host?.stdout()).not.toMatch(/"level":"(?:warn|error)"/);
     expect(host?.stderr()).toBe('');

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => server.dispose());
 
 type Line = { readonly message: string; readonly status?: number };
-/** The lines of a log; fails where one is not whole. */
+/** Parses the lines of a log; throws if a line is incomplete. */
 const linesOf = (log: string): Line[] =>
   log
     .trimEnd()
@@ -32,44 +32,44 @@ const settings = (port: number) => ({
 
 const clients = 64;
 
-/** Which ids could be given to another plant. */
+/** Returns the ids under which no plant is stored. */
 const missingOf = async (ids: readonly number[], url: string): Promise<number[]> => {
-  const left = [...ids];
+  const remaining = [...ids];
   const missing: number[] = [];
-  const asking = Array.from({ length: clients }, async () => {
-    for (let id = left.pop(); id !== undefined; id = left.pop()) {
+  const checks = Array.from({ length: clients }, async () => {
+    for (let id = remaining.pop(); id !== undefined; id = remaining.pop()) {
       const { error } = await post(url, `{"id":${id},"name":"another"}`);
       if (error !== 1401) missing.push(id);
     }
   });
-  await Promise.all(asking);
+  await Promise.all(checks);
   return missing;
 };
 
-// Windows and macOS cannot.
+// Windows and macOS do not support reusePort.
 describe.runIf(process.platform === 'linux')('hosts on one port', () => {
-  it('share what comes, and of rivals for an id one wins, whoever is asked', async () => {
+  it('share the connections, and exactly one of 200 concurrent plants with one id is created', async () => {
     const env = settings(await freePort());
     const hosts = [await startHost({ env }), await startHost({ env })] as const;
     const [{ url }] = hosts;
-    const told = await Promise.all(
-      Array.from({ length: 200 }, async (_, rival) => post(url, `{"id":-7,"name":"${rival}"}`)),
+    const responses = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => post(url, `{"id":-7,"name":"${index}"}`)),
     );
-    expect(told.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(told.filter(({ error }) => error === 1401)).toHaveLength(199);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(responses.filter(({ error }) => error === 1401)).toHaveLength(199);
     for (const { process } of hosts) process.kill('SIGTERM');
     expect(await Promise.all(hosts.map(async ({ exited }) => exited))).toEqual([0, 0]);
     const served = hosts.map(
       ({ stdout }) => linesOf(stdout()).filter(({ message }) => message === 'request').length,
     );
     console.log(
-      `of 200 requests on connections of their own, the hosts served ${served.join(' and ')}`,
+      `of 200 requests on separate connections, the hosts served ${served.join(' and ')}`,
     );
     expect(Math.min(...served)).toBeGreaterThan(0);
     expect(served.reduce((sum, count) => sum + count)).toBe(200);
   }, 60_000);
 
-  it('stop one by one under load: no plant is missing, no log line is broken, the other goes on', async () => {
+  it('stop in turn under load, without a lost plant or an incomplete log line', async () => {
     const path = join(await newFolder(), 'plants.log');
     const log = await open(path, 'a');
     const port = await freePort();
@@ -91,16 +91,16 @@ describe.runIf(process.platform === 'linux')('hosts on one port', () => {
     const failures: string[] = [];
     const isOver = () => one.process.exitCode !== null && answered.length >= 2_000;
     const posting = Array.from({ length: clients }, async (_, client) => {
-      // Half of them come on a new connection each time.
+      // Half of the clients open a connection for each request.
       const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
       for (let id = client; !isOver();) {
-        const told = await postOn(agent, url, id);
-        if ('failed' in told) {
-          failures.push(`${told.failed} on ${told.isFirst ? 'a new' : 'an old'} connection`);
-          // As our client does: the same plant again.
+        const result = await postOn(agent, url, id);
+        if ('failed' in result) {
+          failures.push(`${result.failed} on ${result.isFirst ? 'a new' : 'an old'} connection`);
+          // Retries with the same plant, as @plantstore/client does.
           continue;
         }
-        if (told.status !== 200) throw new Error(`status ${told.status}`);
+        if (result.status !== 200) throw new Error(`status ${result.status}`);
         id += clients;
         answered.push(id - clients);
         if (answered.length === 1_000) one.process.kill('SIGTERM');
@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('hosts on one port', () => {
     console.log(
       `${answered.length} requests answered; ${failures.length} connections that the stopped host had not accepted were reset`,
     );
-    // The system's doing, in the queue of a socket that closes; whom the host has accepted, it answers.
+    // The kernel resets connections that the closing host has not accepted; accepted ones are answered.
     expect(failures.filter((failure) => !/^(ECONNRESET|EPIPE) on a new/.test(failure))).toEqual([]);
     expect(await missingOf(answered, url)).toEqual([]);
     other.process.kill('SIGTERM');

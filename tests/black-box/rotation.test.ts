@@ -8,7 +8,7 @@ const hostWithFile = async (text: string) => {
   const path = join(await newFolder(), 'tokens');
   await writeFile(path, text);
   const args = ['--database', 'memory:', '--tokens-file', path];
-  // An empty environment: the file is all.
+  // An empty environment, so that the tokens are only in the file.
   const host = spawnHost({ args: ['--port', '0', ...args] });
   await untilLogged(host, (log) => log.includes('accepting plants'));
   const url = /http:[^"]+/.exec(host.stdout())?.[0] ?? '';
@@ -24,15 +24,15 @@ const statusWith = async ({ url }: RunningHost, token: string) => {
 
 const occurrences = (text: string, part: string) => text.split(part).length - 1;
 
-/** Sends SIGHUP and waits for what the log says to it. */
-const hangUp = async (host: RunningHost, says: string) => {
-  const before = occurrences(host.stdout(), says);
+/** Sends SIGHUP and waits for a log message. */
+const hangUp = async (host: RunningHost, message: string) => {
+  const before = occurrences(host.stdout(), message);
   host.process.kill('SIGHUP');
-  await untilLogged(host, (log) => occurrences(log, says) > before);
+  await untilLogged(host, (log) => occurrences(log, message) > before);
 };
 
 describe('SIGHUP', () => {
-  it('exchanges the tokens, and no request in flight is disturbed', async () => {
+  it('replaces the tokens without affecting requests in flight', async () => {
     const { host, path } = await hostWithFile('0ld\nb0th\n');
     const inFlight = await beginPost(host, '{"id":7,"name":"x"}', '0ld');
     expect(await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(host, t)))).toEqual(
@@ -46,7 +46,7 @@ describe('SIGHUP', () => {
     expect(await inFlight.status()).toBe(200);
   });
 
-  it('keeps the tokens where the file has none, and says why without a token', async () => {
+  it('keeps the tokens if the file is invalid, and logs why without a token', async () => {
     const { host, path } = await hostWithFile('s3cr3t\n');
     const failure = 'the tokens could not be reread';
     for (const text of ['', '# none\n', 's3cr3t\nan0ther s3cr3t\n']) {
@@ -90,12 +90,12 @@ describe('SIGHUP', () => {
     expect(host.stdout()).not.toMatch(/s3cr3t|an0ther/);
   });
 
-  it('says that tokens of the environment stay', async () => {
+  it('does not replace tokens of the environment, and logs that', async () => {
     const host = await startHost({ args: ['--database', 'memory:'] });
     await hangUp(host, 'the tokens are from PLANTSTORE_TOKENS and stay');
   });
 
-  it('comes to a last reading after many at once', async () => {
+  it('reads the last version of the file after many signals at once', async () => {
     const { host, path } = await hostWithFile('0ld\n');
     for (let count = 0; count < 20; count += 1) host.process.kill('SIGHUP');
     await writeFile(path, 'n3w\n');
@@ -104,7 +104,7 @@ describe('SIGHUP', () => {
     expect(await statusWith(host, '0ld')).toBe(401);
   });
 
-  it('does not end a host that is stopping', async () => {
+  it('does not end a host during a graceful shutdown', async () => {
     const { host } = await hostWithFile('s3cr3t\n');
     const inFlight = await beginPost(host, '{"id":7,"name":"x"}', 's3cr3t');
     host.process.kill('SIGTERM');
@@ -114,8 +114,8 @@ describe('SIGHUP', () => {
     expect(await host.exited).toBe(0);
   });
 
-  it('does not end a host that does not listen yet', async () => {
-    // Sent by the process to itself when the first module of the host is about to be loaded.
+  it('does not end a host that is starting', async () => {
+    // The process signals itself before it loads the first module of the host.
     const preload = `
       import { registerHooks } from 'node:module';
       let sent = false;

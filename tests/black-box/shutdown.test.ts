@@ -10,21 +10,21 @@ import { postOn } from './post-on.ts';
 const clients = 32;
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('loses no request that was accepted, and leaves a file with every plant', async () => {
+  it('answers every accepted request and stores every answered plant', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
     const host = await startHost({ args });
     const answered: number[] = [];
-    let askedAt = 0;
+    let signalledAt = 0;
     const posting = Array.from({ length: clients }, async (_, client) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (let id = client; ; id += clients) {
-        const told = await postOn(agent, host.url, id);
-        if ('failed' in told) return told.failed;
-        if (told.status !== 200) return `status ${told.status}`;
+        const result = await postOn(agent, host.url, id);
+        if ('failed' in result) return result.failed;
+        if (result.status !== 200) return `status ${result.status}`;
         answered.push(id);
         if (answered.length === 1_000) {
-          askedAt = performance.now();
+          signalledAt = performance.now();
           host.process.kill(signal);
         }
       }
@@ -33,21 +33,21 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await host.exited).toBe(0);
     console.log(
       `${signal}: ${clients} clients, ${answered.length} requests answered, none lost; ` +
-        `exit status 0 after ${Math.round(performance.now() - askedAt)} ms`,
+        `exit status 0 after ${Math.round(performance.now() - signalledAt)} ms`,
     );
     const database = new DatabaseSync(path);
     expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    const kept = new Set(
+    const stored = new Set(
       database
         .prepare('SELECT id FROM plants')
         .all()
         .map(({ id }) => id),
     );
     database.close();
-    expect(answered.filter((id) => !kept.has(id))).toEqual([]);
+    expect(answered.filter((id) => !stored.has(id))).toEqual([]);
   });
 
-  it('closes the store: no log is left beside the file', async () => {
+  it('closes the store and leaves no -wal file', async () => {
     const path = join(await newFolder(), 'plants.db');
     const host = await startHost({ args: ['--database', `sqlite:${path}`] });
     await post(host.url, '{"id":7,"name":"x"}');
@@ -57,7 +57,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  it('waits for a request whose body is still coming', async () => {
+  it('waits for a request whose body is still arriving', async () => {
     const host = await startHost({ args: ['--database', 'memory:'] });
     const { socket, ended } = await connectRaw(host.port);
     const body = '{"id":7,"name":"x"}';
@@ -68,7 +68,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
       `Content-Length: ${body.length}`,
     ];
     socket.write(`POST /plants HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`);
-    await post(host.url, '{"id":8,"name":"so that the other has arrived"}');
+    await post(host.url, '{"id":8,"name":"so that the first request has arrived"}');
     host.process.kill(signal);
     while (!host.stdout().includes('stopping')) {
       await new Promise((resolve) => host.process.stdout?.once('data', resolve));
@@ -81,11 +81,11 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     socket.destroy();
   });
 
-  it('ends it at once with status 1 when it comes again', async () => {
+  it('ends the host at once with status 1 when it is sent twice', async () => {
     const host = await startHost({ args: ['--database', 'memory:'] });
     const { socket } = await connectRaw(host.port);
     socket.write('POST /plants HTTP/1.1\r\nHost: a\r\n');
-    await post(host.url, '{"id":8,"name":"so that the other has arrived"}');
+    await post(host.url, '{"id":8,"name":"so that the first request has arrived"}');
     host.process.kill(signal);
     while (!host.stdout().includes('stopping')) {
       await new Promise((resolve) => host.process.stdout?.once('data', resolve));

@@ -36,7 +36,7 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
     [one, other] = await Promise.all([makeCertificate(), makeCertificate()]);
   });
 
-  it('serves HTTPS at the URL that it names, and survives whoever comes without', async () => {
+  it('serves HTTPS at its URL, and ends connections without TLS', async () => {
     const host = await startHost({ args: [...memory, ...(await filesOf(one)).args] });
     expect(host.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/plants$/);
     const { socket, ended } = await connectRaw(host.port);
@@ -49,7 +49,7 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
     expect(await host.exited).toBe(0);
   });
 
-  it('prints a curl line that works as pasted', async ({ skip }) => {
+  it('prints a curl command that works as pasted', async ({ skip }) => {
     await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
     const { args } = await filesOf(one);
     const host = spawnHost({ args: [...memory, '--port', '0', ...args] });
@@ -61,7 +61,7 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('shows a new certificate after SIGHUP, and keeps the old one where the new is unusable', async () => {
+  it('uses a new certificate after SIGHUP, and keeps the old one if the new one is invalid', async () => {
     const files = await filesOf(one);
     const host = await startHost({ args: [...memory, ...files.args] });
     await files.write({ cert: one.cert, key: other.key });
@@ -100,7 +100,7 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
       },
     ],
     [
-      'the certificate is no PEM',
+      'the certificate is not PEM',
       /the certificate .* has no certificate in PEM that can be read; name/,
       async ({ cert, args }) => {
         await writeFile(cert, 'buy milk\n');
@@ -125,16 +125,16 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
         return args;
       },
     ],
-  ])('says in one line that %s and exits with 1', async (_, says, argsIn) => {
+  ])('reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
     const args = [...memory, ...(await argsIn(await filesOf(one)))];
     const host = spawnHost({ args, env: { PLANTSTORE_PORT: '0', PLANTSTORE_TOKENS: token } });
     expect(await host.exited).toBe(1);
     expect(host.stdout()).toBe('');
     expect(host.stderr()).toMatch(/^plantstore-server: cannot use [^\n]*\n$/);
-    expect(host.stderr()).toMatch(says);
+    expect(host.stderr()).toMatch(message);
   });
 
-  it.skipIf(process.getuid?.() === 0)('says that a file may not be read', async () => {
+  it.skipIf(process.getuid?.() === 0)('reports a file without read permission', async () => {
     const { key, args } = await filesOf(one);
     await chmod(key, 0);
     const host = spawnHost({ args: [...memory, ...args] });
@@ -144,7 +144,7 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
 });
 
 describe('the host without a certificate', () => {
-  it('warns where others can reach it', async () => {
+  it('logs a warning if it listens on all addresses', async () => {
     const host = await startHost({ args: [...memory, '--host', '0.0.0.0'] });
     await untilLogged(host, (log) => log.includes('--tls-cert'));
     const [first = '', second = ''] = host.stdout().split('\n');
@@ -152,7 +152,7 @@ describe('the host without a certificate', () => {
     expect(JSON.parse(second)).toMatchObject({ level: 'warn', host: '0.0.0.0' });
   });
 
-  it('does not where nobody else can', async () => {
+  it('logs no warning if it listens on loopback', async () => {
     const host = await startHost({ args: [...memory, '--host', '127.0.0.1'] });
     host.process.kill('SIGTERM');
     expect(await host.exited).toBe(0);

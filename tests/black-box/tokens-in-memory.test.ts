@@ -7,7 +7,7 @@ import { type HostProcess, newFolder, spawnHost, startHost, untilLogged } from '
 
 const token = 'f0rget-me-after-reading';
 const rotated = 'f0rget-me-after-rotating';
-/** What a host keeps, so that a search which finds nothing is seen to be able to find. */
+/** A string that the heap contains, as a positive control of the search. */
 const kept = '/a-base-path-that-is-kept';
 
 const parsed = (text: string): boolean => {
@@ -19,14 +19,14 @@ const parsed = (text: string): boolean => {
   }
 };
 
-/** A host whose heap can be looked at; strings are written whole. */
+/** Returns arguments with which Node writes a heap snapshot with complete strings on SIGUSR2. */
 const nodeArgsFor = (folder: string) => [
   '--heapsnapshot-signal=SIGUSR2',
   `--diagnostic-dir=${folder}`,
   '--heap-snapshot-string-limit=1000000',
 ];
 
-/** Every string that is reachable, after a garbage collection. */
+/** Returns a heap snapshot, which has every reachable string. */
 const heapOf = async (host: HostProcess, folder: string): Promise<string> => {
   host.process.kill('SIGUSR2');
   for (;;) {
@@ -37,14 +37,14 @@ const heapOf = async (host: HostProcess, folder: string): Promise<string> => {
   }
 };
 
-/** Whether the heap of a host, which is seen to be searchable, has each of some texts. */
+/** Returns, for each text, whether the heap of a host contains it. */
 const heapHas = async (host: HostProcess, folder: string, ...texts: readonly string[]) => {
   const heap = await heapOf(host, folder);
   expect(heap).toContain(kept);
   return texts.map((text) => heap.includes(text));
 };
 
-/** Creates plants on a connection, fails to create one, and leaves it open. */
+/** Sends valid and invalid requests on a connection, and leaves it open. */
 const createOn = async (port: number, bearer: string): Promise<RawConnection> => {
   const connection = await connectRaw(port);
   for (const id of [1, 2]) {
@@ -60,8 +60,8 @@ const createOn = async (port: number, bearer: string): Promise<RawConnection> =>
     );
     await connection.until((text) => text.split('{"name":"x"}').length > id);
   }
-  const noPlant = `POST ${kept}/plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
-  connection.socket.write(noPlant);
+  const invalidRequest = `POST ${kept}/plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
+  connection.socket.write(invalidRequest);
   await connection.until((text) => text.includes('"error":2415'));
   return connection;
 };
@@ -69,7 +69,7 @@ const createOn = async (port: number, bearer: string): Promise<RawConnection> =>
 const common = ['--database', 'memory:', '--base-path', kept];
 
 describe('the heap of the real host', { timeout: 120_000 }, () => {
-  it('has no token of its file, also after a rotation, requests and an idle connection', async () => {
+  it('does not contain a token of the tokens file, also after a rotation and requests', async () => {
     const folder = await newFolder();
     const file = join(folder, 'tokens');
     await writeFile(file, `# mine\n${token} name=a-name-of-a-token until=9999-12-30\n`);
@@ -88,7 +88,7 @@ describe('the heap of the real host', { timeout: 120_000 }, () => {
     second.socket.destroy();
   });
 
-  it('has no token of its environment, which other processes can see', async () => {
+  it('does not contain a token of the environment', async () => {
     const folder = await newFolder();
     const host = await startHost({
       args: common,
@@ -100,20 +100,20 @@ describe('the heap of the real host', { timeout: 120_000 }, () => {
     socket.destroy();
   });
 
-  it('has no token that was made up, once it has been printed', async () => {
+  it('does not contain the generated token once it is printed', async () => {
     const folder = await newFolder();
     const args = [...common, '--port', '0'];
     const host = spawnHost({ args, nodeArgs: nodeArgsFor(folder) });
     while (!host.stderr().includes('curl')) {
       await new Promise((resolve) => host.process.stderr?.once('data', resolve));
     }
-    const madeUp = /Bearer ([^']+)/.exec(host.stderr())?.[1] ?? '';
-    const { socket } = await createOn(Number(/:(\d+)\//.exec(host.stderr())?.[1]), madeUp);
-    expect(await heapHas(host, folder, madeUp)).toEqual([false]);
+    const generated = /Bearer ([^']+)/.exec(host.stderr())?.[1] ?? '';
+    const { socket } = await createOn(Number(/:(\d+)\//.exec(host.stderr())?.[1]), generated);
+    expect(await heapHas(host, folder, generated)).toEqual([false]);
     socket.destroy();
   });
 
-  it('has the token of a request that is in flight', async () => {
+  it('contains the token of a request in flight', async () => {
     const folder = await newFolder();
     const env = { PLANTSTORE_TOKENS: token };
     const host = await startHost({ args: common, env, nodeArgs: nodeArgsFor(folder) });

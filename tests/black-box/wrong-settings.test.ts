@@ -11,7 +11,7 @@ const run = async (args: readonly string[], env: Record<string, string> = {}) =>
 };
 
 describe('the host', () => {
-  it('names every wrong setting at once and exits with 2', async () => {
+  it('reports all wrong settings together, with exit status 2', async () => {
     const { status, stdout, lines } = await run(['--port', 'x', '--colour', '--log=xml'], {
       PLANTSTORE_MAX_BODY_BYTES: '-1',
     });
@@ -24,7 +24,7 @@ describe('the host', () => {
     ]);
   });
 
-  it('suggests the nearest option for a misspelt one, once', async () => {
+  it('suggests the nearest option for a misspelt one, only once', async () => {
     expect(await run(['--prot', '8080', '--prot=8081', '--colour', 'green'])).toEqual({
       status: 2,
       stdout: '',
@@ -35,7 +35,7 @@ describe('the host', () => {
     });
   });
 
-  it('warns of a misspelt variable after its first line, and serves', async () => {
+  it('warns of a misspelt variable after its first log line, and serves', async () => {
     const env = {
       PLANTSTORE_MAXIN_FLIGHT: 's3cr3t',
       // Kubernetes sets such variables for a service of this name.
@@ -61,7 +61,7 @@ describe('the host', () => {
     expect(host.stdout() + host.stderr()).not.toContain('s3cr3t');
   });
 
-  it('warns of a misspelt variable also where it does not start', async () => {
+  it('warns of a misspelt variable also if it cannot start', async () => {
     const folder = await newFolder();
     const failed = await run(['--database', `sqlite:${folder}`], { PLANTSTORE_PROT: '0' });
     expect(failed.status).toBe(1);
@@ -88,7 +88,7 @@ describe('the host', () => {
 
   it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
     [
-      'the port is taken',
+      'the port is in use',
       /cannot serve plants \(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/,
       async () => {
         const { port } = await startHost({ args: ['--database', 'memory:'] });
@@ -96,7 +96,7 @@ describe('the host', () => {
       },
     ],
     [
-      'the tokens file is not there',
+      'the tokens file does not exist',
       /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens does not exist; name a file with one token a line$/,
       async (folder) => ['--tokens-file', join(folder, 'tokens')],
     ],
@@ -109,7 +109,7 @@ describe('the host', () => {
       },
     ],
     [
-      'the database is another file',
+      'the database is not a SQLite file',
       /cannot open the database \(--database, PLANTSTORE_DATABASE\): .*plants\.db is no SQLite database; name another file$/,
       async (folder) => {
         await writeFile(join(folder, 'plants.db'), 'buy milk\n'.repeat(100));
@@ -117,7 +117,7 @@ describe('the host', () => {
       },
     ],
     [
-      'the database has another application in it',
+      'the database belongs to another application',
       /cannot open the database \(--database, PLANTSTORE_DATABASE\): .* is the database of another application/,
       async (folder) => {
         const database = new DatabaseSync(join(folder, 'plants.db'));
@@ -144,14 +144,14 @@ describe('the host', () => {
       },
     ],
     [
-      'the folder of the database is not there',
+      'the folder of the database does not exist',
       /cannot open the database \(--database, PLANTSTORE_DATABASE\): the folder .* does not exist; make it first$/,
       async (folder) => ['--database', `sqlite:${join(folder, 'no/plants.db')}`],
     ],
-  ])('says in one line that %s and exits with 1', async (_, says, argsIn) => {
+  ])('reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
     const args = await argsIn(await newFolder());
     const { status, stdout, lines } = await run(args, { PLANTSTORE_PORT: '0' });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(lines).toEqual([expect.stringMatching(says)]);
+    expect(lines).toEqual([expect.stringMatching(message)]);
   });
 });
