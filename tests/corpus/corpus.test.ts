@@ -10,7 +10,7 @@ import { noStrings, noTexts, texts } from './strings.ts';
 import { type Created, noPlants, plants } from './structures.ts';
 
 let stored: unknown[] = [];
-/** Takes every plant as a new one. */
+/** Accepts every plant as new. */
 const repository: PlantRepository = {
   create: (newPlant) => {
     stored.push(newPlant);
@@ -57,7 +57,7 @@ const transports: readonly (readonly [name: string, send: Send])[] = [
   ['the fetch handler', sendToHandler],
 ];
 
-/** A title must end somewhere. */
+/** Adds a short title to each row. */
 const titled = <const Row extends readonly [string, ...unknown[]]>(rows: readonly Row[]) =>
   rows.map((row, index) => [`${index}: ${JSON.stringify(row[0].slice(0, 60))}`, row] as const);
 
@@ -84,16 +84,19 @@ describe.each(transports)('through %s', (_transport, send) => {
   };
 
   describe('an id', () => {
-    it.each(titled(integers))('is the integer that is written: %s', async (_, [source, id]) => {
+    it.each(titled(integers))('is the written integer: %s', async (_, [source, id]) => {
       await expectCreated(`{"id":${source},"name":"x"}`, { id, name: 'x' });
     });
 
-    it.each(titled(noIds))('is no exact int64: %s', async (_, [source, row]) => {
-      await expectRow(`{"id":${source},"name":"x"}`, row);
-    });
+    it.each(titled(noIds))(
+      'is rejected if it is not an exact int64: %s',
+      async (_, [source, row]) => {
+        await expectRow(`{"id":${source},"name":"x"}`, row);
+      },
+    );
 
     it.each(titled(noNumbers.map((source) => [source] as const)))(
-      'is not even JSON: %s',
+      'is rejected if it is not JSON: %s',
       async (_, [source]) => {
         await expectRow(`{"id":${source},"name":"x"}`, 'json-malformed');
         await expectRow(`{"id":7,"name":"x","other":${source}}`, 'json-malformed');
@@ -102,33 +105,33 @@ describe.each(transports)('through %s', (_transport, send) => {
   });
 
   describe('a text', () => {
-    it.each(texts)('is kept as it is: %s', async (_, source, text) => {
+    it.each(texts)('is kept unchanged: %s', async (_, source, text) => {
       await expectCreated(`{"id":7,"name":${source}}`, { id: 7n, name: text });
       stored = [];
       await expectCreated(`{"id":7,"tag":${source},"name":""}`, { id: 7n, name: '', tag: text });
     });
 
-    it.each(noTexts)('is none: %s', async (_, source) => {
+    it.each(noTexts)('is rejected if it is not a valid string: %s', async (_, source) => {
       await expectRow(`{"id":7,"name":${source}}`, 'name-not-text');
       await expectRow(`{"id":7,"name":"x","tag":${source}}`, 'tag-not-text');
     });
 
-    it.each(noStrings)('is not even JSON: %s', async (_, source) => {
+    it.each(noStrings)('is rejected if it is not JSON: %s', async (_, source) => {
       await expectRow(`{"id":7,"name":${source}}`, 'json-malformed');
       await expectRow(`{"id":7,"name":"x",${source}:1}`, 'json-malformed');
     });
   });
 
   describe('a body', () => {
-    it.each(plants)('is a plant: %s', async (_, body, created) => {
+    it.each(plants)('is accepted if it is a plant: %s', async (_, body, created) => {
       await expectCreated(body, created);
     });
 
-    it.each(titled(noPlants))('is none: %s', async (_, [body, row]) => {
+    it.each(titled(noPlants))('is rejected if it is not a plant: %s', async (_, [body, row]) => {
       await expectRow(body, row);
     });
 
-    it('may be as large as the limit, to the byte', async () => {
+    it('is accepted up to exactly maxBodyBytes', async () => {
       const ofSize = (size: number) => '{"id":7,"name":"x"}'.padEnd(size, ' ');
       await expectCreated(ofSize(1_048_576), { id: 7n, name: 'x' });
       stored = [];
@@ -137,21 +140,21 @@ describe.each(transports)('through %s', (_transport, send) => {
   });
 
   describe('the encoding of a body', () => {
-    it.each(utf8)('is UTF-8: %j', async (body, name) => {
+    it.each(utf8)('is accepted if it is UTF-8: %j', async (body, name) => {
       await expectCreated(body, { id: 7n, name });
     });
 
-    it.each(otherEncodings)('is no other: %s', async (_, body, row) => {
+    it.each(otherEncodings)('is rejected if it is not UTF-8: %s', async (_, body, row) => {
       await expectRow(body, row);
     });
 
-    it.each(jsonTypes)('does not depend on the parameters of the media type: %s', async (type) => {
+    it.each(jsonTypes)('is independent of the parameters of the media type: %s', async (type) => {
       await expectCreated('{"id":7,"name":"é"}', { id: 7n, name: 'é' }, type);
       stored = [];
       await expectRow(Buffer.from('{"id":7,"name":"\xe9"}', 'latin1'), 'encoding-invalid', type);
     });
 
-    it.each(otherTypes)('is not asked for where the media type is another: %j', async (type) => {
+    it.each(otherTypes)('is not checked for another media type: %j', async (type) => {
       await expectRow('{"id":7,"name":"x"}', 'media-type-unsupported', type);
     });
   });

@@ -25,10 +25,10 @@ export const utf8: readonly (readonly [bytes: Buffer, name: string])[] = [
 
 /** Bytes of a name that are not UTF-8 (RFC 3629). */
 const invalid: readonly (readonly [what: string, bytes: string])[] = [
-  ['a lone continuation', '80'],
-  ['the last lone continuation', 'bf'],
-  ['a continuation after a letter', '61 a9'],
-  ['one continuation too many', 'c3 a9 a9'],
+  ['a lone continuation byte', '80'],
+  ['the last continuation byte alone', 'bf'],
+  ['a continuation byte after a letter', '61 a9'],
+  ['an extra continuation byte', 'c3 a9 a9'],
   ['NUL, overlong in two', 'c0 80'],
   ['a slash, overlong in two', 'c0 af'],
   ['the last overlong of two', 'c1 bf'],
@@ -40,16 +40,16 @@ const invalid: readonly (readonly [what: string, bytes: string])[] = [
   ['a high surrogate', 'ed a0 80'],
   ['a low surrogate', 'ed bf bf'],
   ['a pair of surrogates (CESU-8)', 'ed a0 be ed ba b4'],
-  ['the first past U+10FFFF', 'f4 90 80 80'],
-  ['far past U+10FFFF', 'f7 bf bf bf'],
+  ['the first code point above U+10FFFF', 'f4 90 80 80'],
+  ['a code point far above U+10FFFF', 'f7 bf bf bf'],
   ['five bytes', 'f8 88 80 80 80'],
   ['six bytes', 'fc 84 80 80 80 80'],
   ['FE', 'fe'],
   ['FF', 'ff'],
-  ['two of two, cut', 'c3'],
-  ['two of three, cut', 'e2 82'],
-  ['three of four, cut', 'f0 9f aa'],
-  ['a start after a start', 'c3 c3 a9'],
+  ['a sequence of two bytes, truncated', 'c3'],
+  ['a sequence of three bytes, truncated', 'e2 82'],
+  ['a sequence of four bytes, truncated', 'f0 9f aa'],
+  ['a start byte after a start byte', 'c3 c3 a9'],
   ['Latin-1', 'e9'],
   ['Windows-1252', '93 78 94'],
   ['Shift JIS', '83 65 83 58 83 67'],
@@ -70,13 +70,29 @@ export const otherEncodings: readonly (readonly [what: string, body: Buffer, row
     'encoding-invalid',
   ],
   ['invalid after the plant', Buffer.from(`${plant}\xff`, 'latin1'), 'encoding-invalid'],
-  ['invalid in what is no JSON', Buffer.from(`{{{{\x80`, 'latin1'), 'encoding-invalid'],
-  ['cut at the end of the body', Buffer.from(`${plant}\xf0\x9f\xaa`, 'latin1'), 'encoding-invalid'],
+  ['invalid in malformed JSON', Buffer.from(`{{{{\x80`, 'latin1'), 'encoding-invalid'],
+  [
+    'truncated at the end of the body',
+    Buffer.from(`${plant}\xf0\x9f\xaa`, 'latin1'),
+    'encoding-invalid',
+  ],
   ['half a byte order mark', Buffer.from(`\xef\xbb${plant}`, 'latin1'), 'encoding-invalid'],
-  ['UTF-16LE, marked', Buffer.from([0xff, 0xfe, ...utf16]), 'encoding-invalid'],
-  ['UTF-16BE, marked', Buffer.from([0xfe, 0xff, ...big(utf16, 2)]), 'encoding-invalid'],
-  ['UTF-32LE, marked', Buffer.from([0xff, 0xfe, 0, 0, ...utf32]), 'encoding-invalid'],
-  ['UTF-32BE, marked', Buffer.from([0, 0, 0xfe, 0xff, ...big(utf32, 4)]), 'encoding-invalid'],
+  ['UTF-16LE with a byte order mark', Buffer.from([0xff, 0xfe, ...utf16]), 'encoding-invalid'],
+  [
+    'UTF-16BE with a byte order mark',
+    Buffer.from([0xfe, 0xff, ...big(utf16, 2)]),
+    'encoding-invalid',
+  ],
+  [
+    'UTF-32LE with a byte order mark',
+    Buffer.from([0xff, 0xfe, 0, 0, ...utf32]),
+    'encoding-invalid',
+  ],
+  [
+    'UTF-32BE with a byte order mark',
+    Buffer.from([0, 0, 0xfe, 0xff, ...big(utf32, 4)]),
+    'encoding-invalid',
+  ],
   ['UTF-16LE', utf16, 'json-malformed'],
   ['UTF-16BE', big(utf16, 2), 'json-malformed'],
   ['UTF-32LE', utf32, 'json-malformed'],
@@ -84,7 +100,7 @@ export const otherEncodings: readonly (readonly [what: string, body: Buffer, row
   ['UTF-7', Buffer.from('+AHsAIg-id+ACI:7+AH0-'), 'json-malformed'],
 ];
 
-/** Media types that are JSON, whose parameters do not matter. */
+/** Media types that are JSON, with any parameters. */
 export const jsonTypes: readonly string[] = [
   'application/json',
   'APPLICATION/Json',
@@ -97,7 +113,7 @@ export const jsonTypes: readonly string[] = [
   'application/json; text/plain',
 ];
 
-/** Media types that are not. */
+/** Media types that are not JSON. */
 export const otherTypes: readonly string[] = [
   ['', ';', 'json', 'text/json', 'text/plain', 'application/*', '*/*', 'application', '/json'],
   ['application/jsonp', 'application/json5', 'application/x-json', 'application/ld+json'],

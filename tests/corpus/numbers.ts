@@ -3,7 +3,7 @@ import type { ErrorName } from '@plantstore/core/errors';
 const zeros = '0'.repeat(100_000);
 const nines = '9'.repeat(100_000);
 
-/** Every way to write an id, and the exact integer that it is. */
+/** Valid spellings of an id, and its exact value. */
 export const integers: readonly (readonly [source: string, id: bigint])[] = [
   ['0', 0n],
   ['-0', 0n],
@@ -56,7 +56,7 @@ export const integers: readonly (readonly [source: string, id: bigint])[] = [
   [`7.${zeros}`, 7n],
 ];
 
-/** JSON numbers that no id can be, and other values. */
+/** JSON values that are not a valid id. */
 export const noIds: readonly (readonly [source: string, row: ErrorName])[] = [
   ...[
     ['1.5', '-1.5', '0.1', '1e-1', '15e-1', '7.01e1', '1e-400', '1e-999999999', `1e-${nines}`],
@@ -78,7 +78,7 @@ export const noIds: readonly (readonly [source: string, row: ErrorName])[] = [
     .map((source) => [source, 'id-out-of-range'] as const),
 ];
 
-/** What looks like a number to somebody, and is none to JSON (RFC 8259 §6). */
+/** Numbers of other languages that are not JSON numbers (RFC 8259 §6). */
 export const noNumbers: readonly string[] = [
   ['07', '-07', '00', '01.5', '+1', '.5', '-.5', '1.', '1.e3', '-', '--1', '- 1', '1 2', '1e'],
   ['1e+', '1e-', 'e1', '1e1.5', '1e1e1', '1.2.3', '0x1', '0X1F', '0b1', '0o7', '1_000', '1,5'],

@@ -1,4 +1,4 @@
-/** A text as JSON writes it, and the text that is stored and answered, unchanged. */
+/** JSON strings, and their values, which are stored and returned unchanged. */
 export const texts: readonly (readonly [what: string, source: string, text: string])[] = [
   ['the empty text', '""', ''],
   ['spaces at both ends', '"  x \u00a0"', '  x \u00a0'],
@@ -30,11 +30,11 @@ export const texts: readonly (readonly [what: string, source: string, text: stri
   ['zero widths and directions', '"\u200b\u200d\u202e\u2066"', '\u200b\u200d\u202e\u2066'],
   ['JSON in a text', String.raw`"{\"id\":1e400}"`, '{"id":1e400}'],
   ['HTML and SQL', `"<b>'); DROP TABLE plants; --"`, "<b>'); DROP TABLE plants; --"],
-  ['the name of a member of Object', '"__proto__"', '__proto__'],
-  ['a megabyte less a bit', `"${'é'.repeat(520_000)}"`, 'é'.repeat(520_000)],
+  ['the name of an Object member', '"__proto__"', '__proto__'],
+  ['a string of about a megabyte', `"${'é'.repeat(520_000)}"`, 'é'.repeat(520_000)],
 ];
 
-/** JSON strings that no store could keep faithfully, and values that are no strings. */
+/** JSON strings that not every store can keep, and values that are not strings. */
 export const noTexts: readonly (readonly [what: string, source: string])[] = [
   ['U+0000', String.raw`"\u0000"`],
   ['U+0000 in a text', String.raw`"a\u0000b"`],
@@ -42,8 +42,8 @@ export const noTexts: readonly (readonly [what: string, source: string])[] = [
   ['a low surrogate', String.raw`"\udeb4"`],
   ['two high surrogates', String.raw`"\ud83e\ud83e"`],
   ['two low surrogates', String.raw`"\udeb4\udeb4"`],
-  ['a pair the wrong way round', String.raw`"\udeb4\ud83e"`],
-  ['a pair with something between', String.raw`"\ud83e \udeb4"`],
+  ['a surrogate pair in the wrong order', String.raw`"\udeb4\ud83e"`],
+  ['a surrogate pair with a space between', String.raw`"\ud83e \udeb4"`],
   ['a high surrogate after a pair', String.raw`"\ud83e\udeb4\ud83e"`],
   ['a high surrogate before a plant', String.raw`"\ud83e🪴"`],
   ['a number', '7'],
@@ -53,7 +53,7 @@ export const noTexts: readonly (readonly [what: string, source: string])[] = [
   ['an object', '{"name":"x"}'],
 ];
 
-/** What is no JSON string (RFC 8259 §7). */
+/** Invalid JSON strings (RFC 8259 §7). */
 export const noStrings: readonly (readonly [what: string, source: string])[] = [
   ...Array.from({ length: 0x20 }, (_, code): [string, string] => [
     `raw control ${code}`,

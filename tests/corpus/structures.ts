@@ -9,17 +9,17 @@ const plant = `{${members}}`;
 const nested = (open: string, close: string, depth: number) =>
   `{${members},"x":${open.repeat(depth - 1)}0${close.repeat(depth - 1)}}`;
 
-/** Bodies of every shape that are plants. */
+/** Bodies that are valid plants. */
 export const plants: readonly (readonly [what: string, body: string, created: Created])[] = [
   ['a plant', plant, x],
   ['a plant with a tag', `{${members},"tag":"y"}`, { ...x, tag: 'y' }],
   ['another order', '{"tag":"y","name":"x","id":7}', { ...x, tag: 'y' }],
   ['every kind of space', '\t\n\r {\t\n\r "id"\t\n\r :\t\n\r 7\t\n\r ,"name" : "x" }\t\n\r ', x],
   ['a repeated id', `{"id":1,${members}}`, x],
-  ['a repeated id, the first no id', `{"id":"x","id":1.5,${members}}`, x],
-  ['a repeated id, the first too long for a double', `{"id":9007199254740993,${members}}`, x],
+  ['a repeated id, the first one invalid', `{"id":"x","id":1.5,${members}}`, x],
+  ['a repeated id, the first one too large for a double', `{"id":9007199254740993,${members}}`, x],
   [
-    'a repeated id, the second too long for a double',
+    'a repeated id, the second one too large for a double',
     `{${members},"id":9007199254740993}`,
     { ...x, id: 2n ** 53n + 1n },
   ],
@@ -29,9 +29,9 @@ export const plants: readonly (readonly [what: string, body: string, created: Cr
   ['escaped member names', String.raw`{"\u0069\u0064":7,"n\u0061me":"x"}`, x],
   ['unknown members', `{"a":null,"b":[1,{"c":[]}],${members},"d":1e400,"e":"\\ud800"}`, x],
   ['an empty member name', `{"":1,${members},"":2}`, x],
-  ['a member named as the id, deeper', `{"x":{"id":1.5},"y":[{"id":"z"}],${members}}`, x],
+  ['a nested member named id', `{"x":{"id":1.5},"y":[{"id":"z"}],${members}}`, x],
   [
-    'an exact id beside a deeper one',
+    'an exact id beside a nested one',
     '{"x":{"id":1},"id":9007199254740993,"name":"x"}',
     { ...x, id: 2n ** 53n + 1n },
   ],
@@ -96,7 +96,7 @@ const malformed = [
   ...Array.from({ length: plant.length - 1 }, (_, index) => plant.slice(0, index + 1)),
 ].flat();
 
-/** Bodies of every shape that are none. */
+/** Bodies that are not valid plants. */
 export const noPlants: readonly (readonly [body: string, row: ErrorName])[] = [
   ['', 'body-missing'],
   ...malformed.map((body) => [body, 'json-malformed'] as const),

@@ -36,11 +36,11 @@ const blocksOf = (page: string): Block[] => {
 };
 
 describe('the code in a README', () => {
-  it('is looked for in every package', () => {
+  it('is checked in every package', () => {
     expect(readmes.length).toBe(1 + globSync('packages/*/package.json', { cwd: root }).length);
   });
 
-  it.each(readmes)('of %s is the code of the file that is named above it', (page) => {
+  it.each(readmes)('of %s equals the file that is named above it', (page) => {
     for (const { line, code, source } of blocksOf(page)) {
       if (source === undefined) continue;
       expect(existsSync(join(root, source)), `${page}:${line} names ${source}`).toBe(true);
@@ -48,7 +48,7 @@ describe('the code in a README', () => {
     }
   });
 
-  it.each(readmes)('of %s names a file wherever it is TypeScript', (page) => {
+  it.each(readmes)('of %s names a file for each TypeScript block', (page) => {
     const nameless = blocksOf(page)
       .filter(({ language, source }) => /^(ts|typescript)$/.test(language) && source === undefined)
       .map(({ line }) => `${page}:${line}`);
@@ -56,7 +56,7 @@ describe('the code in a README', () => {
   });
 });
 
-/** The rows of a page's tables that begin with a cell of some form. */
+/** Returns the rows of the tables of a page whose first cell matches. */
 const rowsOf = (page: string, first: RegExp): string[][] =>
   read(page)
     .split('\n')
@@ -70,7 +70,7 @@ const rowsOf = (page: string, first: RegExp): string[][] =>
     .filter(([cell = '']) => first.test(cell));
 
 describe('the tables of the pages', () => {
-  it('have every error with its name and status', () => {
+  it('contain every error with its name and status', () => {
     const errors = Object.entries(errorTable).map(([name, { error, status }]) => [
       String(error),
       name,
@@ -79,7 +79,7 @@ describe('the tables of the pages', () => {
     expect(rowsOf('docs/reference.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
   });
 
-  it('have every setting, in the words of the server', () => {
+  it('contain every setting with the description of the server', () => {
     const rows = rowsOf('packages/server/README.md', /^(--[a-z-]+)?$/);
     expect(rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'))).toEqual(
       settingNames.map((name) => [
@@ -91,7 +91,7 @@ describe('the tables of the pages', () => {
     );
   });
 
-  it('have every limit with its default', () => {
+  it('contain every limit with its default', () => {
     const limits = rowsOf('packages/server/README.md', /^(max|[a-z]+Timeout|keepAlive)/).map(
       ([name = '', , byDefault]) => [name, Number(byDefault)],
     );
@@ -124,7 +124,7 @@ const linksOf = (page: string): string[] => {
 };
 
 describe('the links', () => {
-  it.each(pages)('of %s lead to files that are there', (page) => {
+  it.each(pages)('of %s lead to existing files', (page) => {
     const dead = linksOf(page)
       .filter((target) => !/^([a-z][a-z+.-]*:|#)/i.test(target))
       .filter((target) => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-// Below tests, so that the packages resolve; below node_modules, so that nobody else looks at it.
+// Below tests, so that the packages resolve; below node_modules, so that other tools ignore it.
 const scratch = join(root, 'tests/node_modules/.cache/docstrings');
 
 type Example = { file: string; line: number; code: string };
@@ -16,7 +16,7 @@ const exampleBlock = /^( *\* ?)```ts\n(.*?)^ *\* ?```$/gms;
 const linesBefore = (text: string, index: number): number =>
   text.slice(0, index).split('\n').length;
 
-/** Every block of TypeScript below an `@example`. */
+/** Returns every TypeScript block of an `@example`. */
 const examplesOf = (file: string): Example[] => {
   const text = readFileSync(join(root, file), 'utf8');
   return [...text.matchAll(docstring)].flatMap(({ 0: comment, index: start }) =>
@@ -30,7 +30,7 @@ const examplesOf = (file: string): Example[] => {
   );
 };
 
-/** Compiles the examples together and gives tsc's complaints with the places of the docstrings. */
+/** Compiles the examples together, and returns the errors of tsc with the positions of the docstrings. */
 const compile = (examples: readonly Example[]): string[] => {
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });
@@ -38,7 +38,7 @@ const compile = (examples: readonly Example[]): string[] => {
   for (const [index, { file, line, code }] of examples.entries()) {
     const name = `example-${index}.ts`;
     places.set(name, file);
-    // On the lines where they stand in the docstring, so that tsc counts for us.
+    // Padded to the line of the docstring, so that tsc reports its line numbers.
     writeFileSync(join(scratch, name), '\n'.repeat(line - 1) + code);
   }
   const tsconfig = {
@@ -53,13 +53,13 @@ const compile = (examples: readonly Example[]): string[] => {
     cwd: scratch,
     encoding: 'utf8',
   });
-  const complaints = stdout
+  const errors = stdout
     .trimEnd()
     .replaceAll(
       /^.*?(example-\d+\.ts)\((\d+),\d+\)/gm,
       (_, name: string, line: string) => `${places.get(name)}:${line}`,
     );
-  return status === 0 ? [] : complaints.split('\n');
+  return status === 0 ? [] : errors.split('\n');
 };
 
 const files = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted();
@@ -77,7 +77,7 @@ it('compiles every example in the docstrings', { timeout: 60_000 }, () => {
   expect(compile(examples)).toEqual([]);
 });
 
-it('tells of an example that does not compile where it stands', { timeout: 60_000 }, () => {
+it('reports an example that does not compile with its position', { timeout: 60_000 }, () => {
   const wrong = { file: 'packages/core/src/x.ts', line: 7, code: "\nconst id: number = '7';\n" };
   expect(compile([wrong])).toEqual([
     expect.stringMatching(/^packages\/core\/src\/x\.ts:8: error TS2322: /),

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 
-/** The one token that the target accepts. */
+/** The only token that the target accepts. */
 export const token = 'fuzz';
-/** The largest body that it takes. */
+/** The maxBodyBytes of the target. */
 export const maxBodyBytes = 1000;
 
-/** A value that comes as often as it weighs. */
+/** A value with a weight for fc.oneof. */
 export const often = <T>(weight: number, value: T) => ({ weight, arbitrary: fc.constant(value) });
-/** Values of which one comes now and then. */
+/** Values that fc.oneof selects rarely. */
 export const rarely = <T>(...values: readonly T[]) => ({
   weight: 1,
   arbitrary: fc.constantFrom(...values),
 });
 
-/** Any bytes, a character for each. */
+/** Any bytes, as a latin1 string. */
 export const anyBytes = fc.string({ unit: fc.nat(255).map((code) => String.fromCharCode(code)) });

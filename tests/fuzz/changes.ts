@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { anyBytes, rarely } from './arbitraries.ts';
 
-/** Something that is done to the bytes of a client. */
+/** A mutation of the bytes of a client. */
 export type Change = (bytes: string) => string;
 
 const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
-/** Any of them. */
+/** Any mutation. */
 export const change: fc.Arbitrary<Change> = fc
   .record({
     kind: fc.constantFrom('flip', 'insert', 'delete', 'repeat', 'swap', 'cut'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { anyBytes, often, rarely, token } from './arbitraries.ts';
 
-/** Names are told apart, so that an answer tells whose it is. */
+/** A plant, mostly valid. Its name identifies the request of an answer. */
 export const plant = fc
   .record({
     id: fc.oneof(
@@ -39,10 +39,10 @@ const trailers = fc.oneof(
   rarely('X: y\r\n', `Authorization: Bearer ${token}\r\n`, 'Content-Length: 1\r\n', 'X\r\n'),
 );
 
-/** How a body is framed: its fields, and its bytes. */
+/** A framed body: its header fields and its bytes. */
 type Framed = { readonly fields: readonly (readonly [string, string])[]; readonly bytes: string };
 
-/** Any body in any framing, mostly a plant in a right one. */
+/** Any body in any framing, mostly a plant in valid framing. */
 export const framed = body.chain((text): fc.Arbitrary<Framed> => {
   const withLength = fc
     .oneof(often(20, 0), rarely(-1, 1, 1_000_000))

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { maxBodyBytes, token } from './arbitraries.ts';
 import { type Client, client } from './grammar.ts';
-import { checkAnswers, checkStored, readAnswers } from './laws.ts';
+import { checkAnswers, checkStored, readAnswers } from './properties.ts';
 import { readRequests } from './reference.ts';
 import { send } from './send.ts';
 import { startTarget, type Target } from './target.ts';
 
-/** What a run of the fuzzer came to. */
+/** The result of a run of the fuzzer. */
 export type FuzzResult = {
-  /** In a line: what was sent, and what came back. */
+  /** The number of requests and of responses, in one line. */
   readonly figures: string;
-  /** What broke a law, as small as it could be made, and how to see it again. */
+  /** The shrunk counterexample and the command that repeats it; `undefined` if there is none. */
   readonly failure: string | undefined;
 };
 
-/** Where a run begins, and how long it lasts; `path` is what a failure names to be seen again. */
+/** The seed and the duration of a run. `path` repeats a reported failure. */
 export type FuzzOptions = {
   readonly seed: number;
   readonly seconds: number;
@@ -41,14 +41,14 @@ const clean: Client = {
   ending: 'end',
 };
 
-/** Lets some clients loose on the target at the same time, then one that means well. */
-const letLoose = async (target: Target, clients: readonly Client[], tally: Tally) => {
+/** Runs clients against the target concurrently, then a client with a valid request. */
+const runClients = async (target: Target, clients: readonly Client[], tally: Tally) => {
   const all = [...clients, clean];
   const read = all.map(({ bytes }) => readRequests(bytes, maxBodyBytes, token));
-  const talk = async (one: Client, index: number) => {
+  const runClient = async (one: Client, index: number) => {
     const { received, hung } = await send(target.port, one);
     if (hung) throw new Error(`a connection hung after ${JSON.stringify(received)}`);
-    // Of an answer to somebody who has left, any part may have come.
+    // A client that disconnects may have received any part of an answer.
     if (one.ending === 'reset' || one.ending === 'destroy') return;
     const requests = read[index] ?? [];
     const answers = readAnswers(received, requests);
@@ -56,22 +56,24 @@ const letLoose = async (target: Target, clients: readonly Client[], tally: Tally
       tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
     }
     checkAnswers(answers, requests, one);
-    if (one === clean && answers[0]?.status !== 200) throw new Error('the next good request fails');
+    if (one === clean && answers[0]?.status !== 200)
+      throw new Error('the next valid request fails');
   };
   tally.connections += all.length;
   tally.requests += read.flat().length;
-  const talked = await Promise.allSettled(clients.map(talk));
-  await talk(clean, clients.length);
-  for (const told of talked) if (told.status === 'rejected') throw told.reason;
+  const results = await Promise.allSettled(clients.map(runClient));
+  await runClient(clean, clients.length);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
   checkStored(target.takeStored(), read.flat());
-  const faults = target.takeFaults();
-  if (faults.length > 0) throw new Error(`the server is at fault: ${JSON.stringify(faults)}`);
+  const errors = target.takeErrors();
+  if (errors.length > 0)
+    throw new Error(`the server reported internal errors: ${JSON.stringify(errors)}`);
 };
 
 const show = ({ bytes, cuts, ending }: Client): string =>
   `  ${JSON.stringify(bytes.toString('latin1').replaceAll(/(.)\1{60,}/g, '$1…$1'))}\n  in ${cuts.length + 1} pieces, then ${ending}\n`;
 
-/** Fuzzes a server of its own until the time is up or a law is broken. */
+/** Fuzzes a server for some seconds, or until a property is violated. */
 export const fuzz = async ({ seed, seconds, path }: FuzzOptions): Promise<FuzzResult> => {
   const tally: Tally = { connections: 0, requests: 0, statuses: new Map() };
   const target = await startTarget();
@@ -79,11 +81,11 @@ export const fuzz = async ({ seed, seconds, path }: FuzzOptions): Promise<FuzzRe
     const result = await fc.check(
       fc.asyncProperty(fc.array(client, { minLength: 1, maxLength: 4 }), async (clients) => {
         try {
-          await letLoose(target, clients, tally);
+          await runClients(target, clients, tally);
         } finally {
-          // What one try has left behind must not speak against the next.
+          // The next run must not report plants and errors of this one.
           target.takeStored();
-          target.takeFaults();
+          target.takeErrors();
         }
       }),
       {
@@ -100,7 +102,7 @@ export const fuzz = async ({ seed, seconds, path }: FuzzOptions): Promise<FuzzRe
     const again = `pnpm fuzz --seed ${seed} --path ${result.counterexamplePath}`;
     const [found = []] = (result.counterexample ?? []) as [Client[]?];
     const clients = found.map(show).join('');
-    return { figures, failure: `broken law: ${reason}\n${clients}again: ${again}` };
+    return { figures, failure: `violated property: ${reason}\n${clients}repeat: ${again}` };
   } finally {
     await target.stop();
   }

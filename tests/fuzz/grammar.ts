@@ -3,12 +3,12 @@ import { anyBytes, often, rarely, token } from './arbitraries.ts';
 import { type Change, change } from './changes.ts';
 import { framed, plant } from './framed-body.ts';
 
-/** What one client does: sends bytes in pieces, then ends in its way. */
+/** The behaviour of a client: the bytes that it sends in pieces, and how it ends the connection. */
 export type Client = {
   readonly bytes: Buffer;
-  /** Where the bytes are cut into pieces. */
+  /** The offsets at which the bytes are split into pieces. */
   readonly cuts: readonly number[];
-  /** Whether nothing was done to the requests after they were made: what they get is known. */
+  /** Whether the requests are not mutated, so that their answers are known. */
   readonly isPure: boolean;
   readonly ending: 'end' | 'reset' | 'destroy' | 'wait';
 };
@@ -49,7 +49,7 @@ const goodFields = [
   ['Content-Type', 'application/json'],
 ] as const;
 
-const soup = fc.tuple(
+const randomFields = fc.tuple(
   fc.oneof(
     rarely(
       'Host',
@@ -98,9 +98,9 @@ const request = fc
   .record({
     line: fc.tuple(method, space, target, space, version),
     drop: fc.oneof(often(9, -1), rarely(0, 1, 2)),
-    soup: fc.oneof(
+    randomFields: fc.oneof(
       { weight: 3, arbitrary: fc.constant([]) },
-      { weight: 1, arbitrary: fc.array(soup, { maxLength: 6 }) },
+      { weight: 1, arbitrary: fc.array(randomFields, { maxLength: 6 }) },
     ),
     expect: fc.oneof(often(9, false), often(1, true)),
     framed,
@@ -111,7 +111,7 @@ const request = fc
     const all = [
       ...goodFields.filter((_, index) => index !== drop),
       ...(more.expect ? [['Expect', '100-continue'] as const] : []),
-      ...more.soup,
+      ...more.randomFields,
       ...fields,
     ];
     const lines = all.map(([name, value], index) =>
@@ -120,7 +120,7 @@ const request = fc
     return `${line.join('')}${ends[0]}${lines.join('')}${ends[2]}${bytes}`;
   });
 
-/** A request that is as it should be. */
+/** A valid request. */
 const goodRequest = plant.map((text) => {
   const fields = [...goodFields, ['Content-Length', String(text.length)] as const];
   return `POST /plants HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`;
@@ -133,7 +133,7 @@ const cutsOf = (bytes: Buffer) =>
     often(1, bytes.length < 1500 ? Array.from(bytes, (_, index) => index) : []),
   );
 
-/** Any client: mostly one that means well, its requests more or less spoilt. */
+/** Any client, mostly with valid or slightly mutated requests. */
 export const client: fc.Arbitrary<Client> = fc
   .record({
     requests: fc.array(

@@ -10,13 +10,13 @@ const { values } = parseArgs({
   },
 });
 
-/** Figures come this often, in seconds. */
-const reportEvery = 60;
+/** Interval of the reports, in seconds. */
+const reportSeconds = 60;
 
 const { path } = values;
 let left = Number(values.seconds);
-for (let seed = Number(values.seed); left > 0; seed += 1, left -= reportEvery) {
-  const seconds = Math.min(left, reportEvery);
+for (let seed = Number(values.seed); left > 0; seed += 1, left -= reportSeconds) {
+  const seconds = Math.min(left, reportSeconds);
   const { figures, failure } = await fuzz({ seed, seconds, ...(path !== undefined && { path }) });
   console.log(figures);
   if (failure !== undefined) {

@@ -1,23 +1,23 @@
 import { readPlant, type ReadPlant } from './read-plant.ts';
 
-/** A request as a second, independent reading of the bytes finds it. */
+/** A request, parsed independently of the code of the server. */
 export type ReadRequest = {
   readonly method: string;
   readonly hasToken: boolean;
-  /** The plant that it may create, as text to compare; `undefined` where it may create none. */
+  /** The plant that the request may create, as text; `undefined` if it is not valid. */
   readonly plant: string | undefined;
-  /** Whether it has come to its end; where it has not, it may still have an answer. */
-  readonly isWhole: boolean;
+  /** Whether the request is complete; an incomplete request may have an answer, too. */
+  readonly isComplete: boolean;
 };
 
 type Fields = ReadonlyMap<string, readonly string[]>;
 
-/** Node's parser reads RTSP as HTTP, and does not report which of the two it has read. */
+/** Node's parser accepts RTSP like HTTP, and does not report which of the two it was. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) +([\x21-\x7e]+) +(?:HTTP|RTSP)\/(\d\.\d)$/;
 const fieldLine = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
 const hostField = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::\d*)?$/;
 
-/** Nothing that is made is near this limit. */
+/** No generated request is near this limit. */
 const maxHeadBytes = 16_000;
 
 const readFields = (lines: readonly string[]): Fields | undefined => {
@@ -83,13 +83,13 @@ const isPlants = (target: string): boolean => {
   return decoded === '/plants';
 };
 
-/** Whether a field is there as often as it may be, and only with a value that is right. */
-const isOnce = (fields: Fields, name: string, isRight: RegExp, needed = true): boolean => {
+/** Returns whether a field is not repeated and has a valid value. */
+const isValidField = (fields: Fields, name: string, pattern: RegExp, needed = true): boolean => {
   const values = fields.get(name) ?? [];
-  return values.length === 0 ? !needed : values.length === 1 && isRight.test(values[0] ?? '');
+  return values.length === 0 ? !needed : values.length === 1 && pattern.test(values[0] ?? '');
 };
 
-/** A plant as text to compare. */
+/** Returns a plant as text, for comparisons. */
 export const toText = (plant: ReadPlant): string =>
   JSON.stringify([String(plant.id), plant.name, plant.tag ?? null]);
 
@@ -108,21 +108,21 @@ const readHead = (text: string): Head | undefined => {
   return { method, target, version, fields };
 };
 
-const isWanted = ({ method, target, version, fields }: Head): boolean =>
+const isCreate = ({ method, target, version, fields }: Head): boolean =>
   method === 'POST' &&
   isPlants(target) &&
-  isOnce(fields, 'host', hostField, version === '1.1') &&
-  isOnce(fields, 'content-type', /^application\/json[ \t]*(?:;|$)/i) &&
-  isOnce(fields, 'content-encoding', /^identity$/i, false) &&
-  isOnce(fields, 'expect', /^100-continue$/i, false);
+  isValidField(fields, 'host', hostField, version === '1.1') &&
+  isValidField(fields, 'content-type', /^application\/json[ \t]*(?:;|$)/i) &&
+  isValidField(fields, 'content-encoding', /^identity$/i, false) &&
+  isValidField(fields, 'expect', /^100-continue$/i, false);
 
-const isLast = ({ method, version, fields }: Head): boolean =>
+const closesConnection = ({ method, version, fields }: Head): boolean =>
   method === 'CONNECT' ||
   fields.has('upgrade') ||
   (fields.get('connection') ?? []).some((value) => /close/i.test(value)) ||
   (version === '1.0' && !fields.has('connection'));
 
-/** Reads what a client has sent, up to the first thing that is no whole request. */
+/** Parses the bytes of a client, up to the first incomplete or malformed request. */
 export const readRequests = (bytes: Buffer, maxBodyBytes: number, token: string): ReadRequest[] => {
   const text = bytes.toString('latin1');
   const requests: ReadRequest[] = [];
@@ -135,16 +135,16 @@ export const readRequests = (bytes: Buffer, maxBodyBytes: number, token: string)
     if (head === undefined) return requests;
     const { method, fields, version } = head;
     const body = readBody(text, headEnd + 4, fields, version);
-    const hasToken = isOnce(fields, 'authorization', new RegExp(`^Bearer +${token}$`, 'i'));
-    const isRight = hasToken && isWanted(head) && (body?.bytes.length ?? 0) <= maxBodyBytes;
-    const plant = isRight && body !== undefined ? readPlant(body.bytes) : undefined;
+    const hasToken = isValidField(fields, 'authorization', new RegExp(`^Bearer +${token}$`, 'i'));
+    const isValid = hasToken && isCreate(head) && (body?.bytes.length ?? 0) <= maxBodyBytes;
+    const plant = isValid && body !== undefined ? readPlant(body.bytes) : undefined;
     requests.push({
       method,
       hasToken,
       plant: plant && toText(plant),
-      isWhole: body !== undefined,
+      isComplete: body !== undefined,
     });
-    if (body === undefined || isLast(head)) return requests;
+    if (body === undefined || closesConnection(head)) return requests;
     at = body.end;
   }
 };

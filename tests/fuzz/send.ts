@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Client } from './grammar.ts';
 
-/** No answer takes as long as this, in milliseconds. */
+/** Timeout of a connection, in milliseconds. Every answer is faster. */
 const hangMs = 20_000;
 
 const opened = async (port: number): Promise<Socket> =>
@@ -33,19 +33,19 @@ const finish = (socket: Socket, ending: Client['ending']): void => {
   }
 };
 
-/** What came back until the connection ended, or that it did not end. */
+/** Runs a client. Resolves with the received bytes, and whether the connection timed out. */
 export const send = async (
   port: number,
   { bytes, cuts, ending }: Client,
 ): Promise<{ readonly received: string; readonly hung: boolean }> => {
   const socket = await opened(port);
   let received = '';
-  const over = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => over.resolve(true), hangMs);
+  const ended = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => ended.resolve(true), hangMs);
   socket.setEncoding('latin1');
   socket.on('data', (text: string) => (received += text));
-  socket.on('end', () => over.resolve(false));
-  socket.on('close', () => over.resolve(false));
+  socket.on('end', () => ended.resolve(false));
+  socket.on('close', () => ended.resolve(false));
   socket.on('error', () => {});
   const ends = [...cuts, bytes.length].toSorted((one, another) => one - another);
   let start = 0;
@@ -54,7 +54,7 @@ export const send = async (
     start = end;
   }
   finish(socket, ending);
-  const hung = await over.promise;
+  const hung = await ended.promise;
   clearTimeout(timer);
   socket.destroy();
   return { received, hung };

@@ -3,19 +3,19 @@ import { startServer } from '@plantstore/server';
 import { maxBodyBytes, token } from './arbitraries.ts';
 import { toText } from './reference.ts';
 
-/** A server to be fuzzed, which tells what it has stored and what it has logged as its own fault. */
+/** A server to fuzz, with its stored plants and its internal errors. */
 export type Target = {
   readonly port: number;
-  /** What has been stored since the last time this was asked. */
+  /** Returns the plants that were stored since the last call. */
   readonly takeStored: () => string[];
-  readonly takeFaults: () => unknown[];
+  readonly takeErrors: () => unknown[];
   readonly stop: () => Promise<void>;
 };
 
-/** Starts it in this process, so that whatever is thrown in it is seen here. */
+/** Starts the target in this process, so that its uncaught exceptions are recorded. */
 export const startTarget = async (): Promise<Target> => {
   const stored: string[] = [];
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const repository: PlantRepository = {
     create: (newPlant) => {
       stored.push(toText(newPlant));
@@ -24,7 +24,7 @@ export const startTarget = async (): Promise<Target> => {
   };
   const started = await startServer({
     repository,
-    // Never at once: what comes meanwhile must not overtake.
+    // Asynchronous, because later requests must not overtake one that is being authenticated.
     authenticate: async (given) => {
       await new Promise(setImmediate);
       return given === token;
@@ -37,24 +37,24 @@ export const startTarget = async (): Promise<Target> => {
     logger: {
       info() {},
       warn() {},
-      error: (fields, message) => void faults.push({ ...fields, message }),
+      error: (fields, message) => void errors.push({ ...fields, message }),
     },
   });
   if (started.kind !== 'running') throw new Error(started.message);
-  const note = (thrown: unknown) => void faults.push(thrown);
-  process.on('uncaughtException', note);
-  process.on('unhandledRejection', note);
+  const record = (thrown: unknown) => void errors.push(thrown);
+  process.on('uncaughtException', record);
+  process.on('unhandledRejection', record);
   return {
     port: Number(new URL(started.server.url).port),
     takeStored: () => stored.splice(0),
-    takeFaults: () => faults.splice(0),
+    takeErrors: () => errors.splice(0),
     async stop() {
-      process.off('uncaughtException', note);
-      process.off('unhandledRejection', note);
-      // A connection that hangs holds no process; the end of the run does.
-      const held = setTimeout(() => {}, 2 ** 31 - 1);
+      process.off('uncaughtException', record);
+      process.off('unhandledRejection', record);
+      // The unreferenced timers of close() do not keep the process alive.
+      const keepAlive = setTimeout(() => {}, 2 ** 31 - 1);
       await started.server.close(0);
-      clearTimeout(held);
+      clearTimeout(keepAlive);
     },
   };
 };

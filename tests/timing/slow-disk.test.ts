@@ -7,11 +7,9 @@ const delayMs = 200;
 const clients = 32;
 const plantsEach = 8;
 
-it('a slow disk delays nobody but those who wait for it, and those share its delay', async ({
-  skip,
-}) => {
+it('a slow disk delays only creates, and concurrent creates share its syncs', async ({ skip }) => {
   const disk = await makeFaultyDisk(delayMs);
-  if (disk === undefined) return skip('this machine has no C compiler to make a slow disk with');
+  if (disk === undefined) return skip('no C compiler is installed for the slow disk');
   const host = await startHost({ args: ['--database', `sqlite:${disk.path}`], env: disk.env });
   const before = await disk.syncs();
 

@@ -1,24 +1,24 @@
 import { connect } from 'node:net';
 import { token } from '../black-box/host.ts';
 
-/** What a crowd of clients was told, in a span of time. */
-export type Told = {
+/** The responses that clients received in a period. */
+export type LoadResult = {
   readonly created: number;
-  /** Answered 503. */
-  readonly turnedAway: number;
-  /** Anything else; there should be none. */
+  /** Number of 503 responses. */
+  readonly refused: number;
+  /** Other statuses and errors; expected to be empty. */
   readonly others: readonly string[];
   readonly seconds: number;
 };
 
-/** Clients that post one plant after another, and care about no `Retry-After`. */
-export type Crowd = {
-  /** Counts for a while, from now on. */
-  readonly count: (seconds: number) => Promise<Told>;
-  readonly leave: () => Promise<void>;
+/** Clients that post one plant after another and ignore `Retry-After`. */
+export type Load = {
+  /** Counts the responses of the next seconds. */
+  readonly count: (seconds: number) => Promise<LoadResult>;
+  readonly stop: () => Promise<void>;
 };
 
-const wholeAnswer = /^HTTP\/1\.1 (\d{3})[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i;
+const completeAnswer = /^HTTP\/1\.1 (\d{3})[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i;
 
 let nextId = 1;
 
@@ -28,49 +28,49 @@ const requestTo = (port: number): string => {
   return `POST /plants HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
 
-/** Brings so many clients, each on a connection of its own. */
-export const gather = (port: number, clients: number): Crowd => {
-  const state = { isOver: false, created: 0, turnedAway: 0, others: [] as string[] };
+/** Starts clients, each on a separate connection. */
+export const startLoad = (port: number, clients: number): Load => {
+  const state = { isStopped: false, created: 0, refused: 0, others: [] as string[] };
 
-  const note = (status: string) => {
+  const countStatus = (status: string) => {
     if (status === '200') state.created += 1;
-    else if (status === '503') state.turnedAway += 1;
+    else if (status === '503') state.refused += 1;
     else state.others.push(status);
   };
-  const ask = async () =>
+  const runClient = async () =>
     new Promise<void>((resolve) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       let answer = '';
       socket.setEncoding('latin1').on('connect', () => socket.write(requestTo(port)));
       socket.on('data', (text: string) => {
         answer += text;
-        const found = wholeAnswer.exec(answer);
+        const found = completeAnswer.exec(answer);
         if (found === null || answer.length < found[0].length + Number(found[2])) return;
         answer = '';
-        note(found[1] ?? '');
-        if (state.isOver) socket.destroy();
+        countStatus(found[1] ?? '');
+        if (state.isStopped) socket.destroy();
         else socket.write(requestTo(port));
       });
       socket.on('error', ({ message }) => state.others.push(message));
       socket.on('close', () => {
-        if (!state.isOver) state.others.push('closed');
+        if (!state.isStopped) state.others.push('closed');
         resolve();
       });
     });
-  const all = Promise.all(Array.from({ length: clients }, ask));
+  const all = Promise.all(Array.from({ length: clients }, runClient));
 
   return {
     async count(seconds) {
-      Object.assign(state, { created: 0, turnedAway: 0 });
+      Object.assign(state, { created: 0, refused: 0 });
       const from = performance.now();
       await new Promise((resolve) => {
         setTimeout(resolve, seconds * 1_000);
       });
-      const { created, turnedAway, others } = state;
-      return { created, turnedAway, others, seconds: (performance.now() - from) / 1_000 };
+      const { created, refused, others } = state;
+      return { created, refused, others, seconds: (performance.now() - from) / 1_000 };
     },
-    async leave() {
-      state.isOver = true;
+    async stop() {
+      state.isStopped = true;
       await all;
     },
   };
