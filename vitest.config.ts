@@ -10,13 +10,13 @@ const packages = [
 ];
 const folders = [...packages, 'examples', 'tests', 'tests/packages', 'bench'];
 
-/** What a folder's tests share: a database server, and the packed packages. */
+/** Global setups of folders: a database server, and the packed packages. */
 const globalSetups: Readonly<Record<string, string>> = {
   'packages/postgres': 'packages/postgres/test/global-setup.ts',
   'tests/packages': 'tests/packages/pack.ts',
 };
 
-/** The tests of a folder. */
+/** Returns the project for the tests of a folder. */
 export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   root: folder,
   // Workspace packages resolve to their sources, so that no test needs a build.
@@ -25,9 +25,9 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   },
   test: {
     name: folder,
-    // These folders have a project of their own.
+    // These folders are separate projects.
     exclude: [...configDefaults.exclude, 'packages/**', 'timing/**'],
-    // Machines are shared and noisy; a test that hangs is still found.
+    // Long enough for a busy machine.
     testTimeout: 30_000,
     hookTimeout: 60_000,
     globalSetup: [globalSetups[folder] ?? []]
@@ -39,7 +39,7 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
 
 export default defineConfig({
   test: {
-    // Most tests wait more than they compute; by default, one core would be left idle.
+    // Vitest leaves one core idle by default, although most tests wait for I/O.
     maxWorkers: '100%',
     projects: folders.map(testsIn),
     coverage: {
@@ -47,7 +47,7 @@ export default defineConfig({
       include: ['**/src/**/*.ts'],
       exclude: ['**/*.test.ts', '**/*.test-d.ts'],
       reporter: ['text-summary'],
-      // What runs in threads and processes of their own (the SQLite worker, the bin) is not counted.
+      // Code in worker threads and child processes (the SQLite worker, the program) is not measured.
       thresholds: { lines: 80, branches: 75 },
     },
   },

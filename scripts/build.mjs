@@ -1,4 +1,4 @@
-// Builds every package into its dist, as it is published.
+// Builds every package into its dist folder, for publishing.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,21 +6,21 @@ import { dirname, join } from 'node:path';
 process.chdir(join(import.meta.dirname, '..'));
 
 const run = (tool, ...args) => {
-  // Not on standard output, which belongs to the program that may be started next.
+  // On standard error, because the next program may use standard output.
   const { status } = spawnSync(process.execPath, [join('node_modules', tool), ...args], {
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) process.exit(1);
 };
 
-// Files of an earlier build would be packed, too, and tsc would believe that nothing is to be done.
+// Files of an earlier build would be packed, too, and tsc would skip an up-to-date project.
 for (const dist of globSync('packages/*/dist')) rmSync(dist, { recursive: true });
 
 run('tsup/dist/cli-default.js');
 run('typescript/bin/tsc', '-b', 'tsconfig.build.json');
 
 for (const file of globSync('packages/*/dist/.tsbuildinfo')) rmSync(file);
-// tsc leaves imports of `./x.ts`, which is not published: only TypeScript itself would look for x.d.ts.
+// tsc keeps imports of `./x.ts`, which is not published. Other tools do not resolve it to x.d.ts.
 for (const file of globSync('packages/*/dist/**/*.d.ts')) {
   const text = readFileSync(file, 'utf8');
   writeFileSync(
@@ -29,7 +29,7 @@ for (const file of globSync('packages/*/dist/**/*.d.ts')) {
   );
 }
 
-/** Removes the declarations to which no export of a package leads. */
+/** Removes declarations that no export of a package imports. */
 const removeInternalDeclarations = (folder) => {
   const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const reached = new Set();

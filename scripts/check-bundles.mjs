@@ -1,5 +1,4 @@
-// What the client brings into a browser's bundle must not contain zod, not even a part of it, nor
-// anything else of these.
+// Checks that a browser bundle of the client contains no part of zod, and none of these strings.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +7,12 @@ import { build } from 'tsup';
 const zodMarks = ['ZodError', '$ZodType', '$ZodCheck', '_zod', 'toJSONSchema'];
 const clientMarks = [
   ...zodMarks,
-  // Node's own, and what a bundler puts in its place.
+  // Node modules and globals, and the replacements of a bundler.
   'node:',
   'process.',
   'Buffer.',
   'require(',
-  // Of core: the server's words, and the reader of requests.
+  // Messages of core that only the server uses.
   'a JSON body is required',
   'another plant has this id',
   'sourceMappingURL',
@@ -35,20 +34,20 @@ const marksIn = async (packageName, marks) => {
   return marks.filter((mark) => bundle.includes(mark));
 };
 
-const say = (ok, line) => {
+const report = (ok, line) => {
   process.stdout.write(`${line}\n`);
   if (!ok) process.exitCode = 1;
 };
 
 try {
   const found = await marksIn('client', clientMarks);
-  say(
+  report(
     found.length === 0,
-    `in the client's bundle, of ${clientMarks.length} strings that must not be there: ${found.length === 0 ? 'none' : found.join(', ')}`,
+    `forbidden strings in the bundle of the client (of ${clientMarks.length}): ${found.length === 0 ? 'none' : found.join(', ')}`,
   );
-  // Names change with zod's versions; those of core show that the ones above still are its names.
+  // A positive control, because the names may change with a version of zod.
   if ((await marksIn('core', zodMarks)).length === 0)
-    say(false, 'zod is not found in core either: look anew');
+    report(false, 'zod is not found in the bundle of core either: update zodMarks');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

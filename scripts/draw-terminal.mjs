@@ -1,4 +1,4 @@
-// Draws docs/terminal.svg from a real run: create a plant, kill the server, start it again, and try to take the id.
+// Draws docs/terminal.svg from a real run: create a plant, kill the server, start it again, and create another plant with the same id.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

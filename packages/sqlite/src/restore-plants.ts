@@ -1,12 +1,8 @@
 import { rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import {
-  type BackUpError,
-  type BackupProgress,
-  backUpPlants,
-  type PlantsBackup,
-} from './back-up-plants.ts';
+import { type BackupProgress, backUpPlants, type PlantsBackup } from './back-up-plants.ts';
+import type { BackUpError } from './backup-protocol.ts';
 import { identityOf, isSameFile } from './file-identity.ts';
 import { withoutLinks } from './log-file.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';

@@ -7,11 +7,11 @@ import { openSqliteRepository } from '../../sqlite/src/mistakes.ts';
 import { err } from 'neverthrow';
 
 export const used = [readFileSync, z, openSqliteRepository];
-// expected: walls/no-reexport
+// expected: import-boundaries/no-reexport
 export * from 'neverthrow';
-// expected: walls/no-reexport
+// expected: import-boundaries/no-reexport
 export { ok } from 'neverthrow';
-// expected: walls/no-reexport
+// expected: import-boundaries/no-reexport
 export { err as fails };
 
 // expected: typescript/no-explicit-any

@@ -1,13 +1,16 @@
-/** Lint rules that oxlint does not have. */
+/** A lint rule that oxlint does not have. */
 
 const isPackage = (source) => typeof source?.value === 'string' && !/^\.\.?\//.test(source.value);
 
-/** A name has one home: whoever needs another package's export imports it from that package. */
+/** Disallows re-exports from another package: each export is imported from the package that defines it. */
 const noReexport = {
   create(context) {
     const foreign = new Map();
     const report = (node, source) =>
-      context.report({ node, message: `'${source}' is another package: nobody re-exports it.` });
+      context.report({
+        node,
+        message: `Do not re-export from '${source}'. Import from that package where the export is used.`,
+      });
     return {
       ImportDeclaration({ source, specifiers }) {
         if (!isPackage(source)) return;
@@ -28,4 +31,4 @@ const noReexport = {
   },
 };
 
-export default { meta: { name: 'walls' }, rules: { 'no-reexport': noReexport } };
+export default { meta: { name: 'import-boundaries' }, rules: { 'no-reexport': noReexport } };

@@ -23,17 +23,17 @@ type Report = {
   readonly number_of_files: number;
 };
 
-/** Runs the real configuration as if the known-bad tree were the workspace. */
+/** Lints the known-bad folder with the configuration of the workspace. */
 const lintKnownBad = (): Report => {
   const { stdout, stderr } = oxlint('-c', `${knownBad}/oxlint.json`, knownBad);
   expect(stderr).toBe('');
   return JSON.parse(stdout) as Report;
 };
 
-/** `eslint(no-restricted-imports)` is written `eslint/no-restricted-imports` in a configuration. */
+/** Converts `eslint(no-restricted-imports)` of a report to `eslint/no-restricted-imports`, as in a configuration. */
 const ruleOf = (code: string): string => code.replace('(', '/').replace(')', '');
 
-/** The mistakes of a file: each stands below a comment that names the rules it violates. */
+/** Returns the expected violations of a file, each with the line below the comment that names its rules. */
 const expectedIn = (file: string): string[] =>
   readFileSync(join(root, file), 'utf8')
     .split('\n')
@@ -42,17 +42,17 @@ const expectedIn = (file: string): string[] =>
       return rules.split(', ').flatMap((rule) => (rule === '' ? [] : [`${index + 2} ${rule}`]));
     });
 
-describe('the import boundaries of packages, and the rules for their code', () => {
+describe('the lint configuration', () => {
   const files = globSync(`${knownBad}/packages/**/*.ts`, { cwd: root });
   const { diagnostics, number_of_files: linted } = lintKnownBad();
 
-  it('are tested with files of every package, and the linter reads them all', () => {
+  it('is tested with files of every package, and all of them are linted', () => {
     expect(linted).toBe(files.length);
     const tested = new Set(files.map((file) => file.split('/')[4] ?? ''));
     expect([...tested].toSorted()).toEqual(readdirSync(join(root, 'packages')).toSorted());
   });
 
-  it.each(files)('find the mistakes in %s, and nothing else', (file) => {
+  it.each(files)('reports exactly the violations in %s', (file) => {
     const found = diagnostics
       .filter(({ filename }) => filename === file)
       .map(({ code, labels }) => `${labels[0]?.span.line} ${ruleOf(code)}`);
@@ -60,9 +60,9 @@ describe('the import boundaries of packages, and the rules for their code', () =
     expect(found).not.toEqual([]);
   });
 
-  it('are not applied to the known-bad files by the ordinary lint', () => {
+  it('excludes the known-bad files from the lint of the workspace', () => {
     const { stdout } = oxlint('--debug=files', '.');
-    expect(stdout).toContain('walls.test.ts');
+    expect(stdout).toContain('import-boundaries.test.ts');
     expect(stdout).not.toContain('known-bad');
   });
 });
