@@ -92,6 +92,14 @@ describe('createPlant', () => {
     await expect(creating).rejects.toThrow('a string');
   });
 
+  it.each(['plant-invalid', 'unknown', undefined])(
+    'rejects if a repository returns an error of the kind %s',
+    async (kind) => {
+      const create = () => errAsync({ kind } as never);
+      await expect(createPlant({ create }, { id: 7, name: 'x' })).rejects.toThrow('of the port');
+    },
+  );
+
   it('never throws or rejects for any input, and never returns an id', async () => {
     const like = fc.record(
       {

@@ -17,14 +17,27 @@ type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
 const withoutId = ({ name, tag }: NewPlant): Plant =>
   tag === undefined ? { name } : { name, tag };
 
-/** Throws if a refusal has no message or another number, so that no row of the error table is sent for it. */
-const checkRefusal = (created: Created): Created => {
-  if (created.isErr() && created.error.kind === 'plant-refused') {
-    const { error, message } = created.error;
-    if (!isRefusal(error)) throw new RangeError('a refusal has a number from 4000 to 4999');
-    if (typeof message !== 'string') throw new TypeError('the message of a refusal is a string');
+/** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
+const checkError = (created: Created): Created => {
+  if (created.isOk()) return created;
+  const { error: failure } = created;
+  switch (failure.kind) {
+    case 'id-taken':
+    case 'store-unavailable':
+      return created;
+    case 'plant-refused':
+      if (!isRefusal(failure.error)) {
+        throw new RangeError('a refusal has a number from 4000 to 4999');
+      }
+      if (typeof failure.message !== 'string') {
+        throw new TypeError('the message of a refusal is a string');
+      }
+      return created;
+    default:
+      // Without the types, a repository can return any error.
+      failure satisfies never;
+      throw new TypeError('the kind of an error of a repository is not one of the port');
   }
-  return created;
 };
 
 /**
@@ -32,8 +45,8 @@ const checkRefusal = (created: Created): Created => {
  * its id (rule 2 of the specification's "Create plant"). Creating the same plant again succeeds
  * and changes nothing.
  *
- * Never throws, and rejects for no input. The result rejects only because of a bug in the repository:
- * it rejects, or it refuses a plant without a message or with a number that is not from 4000 to 4999.
+ * Never throws, and rejects for no input. The result rejects only because of a bug in the repository: it rejects,
+ * returns an error of another kind, or refuses a plant without a message or with a number that is not from 4000 to 4999.
  *
  * @param repository - the repository that stores the plant
  * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and optionally a `tag`
@@ -61,7 +74,7 @@ export const createPlant = (
     // ResultAsync.then calls its inner promise's then, so this adds no second wrapper.
     const creating = repository
       .create(plant)
-      .then((created) => checkRefusal(created).map(() => withoutId(plant)));
+      .then((created) => checkError(created).map(() => withoutId(plant)));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // A repository that throws makes the result reject, so that createPlant never throws.
