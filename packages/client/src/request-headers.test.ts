@@ -30,6 +30,11 @@ const headersOf = async (
 describe('headers', () => {
   const trace = { traceparent: '00-1-2-01' };
 
+  it('may be named as a member of every object', async () => {
+    const headers = { constructor: 'a' };
+    expect(await headersOf({ headers })).toEqual([{ ...own, ...headers }]);
+  });
+
   it.each<RequestHeaders>([trace, () => trace, async () => trace])(
     'of the client and of a call are sent, as an object or a function (number %#)',
     async (headers) => {

@@ -7,7 +7,8 @@ import { isFunction } from './untrusted.ts';
 export const mergeHeaders = async (
   sources: readonly unknown[],
 ): Promise<Record<string, string> | undefined> => {
-  const fields: Record<string, string> = {};
+  // Without a prototype, a field may be named `constructor`.
+  const fields = { __proto__: null } as unknown as Record<string, string>;
   try {
     for (const source of sources) {
       const headers = isFunction(source) ? await source() : source;
