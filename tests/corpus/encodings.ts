@@ -111,6 +111,7 @@ export const jsonTypes: readonly string[] = [
   'application/json\t; charset',
   'application/json;;;',
   'application/json; text/plain',
+  'application/json; charset="a, b\\"; c"',
 ];
 
 /** Media types that are not JSON. */
@@ -120,6 +121,7 @@ export const otherTypes: readonly string[] = [
   ['application/problem+json', 'application/json-seq', 'application/x-www-form-urlencoded'],
   ['multipart/form-data; boundary=application/json', 'text/plain; application/json'],
   ['application/json, text/plain', 'application/json,', 'application/json charset=utf-8'],
+  ['application/json; charset=utf-8, application/json; charset=utf-8', 'application/json;,'],
   ['application /json', 'application/ json', '"application/json"', 'application/json\xa0'],
   ['applic\xe4tion/json', 'application\\json', 'application/json/'],
 ].flat();

@@ -80,8 +80,11 @@ const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | und
 const authenticateThrew = (thrown: unknown, token: string): Admission =>
   refuse('internal', { cause: `authenticate threw: ${describeCause(thrown, token)}` });
 
-/** With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). */
-const jsonType = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
+/**
+ * With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). At a comma that is not
+ * quoted, a server joined repeated fields.
+ */
+const jsonType = /^[ \t]*application\/json[ \t]*(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?$/i;
 
 const contentFault = (head: RequestHead, maxBodyBytes: number): Admission | undefined => {
   const { expect, contentType, contentEncoding, contentLength } = head;
