@@ -73,10 +73,16 @@ describe('the log of requests', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 
-  it('does not affect answers if it throws', async () => {
-    const fail = () => {
-      throw new Error('the collector is unavailable');
-    };
+  it.each<[string, () => void]>([
+    [
+      'throws',
+      () => {
+        throw new Error('the collector is unavailable');
+      },
+    ],
+    // An unhandled rejection fails the run.
+    ['rejects', async () => Promise.reject(new Error('the collector is unavailable'))],
+  ])('does not affect answers if it %s', async (_, fail) => {
     const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
     expect((await sendRaw(port, post(7))).status).toBe(200);
     expect((await sendRaw(port, 'hello\r\n\r\n')).status).toBe(400);

@@ -24,7 +24,9 @@ export const loggerOf = (given: Logger | undefined): Logger => {
     }
     return (fields, message) => {
       try {
-        given[level](fields, message);
+        const logged: unknown = given[level](fields, message);
+        // An async logger rejects, which would end the process.
+        if (logged instanceof Promise) logged.catch(() => {});
       } catch {
         // There is no other log to report the exception to.
       }
