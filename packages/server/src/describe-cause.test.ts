@@ -49,6 +49,17 @@ describe('the description of a cause', () => {
     expect(described).not.toContain('s3cr3t');
   });
 
+  it.each([0, 1, 2, 7])('has no token in base64 after %i other bytes', (before) => {
+    const token = 'mF_9.B5f-4.1JqM';
+    const bytes = Buffer.from(`${'x'.repeat(before)}${token}, and more`);
+    for (const encoding of ['base64', 'base64url'] as const) {
+      expect(describeCause(`refused ${bytes.toString(encoding)}`, token)).toBe(
+        'an error that contains the token',
+      );
+    }
+    expect(describeCause('refused a token', token)).toBe('refused a token');
+  });
+
   it('is returned for every value that can be thrown', () => {
     const circle = new Error('round');
     circle.cause = circle;
