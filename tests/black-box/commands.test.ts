@@ -244,7 +244,7 @@ describe('backup and restore', () => {
     await post(host.url, '{"id":2,"name":"b"}');
     const taken = await runCommand(['backup', 'b.db'], { cwd });
     expect(taken.status).toBe(1);
-    expect(taken.stderr).toMatch(/b\.db exists already; name another file, or add --replace/);
+    expect(taken.stderr).toMatch(/b\.db already exists; name another file, or add --replace/);
     const owned = await runCommand(['restore', 'b.db'], { cwd });
     expect(owned.status).toBe(1);
     expect(owned.stderr).toMatch(/is in use.*: stop the host first\n$/);

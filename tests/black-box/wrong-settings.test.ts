@@ -110,7 +110,7 @@ describe('the host', () => {
     ],
     [
       'the database is not a SQLite file',
-      /cannot open the database \(--database, PLANTSTORE_DATABASE\): .*plants\.db is no SQLite database; name another file$/,
+      /cannot open the database \(--database, PLANTSTORE_DATABASE\): .*plants\.db is not a SQLite database; name another file$/,
       async (folder) => {
         await writeFile(join(folder, 'plants.db'), 'buy milk\n'.repeat(100));
         return ['--database', `sqlite:${join(folder, 'plants.db')}`];

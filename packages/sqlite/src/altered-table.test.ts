@@ -19,18 +19,18 @@ const alter = (sql: string) => {
   database.close();
 };
 
-describe('a file whose table of plants was altered', () => {
+describe('a file whose plants table was altered', () => {
   it.each([
     ['trigger', 'CREATE TRIGGER silent BEFORE INSERT ON Plants BEGIN SELECT RAISE(IGNORE); END'],
     ['unique index', 'CREATE UNIQUE INDEX silent ON plants (name)'],
-    ['index that an insert can fail in', 'CREATE INDEX silent ON plants (json(name))'],
-  ])('is refused when it has a %s, and stays as it is', async (_, sql) => {
+    ['index that can make an insert fail', 'CREATE INDEX silent ON plants (json(name))'],
+  ])('is refused and left unchanged when it has a %s', async (_, sql) => {
     alter(sql);
     const before = await readFile(path);
     const error = (await openSqliteRepository({ path }))._unsafeUnwrapErr();
     expect(error).toMatchObject({
       kind: 'table-altered',
-      message: `${path} has "silent" on its table of plants, which changes what is stored; drop it`,
+      message: `${path} has the trigger or index "silent" on its table plants, which can change what is stored; drop it`,
     });
     expect(await readFile(path)).toEqual(before);
   });

@@ -42,7 +42,7 @@ const idsIn = async (path: string) => {
 };
 
 describe('backUpPlants', () => {
-  it('copies every acknowledged plant while creates go on', async () => {
+  it('copies every acknowledged plant while plants are being created', async () => {
     const repository = await openStore();
     const acknowledged: bigint[] = [];
     const create = async (id: bigint) => {
@@ -66,7 +66,7 @@ describe('backUpPlants', () => {
     expect((await readdir(folder)).filter((one) => one.startsWith('backup.db.'))).toEqual([]);
   });
 
-  it('makes a file that a repository opens', async () => {
+  it('creates a file that a repository can open', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     (await backUpPlants({ from, to }))._unsafeUnwrap();
@@ -76,22 +76,22 @@ describe('backUpPlants', () => {
     await copy.close();
   });
 
-  it('replaces no file', async () => {
+  it('does not overwrite an existing file', async () => {
     await (await openStore()).close();
     await writeFile(to, 'mine');
     for (const taken of [to, from]) {
       expect((await backUpPlants({ from, to: taken }))._unsafeUnwrapErr()).toEqual({
         kind: 'exists',
         path: taken,
-        message: `${taken} exists already; name another file`,
+        message: `${taken} already exists; name another file`,
       });
     }
     expect((await stat(to)).size).toBe(4);
   });
 
-  it('replaces no file that is made meanwhile', async () => {
+  it('does not overwrite a file that is created during the backup', async () => {
     const repository = await openStore();
-    // It is copied in several steps, and then checked.
+    // Large enough to be copied in several steps.
     for (let id = 0n; id < 16n; id += 1n) {
       await repository.create({ id, name: 'x'.repeat(2 ** 20) });
     }
@@ -104,17 +104,17 @@ describe('backUpPlants', () => {
     expect(existsSync(`${to}.partial`)).toBe(false);
   });
 
-  it('replaces no link', async () => {
+  it('does not overwrite a symbolic link', async () => {
     await openStore();
     await symlink('nowhere', to);
     expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
   });
 
   it.each(['-wal', '-journal'])(
-    'makes no file beside a %s, which would become a part of it',
+    'creates no file beside a %s file, which SQLite would apply to it',
     async (suffix) => {
       await openStore();
-      await writeFile(to + suffix, 'of a former file');
+      await writeFile(to + suffix, 'of an old file');
       expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
         kind: 'exists',
         path: to + suffix,
@@ -132,7 +132,7 @@ describe('backUpPlants', () => {
     expect(await idsIn(`${to}.partial`)).toEqual(new Set());
   });
 
-  it('fails where a folder has the name of the incomplete copy', async () => {
+  it('fails when the partial path is a folder', async () => {
     await openStore();
     await mkdir(`${to}.partial`);
     expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
@@ -141,28 +141,28 @@ describe('backUpPlants', () => {
     });
   });
 
-  it('removes what an interrupted backup left', async () => {
+  it('removes the partial file of an interrupted backup', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
-    await writeFile(`${to}.partial`, 'half a copy');
+    await writeFile(`${to}.partial`, 'incomplete copy');
     (await backUpPlants({ from, to }))._unsafeUnwrap();
     expect(await idsIn(to)).toEqual(new Set([7n]));
   });
 
-  it('fails where there is no file, or no folder', async () => {
+  it('fails when the database or the folder of the copy does not exist', async () => {
     expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'missing',
-      message: `${from} does not exist`,
+      message: `${from} does not exist; correct the path`,
     });
     await openStore();
-    const away = join(folder, 'no/backup.db');
-    expect((await backUpPlants({ from, to: away }))._unsafeUnwrapErr()).toMatchObject({
+    const inMissingFolder = join(folder, 'no/backup.db');
+    expect((await backUpPlants({ from, to: inMissingFolder }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-open',
       message: expect.stringContaining('does not exist; make it first') as unknown,
     });
   });
 
-  it('makes no backup of a damaged file', async () => {
+  it('does not back up a damaged file', async () => {
     const repository = await openStore();
     for (let id = 0n; id < 100n; id += 1n) await repository.create({ id, name });
     await repository.close();

@@ -7,25 +7,25 @@ import type { BackUpError, BackupPaths, FromBackupWorker } from './backup-protoc
 export type BackUpOptions = {
   /** The database file to copy, relative to the working directory or absolute. */
   readonly from: string;
-  /** Path of the copy. Nothing may have this name yet. */
+  /** Path of the copy. No file may exist there. */
   readonly to: string;
-  /** Called while pages are copied. Default: nothing is called. */
+  /** Called while pages are copied. Default: none. */
   readonly onProgress?: (progress: BackupProgress) => void;
 };
 
-/** How much of a backup is done, in pages of the database. */
+/** Progress of a backup, in database pages. */
 export type BackupProgress = {
-  /** Number of pages that are copied. */
+  /** Number of pages copied so far. */
   readonly copied: number;
   /** Number of pages of the database. */
   readonly total: number;
 };
 
-/** A backup that is whole and on the disk. */
+/** A complete backup, synced to the disk. */
 export type PlantsBackup = {
-  /** Number of plants in it. */
+  /** Number of plants in the backup. */
   readonly plants: number;
-  /** Size of the file, in bytes. */
+  /** Size of the backup, in bytes. */
   readonly size: number;
 };
 
@@ -41,7 +41,7 @@ const backUp = async (
   const worker = new Worker(workerFile, { workerData: paths, execArgv: [], name: 'backup' });
   return new Promise((settle, reject) => {
     worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the backup worker ended')));
+    worker.once('exit', () => reject(new Error('the backup worker exited')));
     worker.on('message', (message: FromBackupWorker) => {
       switch (message.kind) {
         case 'progress':
@@ -56,9 +56,11 @@ const backUp = async (
 };
 
 /**
- * Copies a SQLite file, whether or not a repository has it open. Creates go on meanwhile. The copy has every plant that was
- * acknowledged before it began. It is named `to` once it is complete, checked and on the disk; until then it is `to` with
- * `.partial` added. After an interruption the next backup removes that. A thread of its own does the work.
+ * Copies a database file in a worker thread, while a repository may have it open and create plants. The copy contains every
+ * plant that was acknowledged before the backup started. It is written to `to` with the suffix `.partial`, and renamed to
+ * `to` after an integrity check and a sync. A backup that was interrupted leaves the `.partial` file, which the next backup removes.
+ *
+ * @returns the number of plants and the size of the copy, or the reason why the backup failed
  *
  * @example
  * ```ts

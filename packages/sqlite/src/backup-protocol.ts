@@ -1,15 +1,15 @@
 import type { OpenSqliteError } from './open-error.ts';
 
-/** Why a backup was not made. `path` is the file that is concerned. */
+/** Reason why a backup failed. `path` is the affected file. */
 export type BackUpError = OpenSqliteError | BackUpExists;
 
-/** There is a file of the name of the copy. */
+/** The path of the copy already exists. */
 export type BackUpExists = {
-  /** Tells it from the other errors. */
+  /** Discriminates the error from {@link OpenSqliteError}. */
   readonly kind: 'exists';
   /** The file, as an absolute path. */
   readonly path: string;
-  /** For the operator: what is wrong and what to do about it. */
+  /** Message for the operator: what happened, then what to do. */
   readonly message: string;
 };
 
@@ -17,11 +17,11 @@ export type BackUpExists = {
 export type BackupPaths = {
   readonly from: string;
   readonly to: string;
-  /** What the copy is named until it is whole. */
+  /** Path of the copy until it is complete. */
   readonly partial: string;
 };
 
-/** What the backup worker sends; after `done` and `failed` it ends. */
+/** Messages from the backup worker. It exits after `done` and `failed`. */
 export type FromBackupWorker =
   | { readonly kind: 'progress'; readonly copied: number; readonly total: number }
   | { readonly kind: 'done'; readonly plants: number; readonly size: number }

@@ -12,7 +12,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { pathToFileURL } from 'node:url';
 import type { FromBackupWorker, BackupPaths } from './backup-protocol.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import { syncFolderOf, withoutLinks } from './log-file.ts';
+import { syncFolderOf, resolveLinks } from './log-file.ts';
 import { backup, Database } from './node-sqlite.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
@@ -20,7 +20,7 @@ import { sqliteFailureOf } from './sqlite-failure.ts';
 
 type Progress = (copied: number, total: number) => void;
 
-/** Pages that are copied at a time: 4 MiB. */
+/** Number of pages in one step of the copy: 4 MiB. */
 const rate = 1_024;
 
 const countPlants = (database: Database): number =>
@@ -34,7 +34,7 @@ const tryToRemove = (partial: string): void => {
   try {
     remove(partial);
   } catch {
-    // The backup has failed for the same reason.
+    // The error of the backup is reported instead.
   }
 };
 
@@ -47,9 +47,9 @@ const sync = (path: string): void => {
   }
 };
 
-/** Whether a copy is sound and has as many plants. */
-const isWhole = (path: string, plants: number): boolean => {
-  // Immutable: it has no log, and none is made.
+/** Whether a copy passes the integrity check and has this number of plants. */
+const isComplete = (path: string, plants: number): boolean => {
+  // SQLite opens an immutable database without a WAL file, and creates none.
   const database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
   try {
     const checks = database.prepare('PRAGMA integrity_check').all();
@@ -59,26 +59,26 @@ const isWhole = (path: string, plants: number): boolean => {
   }
 };
 
-const exists = (path: string): FromBackupWorker => ({
+const existsFailure = (path: string): FromBackupWorker => ({
   kind: 'failed',
-  error: { kind: 'exists', path, message: `${path} exists already; name another file` },
+  error: { kind: 'exists', path, message: `${path} already exists; name another file` },
 });
 
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** A file in the way of a copy: of its name, one that SQLite would apply to it, or the source under its first name. */
-const inTheWay = ({ from, to, partial }: BackupPaths): string | undefined =>
-  withoutLinks(from) === withoutLinks(partial)
+/** Returns an existing file that prevents the backup: the copy, a `-wal` or `-journal` file that SQLite would apply to it, or the source at the partial path. */
+const findObstacle = ({ from, to, partial }: BackupPaths): string | undefined =>
+  resolveLinks(from) === resolveLinks(partial)
     ? partial
-    : [to, `${to}-wal`, `${to}-journal`].find(isThere);
+    : [to, `${to}-wal`, `${to}-journal`].find(exists);
 
-/** Names the copy, and replaces nothing. Returns whether it did. */
-const nameCopy = ({ to, partial }: BackupPaths): boolean => {
+/** Moves the complete copy to its path. Returns `false` if a file exists there. */
+const moveToPath = ({ to, partial }: BackupPaths): boolean => {
   try {
     linkSync(partial, to);
   } catch {
-    // Also where the file system has no links.
-    if (isThere(to)) return false;
+    // Either the path exists, or the file system has no hard links.
+    if (exists(to)) return false;
     renameSync(partial, to);
   }
   rmSync(partial, { force: true });
@@ -93,7 +93,7 @@ const copyAndVerify = async (
   const { to, partial } = paths;
   remove(partial);
   let identity: FileIdentity | undefined;
-  // In a transaction: otherwise every commit meanwhile would make the copy begin anew.
+  // A read transaction keeps the snapshot: otherwise each commit would restart the copy.
   source.exec('BEGIN');
   const plants = countPlants(source);
   await backup(source, partial, {
@@ -105,16 +105,16 @@ const copyAndVerify = async (
   });
   identity ??= identityOf(partial);
   sync(partial);
-  if (!isWhole(partial, plants)) {
+  if (!isComplete(partial, plants)) {
     remove(partial);
     return { kind: 'failed', error: unusableFileError(paths.from, { kind: 'damaged' }) };
   }
   if (!isSameFile(identity, identityOf(partial))) {
     return { kind: 'failed', error: unusableFileError(partial, { kind: 'locked' }) };
   }
-  if (!nameCopy(paths)) {
+  if (!moveToPath(paths)) {
     remove(partial);
-    return exists(to);
+    return existsFailure(to);
   }
   syncFolderOf(to);
   return { kind: 'done', plants, size: statSync(to).size };
@@ -123,14 +123,14 @@ const copyAndVerify = async (
 const backUp = async (paths: BackupPaths, onProgress: Progress): Promise<FromBackupWorker> => {
   let source: Database | undefined;
   try {
-    const found = inTheWay(paths);
-    if (found !== undefined) return exists(found);
+    const found = findObstacle(paths);
+    if (found !== undefined) return existsFailure(found);
     const opened = openForReading(paths.from);
     if (opened.isErr()) return { kind: 'failed', error: opened.error };
     source = opened.value;
     return await copyAndVerify(source, paths, onProgress);
   } catch (thrown) {
-    // A damaged copy is one of a damaged file.
+    // A damaged copy means that the source is damaged.
     const isDamaged = sqliteFailureOf(thrown) === 'damaged';
     const error = openErrorOf(isDamaged ? paths.from : paths.partial, thrown);
     if (error === undefined) throw thrown;
@@ -141,10 +141,10 @@ const backUp = async (paths: BackupPaths, onProgress: Progress): Promise<FromBac
   }
 };
 
-const serve = async (port: MessagePort, paths: BackupPaths): Promise<void> => {
-  const tell = (message: FromBackupWorker) => port.postMessage(message);
-  tell(await backUp(paths, (copied, total) => tell({ kind: 'progress', copied, total })));
+const runWorker = async (port: MessagePort, paths: BackupPaths): Promise<void> => {
+  const send = (message: FromBackupWorker) => port.postMessage(message);
+  send(await backUp(paths, (copied, total) => send({ kind: 'progress', copied, total })));
   port.close();
 };
 
-if (parentPort !== null) await serve(parentPort, workerData as BackupPaths);
+if (parentPort !== null) await runWorker(parentPort, workerData as BackupPaths);

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openElsewhere } from '../test/open-elsewhere.ts';
+import { openInOtherProcess } from '../test/open-in-other-process.ts';
 import { schemaVersion } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -35,7 +35,7 @@ const makeDatabase = (path: string, sql: string) => {
   database.close();
 };
 
-/** Makes an empty file that every user may write; what SQLite puts beside it has its mode. */
+/** Creates an empty file that every user may write; SQLite gives the files beside it the same mode. */
 const makeSharedFile = async (path: string) => {
   await writeFile(path, '');
   await chmod(path, 0o666);
@@ -51,16 +51,16 @@ const failToOpen = async (path: string) =>
   (await openSqliteRepository({ path }))._unsafeUnwrapErr();
 
 describe('a file that is not a plant store', () => {
-  it('is refused when it is no database, and stays as it is', async () => {
+  it('is refused and left unchanged when it is not a database', async () => {
     await writeFile(inFolder('plants.db'), 'buy milk\n'.repeat(100));
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
       kind: 'not-a-database',
-      message: expect.stringContaining('is no SQLite database') as unknown,
+      message: expect.stringContaining('is not a SQLite database') as unknown,
     });
     expect(await readFile(inFolder('plants.db'), 'utf8')).toBe('buy milk\n'.repeat(100));
   });
 
-  it('is refused when another application made it, and stays as it is', async () => {
+  it('is refused and left unchanged when it belongs to another application', async () => {
     makeDatabase(inFolder('plants.db'), 'CREATE TABLE notes (text TEXT)');
     const before = await readFile(inFolder('plants.db'));
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
@@ -70,25 +70,25 @@ describe('a file that is not a plant store', () => {
     expect(await readFile(inFolder('plants.db'))).toEqual(before);
   });
 
-  it('is refused when a newer version made it, and stays as it is', async () => {
+  it('is refused and left unchanged when a newer version created it', async () => {
     await makeStore(inFolder('plants.db'));
     makeDatabase(inFolder('plants.db'), `PRAGMA user_version = ${schemaVersion + 1}`);
     const before = await readFile(inFolder('plants.db'));
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
       kind: 'schema-newer',
       message: expect.stringMatching(
-        /schema version 2.*this one knows up to 1: upgrade it/,
+        /schema version 2.*supports schema versions up to 1: upgrade it/,
       ) as unknown,
     });
     expect(await readFile(inFolder('plants.db'))).toEqual(before);
   });
 
-  it('is taken over when it is empty', async () => {
+  it('becomes a plant store when it is empty', async () => {
     await writeFile(inFolder('plants.db'), '');
     await makeStore(inFolder('plants.db'));
   });
 
-  it('is refused when it is a folder, or in a folder that is not there', async () => {
+  it('is refused when it is a folder, or in a folder that does not exist', async () => {
     await mkdir(inFolder('plants.db'));
     expect((await failToOpen(inFolder('plants.db'))).message).toMatch(
       /is a folder, not a file; name a file in it$/,
@@ -98,24 +98,21 @@ describe('a file that is not a plant store', () => {
     );
   });
 
-  it.each([1, 1000, 4096])(
-    'is refused when it is cut short by %i bytes, before a plant is missed',
-    async (missing) => {
-      const path = inFolder('plants.db');
-      await makeStore(path);
-      const bytes = await readFile(path);
-      await writeFile(path, bytes.subarray(0, bytes.length - missing));
-      expect(await failToOpen(path)).toMatchObject({
-        kind: 'damaged',
-        message: expect.stringContaining('is damaged; restore it from a backup') as unknown,
-      });
-      await writeFile(path, bytes);
-      await makeStore(path);
-    },
-  );
+  it.each([1, 1000, 4096])('is refused when it is truncated by %i bytes', async (missing) => {
+    const path = inFolder('plants.db');
+    await makeStore(path);
+    const bytes = await readFile(path);
+    await writeFile(path, bytes.subarray(0, bytes.length - missing));
+    expect(await failToOpen(path)).toMatchObject({
+      kind: 'damaged',
+      message: expect.stringContaining('is damaged; restore it from a backup') as unknown,
+    });
+    await writeFile(path, bytes);
+    await makeStore(path);
+  });
 
   it.each([
-    ['a link to itself', 'loop', /ELOOP/],
+    ['a symbolic link to itself', 'loop', /ELOOP/],
     ['a name that is too long', 'x'.repeat(300), /ENAMETOOLONG/],
     ['in a file', 'file/plants.db', /the folder .*file does not exist/],
   ])('is refused when it is %s', async (_, name, message) => {
@@ -127,15 +124,15 @@ describe('a file that is not a plant store', () => {
     });
   });
 
-  it('is refused when its name has a NUL', async () => {
+  it('is refused when its name contains a NUL byte', async () => {
     expect(await failToOpen(inFolder('nul\0.db'))).toMatchObject({ kind: 'unexpected' });
   });
 
   it.each([
     ['no table', ''],
-    ['a table that keeps an id twice', 'CREATE TABLE plants (id, name, tag)'],
+    ['a table without unique ids', 'CREATE TABLE plants (id, name, tag)'],
     ['a table without tags', 'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT) STRICT'],
-  ])('is refused when it is marked as ours and has %s', async (_, sql) => {
+  ])('is refused when it has our application id and %s', async (_, sql) => {
     const path = inFolder('plants.db');
     await makeStore(path);
     makeDatabase(path, `DROP TABLE plants; ${sql}`);
@@ -150,7 +147,7 @@ describe('a file that is not a plant store', () => {
   it.each(['/dev/null', '/dev/full'])('is refused when it is %s', async (path) => {
     expect(await failToOpen(path)).toMatchObject({
       kind: 'cannot-open',
-      message: `${path} is a device or a pipe, not a file`,
+      message: `${path} is a device or a pipe, not a file; name another file`,
     });
     await expect(stat(`${path}-journal`)).rejects.toThrow('ENOENT');
   });
@@ -164,8 +161,8 @@ describe('a file that is not a plant store', () => {
   });
 });
 
-describe('a file that cannot be used now', () => {
-  it('is refused while this or another process has it', async () => {
+describe('a file that is in use', () => {
+  it('is refused while this or another process has it open', async () => {
     await makeSharedFile(inFolder('plants.db'));
     const repository = (
       await openSqliteRepository({ path: inFolder('plants.db') })
@@ -175,12 +172,12 @@ describe('a file that cannot be used now', () => {
       message: expect.stringContaining('in use, by another process') as unknown,
     };
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject(locked);
-    expect(await openElsewhere(inFolder('plants.db'))).toMatchObject(locked);
+    expect(await openInOtherProcess(inFolder('plants.db'))).toMatchObject(locked);
     await repository.close();
     await makeStore(inFolder('plants.db'));
   });
 
-  it('is opened when the other has it for a moment only', async () => {
+  it('is opened once another program releases it within the lock timeout', async () => {
     const path = inFolder('plants.db');
     await makeStore(path);
     const other = new Database(path);
@@ -193,52 +190,59 @@ describe('a file that cannot be used now', () => {
   });
 
   it.each([
-    ['a link', symlink],
-    ['a second name', link],
-  ])('stays refused to others when this process tries again under %s', async (_, make) => {
-    const path = inFolder('plants.db');
-    await makeSharedFile(path);
-    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-    await make(path, inFolder('other.db'));
-    expect(await failToOpen(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
-    expect(await openElsewhere(path)).toMatchObject({ kind: 'locked' });
-    expect(await openElsewhere(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
-    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
-    await repository.close();
-  });
+    ['a symbolic link', symlink],
+    ['a hard link', link],
+  ])(
+    'remains locked for other processes after this process tries to open it by %s',
+    async (_, make) => {
+      const path = inFolder('plants.db');
+      await makeSharedFile(path);
+      const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+      await make(path, inFolder('other.db'));
+      expect(await failToOpen(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
+      expect(await openInOtherProcess(path)).toMatchObject({ kind: 'locked' });
+      expect(await openInOtherProcess(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
+      expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+      await repository.close();
+    },
+  );
 });
 
-describe.runIf(process.platform !== 'win32')('a folder that cannot be written', () => {
-  it('is named, whether the file is there or not', async () => {
-    await makeStore(inFolder('made.db'));
-    await mkdir(inFolder('locked'));
-    await copyFile(inFolder('made.db'), inFolder('locked/plants.db'));
-    await chmod(inFolder('locked/plants.db'), 0o666);
-    await chmod(inFolder('locked'), 0o555);
-    for (const name of ['locked/plants.db', 'locked/new.db']) {
-      expect(await openElsewhere(inFolder(name))).toMatchObject({
+describe.runIf(process.platform !== 'win32')('a path without write permission', () => {
+  it('is reported as a read-only folder, whether or not the file exists', async () => {
+    await makeStore(inFolder('original.db'));
+    await mkdir(inFolder('read-only'));
+    await copyFile(inFolder('original.db'), inFolder('read-only/plants.db'));
+    await chmod(inFolder('read-only/plants.db'), 0o666);
+    await chmod(inFolder('read-only'), 0o555);
+    for (const name of ['read-only/plants.db', 'read-only/new.db']) {
+      expect(await openInOtherProcess(inFolder(name))).toMatchObject({
         kind: 'read-only',
-        message: expect.stringMatching(/the folder .*locked cannot be written to/) as unknown,
+        message: expect.stringMatching(/the folder .*read-only cannot be written to/) as unknown,
       });
     }
-    await expect(access(inFolder('locked/new.db'))).rejects.toThrow('ENOENT');
-    await chmod(inFolder('locked'), 0o755);
+    await expect(access(inFolder('read-only/new.db'))).rejects.toThrow('ENOENT');
+    await chmod(inFolder('read-only'), 0o755);
   });
 
-  it('is named when it may not even be entered', async () => {
+  it('is reported as a folder that this user may not enter', async () => {
     await mkdir(inFolder('private'), { mode: process.getuid?.() === 0 ? 0o700 : 0o600 });
-    expect(await openElsewhere(inFolder('private/plants.db'))).toMatchObject({
+    expect(await openInOtherProcess(inFolder('private/plants.db'))).toMatchObject({
       kind: 'cannot-open',
-      message: expect.stringMatching(/may not enter the folder .*private$/) as unknown,
+      message: expect.stringMatching(
+        /may not enter the folder .*private; grant it access$/,
+      ) as unknown,
     });
   });
 
-  it('is told from a file that cannot be written', async () => {
+  it('is reported as a read-only file', async () => {
     await makeStore(inFolder('plants.db'));
     await chmod(inFolder('plants.db'), 0o444);
-    expect(await openElsewhere(inFolder('plants.db'))).toMatchObject({
+    expect(await openInOtherProcess(inFolder('plants.db'))).toMatchObject({
       kind: 'read-only',
-      message: expect.stringMatching(/plants\.db cannot be written to$/) as unknown,
+      message: expect.stringMatching(
+        /plants\.db cannot be written to; grant this user write access$/,
+      ) as unknown,
     });
   });
 });

@@ -1,12 +1,12 @@
 import type { NewPlant } from '@plantstore/core';
 
-/** Plants as columns of one value each: a copy to another thread costs by the number of values. */
+/** Plants as four columns, because the cost of a copy to another thread depends on the number of values. */
 export type Batch = {
   readonly ids: BigInt64Array;
-  /** All names joined. Apart from the tags: one plant's name and tag together may be too long for a string. */
+  /** All names joined, without the tags: a plant's name and tag together can exceed the maximum string length. */
   readonly names: string;
   readonly tags: string;
-  /** Lengths of each plant's name and tag, in UTF-16 code units; the tag's is -1 where there is none. */
+  /** Lengths of each plant's name and tag, in UTF-16 code units; -1 for a plant without a tag. */
   readonly lengths: Int32Array;
 };
 

@@ -31,7 +31,7 @@ const overwritePage = async (page: number) => {
 const pages = async () => (await stat(path)).size / pageSize;
 
 describe('checkPlants', () => {
-  it('finds nothing wrong with a sound file, whether or not a repository has it open', async () => {
+  it('finds no damage in an intact file, whether or not a repository has it open', async () => {
     const repository = await openStore();
     const whole = { from: ids[0], to: ids.at(-1), plants: ids.length };
     const open = checkPlants(path)._unsafeUnwrap();
@@ -43,7 +43,7 @@ describe('checkPlants', () => {
     expect(closed.size).toBe((await stat(path)).size);
   });
 
-  it('finds an empty store sound', async () => {
+  it('finds no damage in an empty database', async () => {
     await (await openSqliteRepository({ path }))._unsafeUnwrap().close();
     expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({
       plants: 0,
@@ -52,7 +52,7 @@ describe('checkPlants', () => {
     });
   });
 
-  it('finds a damaged page wherever it is, and every plant of the other pages', async () => {
+  it('finds any damaged page, and every plant of the other pages', async () => {
     await (await openStore()).close();
     const intact = await openFile(path);
     const bytes = await intact.readFile();
@@ -79,12 +79,12 @@ describe('checkPlants', () => {
       await file.write(bytes);
       await file.close();
     }
-    // A page holds some 200 of these plants.
+    // A page contains about 200 of these plants.
     expect(Math.max(...lost)).toBeLessThan(400);
     expect(Math.min(...lost)).toBeGreaterThan(0);
   });
 
-  it('finds what can be read between two damaged pages', async () => {
+  it('finds the readable plants between two damaged pages', async () => {
     await (await openStore()).close();
     for (const page of [4, 12]) await overwritePage(page);
     const { readable, plants } = checkPlants(path)._unsafeUnwrap();
@@ -92,7 +92,7 @@ describe('checkPlants', () => {
     expect(plants).toBeGreaterThan(ids.length - 800);
   });
 
-  it('fails for a file that cannot be read at all', async () => {
+  it('fails for a file that cannot be read', async () => {
     expect(checkPlants(path)).toMatchObject({ error: { kind: 'missing', path } });
     await (await openStore()).close();
     await truncate(path, 3 * pageSize);

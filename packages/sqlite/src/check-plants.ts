@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { logSize, withoutLinks } from './log-file.ts';
+import { logSize, resolveLinks } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
-/** Plants whose ids follow each other in the file. */
+/** Range of ids whose stored plants are all readable. */
 export type IdRange = {
   /** Id of the first plant. */
   readonly from: bigint;
@@ -17,24 +17,24 @@ export type IdRange = {
   readonly plants: number;
 };
 
-/** What a check of a SQLite file found. */
+/** Result of checking a SQLite file. */
 export type PlantsCheck = {
-  /** Number of plants that can be read. */
+  /** Number of readable plants. */
   readonly plants: number;
   /** Size of the file, in bytes. */
   readonly size: number;
-  /** Size of the log beside the file, in bytes; 0 where there is none. */
+  /** Size of the WAL file, in bytes; 0 when it does not exist. */
   readonly logSize: number;
-  /** What is wrong with the file, in the words of SQLite's `integrity_check`, at most 100 lines. Empty for a sound file. */
+  /** Output of SQLite's `integrity_check`, at most 100 lines. Empty for an intact file. */
   readonly damage: readonly string[];
-  /** The plants that can be read, in the order of their ids. One range at most, if the file is sound. */
+  /** Ranges of readable plants, in ascending order of their ids. At most one range for an intact file. */
   readonly readable: readonly IdRange[];
 };
 
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
-/** Whether a read failed because of what is on the disk. Throws again what has another reason. */
+/** Whether a read failed because of damage on the disk. Rethrows any other exception. */
 const isDamage = (thrown: unknown): boolean => {
   const failure = sqliteFailureOf(thrown);
   if (failure === 'damaged' || failure === 'input-output') return true;
@@ -55,19 +55,19 @@ const noLimit = -1;
 
 type ReadOn = { readonly range: IdRange | undefined; readonly isDamaged: boolean };
 
-/** Reads from an id to the last one, or to a damaged page. */
+/** Reads from an id to the last id, or to a damaged page. */
 const readOn = (database: Database, from: bigint, limit: number): ReadOn => {
   let range: IdRange | undefined;
   let next = from;
   try {
-    // Prepared each time: after a failure, the next use of a statement reports it once more.
+    // Prepared for each read: after a failure, the next use of the statement reports it again.
     const select = database.prepare(
       'SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
     );
     select.setReadBigInts(true);
     for (const row of select.iterate(from, limit)) {
       const id = row['id'] as bigint;
-      // A page of another place: its plants are in no order.
+      // A page with content of another page: its ids are out of order.
       if (id < next) return { range, isDamaged: true };
       range = { from: range?.from ?? id, to: id, plants: (range?.plants ?? 0) + 1 };
       next = id + 1n;
@@ -78,7 +78,7 @@ const readOn = (database: Database, from: bigint, limit: number): ReadOn => {
   }
 };
 
-/** The first id after a damaged page from which reading succeeds, or `undefined` where there is none. */
+/** Returns the first readable id after a damaged page; `undefined` when there is none. */
 const nextReadable = (damaged: bigint, isReadable: (id: bigint) => boolean): bigint | undefined => {
   let before = damaged;
   let after = damaged;
@@ -110,18 +110,18 @@ const findReadable = (database: Database): IdRange[] => {
 };
 
 /**
- * Checks a SQLite file, whether or not a repository has it open: with SQLite's `integrity_check`, and by reading every
- * plant. Of a damaged file it finds the ids that can still be read, for `readPlants`. Where pages of several places are damaged,
- * plants between two of them may be missed. It blocks the thread while it reads.
+ * Checks a SQLite file with `integrity_check` and by reading every plant, while a repository may have it open. For a
+ * damaged file, finds the ranges of ids that `readPlants` can still read; it can miss plants between two damaged
+ * pages. Blocks the thread while it reads.
  *
- * @returns what it found, or why the file cannot be read at all
+ * @returns the result of the check, or the reason why the file cannot be read at all
  * @example
  * ```ts
  * import { checkPlants } from '@plantstore/sqlite';
  *
  * const checked = checkPlants('plants.db');
  * if (checked.isErr()) throw new Error(checked.error.message);
- * console.log(checked.value.damage.length === 0 ? 'sound' : checked.value.readable);
+ * console.log(checked.value.damage.length === 0 ? 'intact' : checked.value.readable);
  * ```
  */
 export const checkPlants = (path: string): Result<PlantsCheck, OpenSqliteError> => {
@@ -130,7 +130,7 @@ export const checkPlants = (path: string): Result<PlantsCheck, OpenSqliteError> 
   if (opened.isErr()) return err(opened.error);
   const database = opened.value;
   try {
-    const file = withoutLinks(absolute);
+    const file = resolveLinks(absolute);
     const damage = findDamage(database);
     const readable = findReadable(database);
     return ok({

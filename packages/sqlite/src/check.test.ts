@@ -14,7 +14,7 @@ const openInFolder = async () => {
 };
 
 describe('the check of a SQLite repository', () => {
-  it('is fine where plants can be kept, also among creates, and adds none', async () => {
+  it('succeeds while plants can be stored, and stores none', async () => {
     const { repository } = await openInFolder();
     const results = await Promise.all([
       repository.check(),
@@ -27,20 +27,20 @@ describe('the check of a SQLite repository', () => {
     expect((await repository.create({ id: 0n, name: 'x' })).isOk()).toBe(true);
   });
 
-  it('says that the file is gone, and finds it when it is back', async () => {
+  it('fails when the file was moved away, and succeeds when it is put back', async () => {
     const { repository, path } = await openInFolder();
-    await rename(path, `${path}.away`);
+    await rename(path, `${path}.moved`);
     expect((await repository.check())._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
       reason: expect.stringContaining('was removed or replaced') as unknown,
     });
-    await rename(`${path}.away`, path);
-    // A file that cannot be opened is left alone for a second.
+    await rename(`${path}.moved`, path);
+    // The repository tries to open the file once a second.
     while ((await repository.check()).isErr()) await new Promise(setImmediate);
     expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
   });
 
-  it('says that the repository is closed, and does not open it again', async () => {
+  it('fails when the repository is closed, and does not open it again', async () => {
     const { repository, path } = await openInFolder();
     const checking = [repository.check(), repository.check()];
     const closed = repository.close();

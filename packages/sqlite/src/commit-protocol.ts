@@ -2,27 +2,27 @@ import type { Batch } from './batch.ts';
 import type { FileIdentity } from './file-identity.ts';
 import type { OpenSqliteError } from './open-error.ts';
 
-/** What the commit worker is started with. */
+/** Start parameters of the commit worker. */
 export type WorkerData = {
   readonly path: string;
-  /** The file that it must be, where it was open before. */
+  /** Device and inode that the file must have; `undefined` when it is opened for the first time. */
   readonly identity: FileIdentity | undefined;
-  /** Whether a sync of it failed in the thread before. */
+  /** Whether a sync of the file failed in the previous thread. */
   readonly mustRewrite: boolean;
 };
 
-/** What the worker is told. */
+/** Messages to the commit worker. */
 export type ToWorker =
   { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
 
-/** What the worker tells; after `cannot-open` and `failed` it ends. */
+/** Messages from the commit worker. It exits after `cannot-open` and `failed`. */
 export type FromWorker =
   | { readonly kind: 'opened'; readonly identity: FileIdentity }
   | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
   | {
       readonly kind: 'committed';
       readonly taken: readonly number[];
-      /** Size of the log, where another program has kept it from being emptied for long. */
+      /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
       readonly heldLog: number | undefined;
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly cause: unknown }
@@ -30,6 +30,6 @@ export type FromWorker =
       readonly kind: 'failed';
       readonly reason: string;
       readonly cause: unknown;
-      /** Whether the disk may lack what was written since the last sync that succeeded. */
+      /** Whether writes since the last successful sync may be missing from the disk. */
       readonly mustRewrite: boolean;
     };

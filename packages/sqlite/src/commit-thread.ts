@@ -9,19 +9,19 @@ import type { OpenSqliteError } from './open-error.ts';
 /** The indexes of the plants whose ids are taken; the others are committed. */
 export type CommitResult = Result<ReadonlySet<number>, StoreUnavailable>;
 
-/** A thread of its own that owns the database, so that no fsync holds up the event loop. */
+/** A worker thread that owns the database, so that fsync does not block the event loop. */
 export type CommitThread = {
   readonly identity: FileIdentity;
-  /** Whether the thread has ended, by itself or because it was closed. */
-  readonly hasEnded: () => boolean;
-  /** Whether a sync failed: the next thread must write again what may not be on the disk. */
+  /** Whether the thread has exited. */
+  readonly hasExited: () => boolean;
+  /** Whether a sync failed: the next thread must rewrite the data that may be missing from the disk. */
   readonly mustRewrite: () => boolean;
-  /** One at a time. */
+  /** Commits a batch. The caller waits for each batch before the next one. */
   readonly commit: (plants: readonly NewPlant[]) => Promise<CommitResult>;
   readonly close: () => Promise<void>;
 };
 
-// Beside this file stands the worker: as it was written, or as it was built.
+// The worker is beside this file, as TypeScript source or as build output.
 const workerFile = new URL(
   import.meta.url.endsWith('.ts') ? './commit-worker.ts' : './commit-worker.js',
   import.meta.url,
@@ -30,80 +30,80 @@ const workerFile = new URL(
 const unavailable = (reason: string, cause: unknown): CommitResult =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
-const resultOf = (told: FromWorker): CommitResult => {
-  switch (told.kind) {
+const resultOf = (reply: FromWorker): CommitResult => {
+  switch (reply.kind) {
     case 'committed':
-      return ok(new Set(told.taken));
+      return ok(new Set(reply.taken));
     case 'refused':
     case 'failed':
-      return unavailable(told.reason, told.cause);
+      return unavailable(reply.reason, reply.cause);
     case 'opened':
     case 'cannot-open':
-      throw new Error(`the commit worker said "${told.kind}" to a batch`);
+      throw new Error(`unexpected reply "${reply.kind}" from the commit worker`);
   }
 };
 
-/** The thread ended before it had opened the file. */
+/** The error for a thread that exited before it opened the file. */
 const startError = (path: string, cause: unknown): OpenSqliteError => {
-  const reason = cause instanceof Error ? cause.message : 'its thread ended';
+  const reason = cause instanceof Error ? cause.message : 'its worker thread exited';
   return { kind: 'unexpected', path, message: `${path} cannot be opened: ${reason}`, cause };
 };
 
-/** Starts the thread and opens the file in it. */
+/** Starts a worker thread that opens the file. */
 export const startCommitThread = async (
   data: WorkerData,
   onHeldLog: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> => {
   const worker = new Worker(workerFile, { workerData: data, execArgv: [], name: 'plantstore' });
-  let ended = false;
+  let hasExited = false;
   let crash: unknown;
   let mustRewrite = false;
-  let hear: (told: FromWorker | undefined) => void = () => {};
-  worker.on('message', (told: FromWorker) => hear(told));
-  // Without a listener, what the worker throws would end this process.
+  let onReply: (reply: FromWorker | undefined) => void = () => {};
+  worker.on('message', (reply: FromWorker) => onReply(reply));
+  // Without a listener, an exception in the worker would end this process.
   worker.on('error', (thrown) => {
     crash = thrown;
   });
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      ended = true;
-      hear(undefined);
+      hasExited = true;
+      onReply(undefined);
       resolve();
     });
   });
 
-  /** The next thing the worker tells, or `undefined` when it ends without a word. */
-  const nextMessage = async (): Promise<FromWorker | undefined> =>
-    ended ? undefined : new Promise((resolve) => void (hear = resolve));
+  /** Resolves to the next message from the worker, or `undefined` when it exits without one. */
+  const nextReply = async (): Promise<FromWorker | undefined> =>
+    hasExited ? undefined : new Promise((resolve) => void (onReply = resolve));
 
-  const first = await nextMessage();
+  const first = await nextReply();
   if (first?.kind === 'cannot-open') return err(first.error);
   if (first?.kind !== 'opened') return err(startError(data.path, crash));
-  // An open repository alone does not keep a process alive; a create on its way does.
+  // Only a create in flight keeps the process alive, not an open repository.
   worker.unref();
 
   return ok({
     identity: first.identity,
-    hasEnded: () => ended,
+    hasExited: () => hasExited,
     mustRewrite: () => mustRewrite,
     async commit(plants) {
       const batch = toBatch(plants);
       worker.ref();
-      const answer = nextMessage();
+      const received = nextReply();
       worker.postMessage({ kind: 'commit', batch } satisfies ToWorker);
-      const told = await answer;
-      if (told === undefined) return unavailable('the commit worker crashed', crash);
-      // It gives the file up first, so that the next thread can have it.
-      if (told.kind === 'failed') {
-        ({ mustRewrite } = told);
+      const reply = await received;
+      if (reply === undefined) return unavailable('the commit worker crashed', crash);
+      // The worker must release the file before the next thread opens it.
+      if (reply.kind === 'failed') {
+        ({ mustRewrite } = reply);
         await exited;
       }
       worker.unref();
-      if (told.kind === 'committed' && told.heldLog !== undefined) onHeldLog(told.heldLog);
-      return resultOf(told);
+      if (reply.kind === 'committed' && reply.heldLog !== undefined) onHeldLog(reply.heldLog);
+      return resultOf(reply);
     },
     async close() {
-      if (ended) return;
+      if (hasExited) return;
       worker.ref();
       worker.postMessage({ kind: 'close' } satisfies ToWorker);
       await exited;

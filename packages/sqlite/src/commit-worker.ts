@@ -3,23 +3,23 @@ import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
 import { rewriteTail } from './log-file.ts';
-import { type LogWatch, watchLog } from './log-watch.ts';
+import { type Checkpointer, createCheckpointer } from './checkpointer.ts';
 import { unusableFileError, openErrorOf } from './open-error.ts';
 import type { OwnedDatabase } from './owned-database.ts';
-import { guardPathOf } from './owner-guard.ts';
+import { ownerLockPathOf } from './owner-lock.ts';
 import { createPlantsTable, type PlantsTable } from './plants-table.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
-import { whileAlone } from './while-alone.ts';
+import { withExclusiveLock } from './exclusive-lock.ts';
 
 type Opened = {
   readonly database: OwnedDatabase;
-  /** The path of the database, without links. */
+  /** The path of the database, with symbolic links resolved. */
   readonly file: string;
   readonly table: PlantsTable;
-  readonly log: LogWatch;
+  readonly checkpointer: Checkpointer;
   readonly identity: FileIdentity;
-  /** Says which of the files that hold the plants is no longer under its name, if any. */
-  readonly missing: () => string | undefined;
+  /** Returns a message when the database, or a file that belongs to it, was removed or replaced. */
+  readonly findReplaced: () => string | undefined;
 };
 
 type CannotOpen = Extract<FromWorker, { readonly kind: 'cannot-open' }>;
@@ -29,39 +29,41 @@ const replaced = (path: string): CannotOpen => ({
   error: unusableFileError(path, { kind: 'replaced' }),
 });
 
-/** Takes charge of a database that was opened, if it is the file that the name still means. */
-const own = (
+/** Prepares an open database for commits, if its path still refers to the same file. */
+const prepare = (
   database: OwnedDatabase,
-  { path, identity: before }: WorkerData,
+  { path, identity: expected }: WorkerData,
 ): Opened | CannotOpen => {
   const identity = identityOf(path);
-  const isIt = identity !== undefined && (before === undefined || isSameFile(before, identity));
-  if (!isIt) return replaced(path);
+  const isExpected =
+    identity !== undefined && (expected === undefined || isSameFile(expected, identity));
+  if (!isExpected) return replaced(path);
   const file = database.location() ?? path;
-  // Plants of the last commits are in the log alone. In the others are the locks that other programs respect.
-  const beside = [`${file}-wal`, `${file}-shm`, guardPathOf(file)].map((name) => ({
+  // The WAL file alone contains the latest plants; the other files contain the locks.
+  const companions = [`${file}-wal`, `${file}-shm`, ownerLockPathOf(file)].map((name) => ({
     name,
     identity: identityOf(name),
   }));
-  const missing = () => {
+  const findReplaced = () => {
     if (!isSameFile(identity, identityOf(path))) return replaced(path).error.message;
-    const gone = beside.find((one) => !isSameFile(one.identity, identityOf(one.name)));
+    const gone = companions.find((one) => !isSameFile(one.identity, identityOf(one.name)));
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
-  const log = watchLog(database, file);
-  return { database, file, table: createPlantsTable(database), log, identity, missing };
+  const checkpointer = createCheckpointer(database, file);
+  const table = createPlantsTable(database);
+  return { database, file, table, checkpointer, identity, findReplaced };
 };
 
 const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
   const { path, identity, mustRewrite } = data;
   if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);
-  // The inode of a file that was removed is soon that of the next one: it must be a store, too.
+  // A new file can reuse the inode of a removed one, so the content must be a plant store, too.
   const database = openDatabaseFile(path, { mayBeNew: identity === undefined, mustRewrite });
   if ('kind' in database) return { kind: 'cannot-open', error: unusableFileError(path, database) };
   try {
-    const owned = own(database, data);
-    if ('kind' in owned) database.close();
-    return owned;
+    const prepared = prepare(database, data);
+    if ('kind' in prepared) database.close();
+    return prepared;
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -78,18 +80,18 @@ const openOnce = (data: WorkerData): Opened | CannotOpen => {
   }
 };
 
-/** How long another program may still have the file when it is opened, in milliseconds. */
-const lockPatienceMs = 500;
+/** Time to wait for another program that has the file locked, in milliseconds. */
+const lockTimeoutMs = 500;
 
 /**
- * SQLite's own busy timeout would wait with a lock in hand: of two that open one new file, each would
- * wait for the other.
+ * Opens the file, and retries while it is locked. SQLite's busy timeout would keep a lock during the wait:
+ * two processes that open one new file at the same time would then wait for each other.
  */
 const open = (data: WorkerData): Opened | CannotOpen => {
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  const giveUpAt = performance.now() + lockPatienceMs;
+  const deadline = performance.now() + lockTimeoutMs;
   let opened = openOnce(data);
-  while ('kind' in opened && opened.error.kind === 'locked' && performance.now() < giveUpAt) {
+  while ('kind' in opened && opened.error.kind === 'locked' && performance.now() < deadline) {
     Atomics.wait(sleeper, 0, 0, 10 + Math.random() * 20);
     opened = openOnce(data);
   }
@@ -105,72 +107,72 @@ const failed = (reason: string): Failed => ({
   mustRewrite: false,
 });
 
-/** What an exception of SQLite means for a batch; throws one that is a fault of ours. */
-const failureBy = (cause: unknown): Extract<FromWorker, { reason: string }> => {
+/** Returns the reply for an exception from SQLite; rethrows any other exception, which is a bug. */
+const failureOf = (cause: unknown): Extract<FromWorker, { reason: string }> => {
   const failure = sqliteFailureOf(cause);
   if (failure === undefined) throw cause;
   const reason = `the database cannot be written: ${failure}`;
-  // On a full disk, and while another program writes, the connection is as good as before.
+  // After a full disk or a lock timeout, the connection remains usable.
   if (failure === 'disk-full' || failure === 'locked') return { kind: 'refused', reason, cause };
   return { kind: 'failed', reason, cause, mustRewrite: failure === 'input-output' };
 };
 
 const commit = (
-  { table, log, missing }: Opened,
+  { table, checkpointer, findReplaced }: Opened,
   { batch }: ToWorker & { kind: 'commit' },
 ): FromWorker => {
   try {
     const created = table.createAll(batch);
     if (created.kind === 'table-altered')
       return failed('another program altered the schema of the database');
-    // A plant in a file that no name leads to is not kept.
-    const reason = missing();
+    // After a restart, plants in a file that was removed or replaced would be missing.
+    const reason = findReplaced();
     return reason === undefined
-      ? { kind: 'committed', taken: created.taken, heldLog: log.measure() }
+      ? { kind: 'committed', taken: created.taken, heldLog: checkpointer.measure() }
       : failed(reason);
   } catch (cause) {
-    return failureBy(cause);
+    return failureOf(cause);
   }
 };
 
-/** Returns the failure of a checkpoint after which the connection cannot be trusted. */
-const checkpoint = ({ log }: Opened): Failed | undefined => {
+/** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
+const checkpoint = ({ checkpointer }: Opened): Failed | undefined => {
   try {
-    log.checkpointIfDue();
+    checkpointer.checkpointIfDue();
     return undefined;
   } catch (cause) {
-    const failure = failureBy(cause);
-    // What was refused stays in the log.
+    const failure = failureOf(cause);
+    // After any other failure, the plants remain in the WAL file.
     return failure.kind === 'failed' ? failure : undefined;
   }
 };
 
 const tryToRewriteTail = ({ database, file }: Opened): void => {
   try {
-    // Where another program has the file, closing leaves the log.
-    whileAlone(database, () => rewriteTail(file));
+    // While another program has the file open, closing keeps the WAL file.
+    withExclusiveLock(database, () => rewriteTail(file));
   } catch {
-    // Closing fails for the same reason, and leaves the log.
+    // Closing fails for the same reason, and keeps the WAL file.
   }
 };
 
 /**
- * Empties the log into the file, also where that has another name by now. SQLite would leave the log
- * then: the moved file would miss plants, and a file that takes its place would be given them.
+ * Runs a checkpoint that truncates the WAL file, also when the database file was renamed. On close, SQLite would then
+ * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them.
  */
-const emptyLog = (opened: Opened, failure: Failed | undefined): void => {
-  const { database, missing } = opened;
+const truncateLog = (opened: Opened, failure: Failed | undefined): void => {
+  const { database, findReplaced } = opened;
   try {
     if (failure !== undefined) throw failure.cause;
-    // A program that reads is not waited for.
+    // Readers are not waited for.
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // What cannot be written now stays in the log. Closing tries again.
-    if (missing() === undefined) tryToRewriteTail(opened);
+    // The plants remain in the WAL file. Closing the database tries again.
+    if (findReplaced() === undefined) tryToRewriteTail(opened);
   }
 };
 
-const serve = (port: MessagePort, data: WorkerData): void => {
+const runWorker = (port: MessagePort, data: WorkerData): void => {
   const opened = open(data);
   if ('kind' in opened) {
     port.postMessage(opened);
@@ -178,7 +180,7 @@ const serve = (port: MessagePort, data: WorkerData): void => {
   }
   let failedCheckpoint: Failed | undefined;
   const end = () => {
-    emptyLog(opened, failedCheckpoint);
+    truncateLog(opened, failedCheckpoint);
     opened.database.close();
     port.close();
   };
@@ -187,13 +189,13 @@ const serve = (port: MessagePort, data: WorkerData): void => {
       end();
       return;
     }
-    const told = failedCheckpoint ?? commit(opened, message);
-    port.postMessage(told);
-    if (told.kind === 'failed') end();
-    // The next batch has the failure: this one is on the disk.
+    const reply = failedCheckpoint ?? commit(opened, message);
+    port.postMessage(reply);
+    if (reply.kind === 'failed') end();
+    // The next batch reports the failure: the plants of this batch are on the disk.
     else failedCheckpoint = checkpoint(opened);
   });
   port.postMessage({ kind: 'opened', identity: opened.identity });
 };
 
-if (parentPort !== null) serve(parentPort, workerData as WorkerData);
+if (parentPort !== null) runWorker(parentPort, workerData as WorkerData);

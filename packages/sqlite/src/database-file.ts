@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { hasForeignLog } from './foreign-log.ts';
-import { logSize, rewriteLog, rewriteTail, syncLog, withoutLinks } from './log-file.ts';
+import { logSize, rewriteLog, rewriteTail, syncLog, resolveLinks } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
-import { takeGuard } from './owner-guard.ts';
+import { acquireOwnerLock } from './owner-lock.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
-import { whileAlone } from './while-alone.ts';
+import { withExclusiveLock } from './exclusive-lock.ts';
 
-/** "Plnt": marks a file as ours (PRAGMA application_id). */
+/** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
 
-/** Each statement list takes a file from the schema version of its index to the next one. */
+/** The statements at each index migrate a file from that schema version to the next one. */
 const migrations = [
   'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
 ] as const;
@@ -18,7 +18,7 @@ const migrations = [
 /** The schema version that this package writes (PRAGMA user_version). */
 export const schemaVersion = migrations.length;
 
-/** A file that SQLite would open, but that is not ours to write, or not whole. */
+/** Reason why a file cannot be used as a plant store, although SQLite reported no error. */
 export type UnusableFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'cannot-open' }
@@ -41,15 +41,15 @@ const migrate = (database: Database, from: number): void => {
   database.exec('COMMIT');
 };
 
-/** In a table that was made otherwise, an id could be there twice, or a result be wrong. */
-export const hasItsTable = (database: Database): boolean => {
+/** Whether the table was created by this package. In any other table, ids may not be unique. */
+export const hasExpectedTable = (database: Database): boolean => {
   const sql = "SELECT sql FROM sqlite_schema WHERE name = 'plants'";
-  // A migration that alters the table changes this, too.
+  // A migration that alters the table must change this comparison.
   return database.prepare(sql).get()?.['sql'] === migrations[0];
 };
 
-/** The name of a trigger or an index on the table: either can make an insert do nothing, or fail. */
-const alterationOf = (database: Database): string | undefined => {
+/** Returns the name of a trigger or index on the table: either can ignore an insert or make it fail. */
+const findTriggerOrIndex = (database: Database): string | undefined => {
   const sql =
     "SELECT name FROM sqlite_schema WHERE tbl_name = 'plants' COLLATE NOCASE AND type IN ('trigger', 'index')";
   const name = database.prepare(sql).get()?.['name'];
@@ -57,24 +57,24 @@ const alterationOf = (database: Database): string | undefined => {
 };
 
 /**
- * Whether a database file has fewer bytes than its header says, as a copy that broke off has. Where only
- * the last page is cut, SQLite opens the file and misses plants without a word.
+ * Whether a database file is shorter than its header states, as after an interrupted copy. SQLite opens a
+ * file whose last page is truncated without an error, and plants are missing.
  */
-export const isCutShort = (database: Database, path: string): boolean => {
+export const isTruncated = (database: Database, path: string): boolean => {
   const pages = readInteger(database, 'PRAGMA page_count');
   return statSync(path).size < pages * readInteger(database, 'PRAGMA page_size');
 };
 
-/** What is known of a file before it is opened. */
+/** Expected state of a file that is opened. */
 export type Expected = {
-  /** Whether it may be a new one. */
+  /** Whether the file may be new. */
   readonly mayBeNew: boolean;
-  /** Whether a sync of it failed in this process, and what was written since must be written again. */
+  /** Whether a sync of the file failed in this process, so that its WAL file must be rewritten. */
   readonly mustRewrite: boolean;
 };
 
-/** Why a file is neither a store of this version or an older one, nor a new one that may be there. */
-export const unusableBecause = (
+/** Returns why a file is not a plant store of this or an older version, nor a permitted new file. */
+export const findUnusable = (
   database: Database,
   { mayBeNew }: Pick<Expected, 'mayBeNew'>,
 ): UnusableFile | undefined => {
@@ -89,39 +89,39 @@ export const unusableBecause = (
 };
 
 const alteredTable = (database: Database): UnusableFile | undefined => {
-  if (!hasItsTable(database)) return { kind: 'damaged' };
-  const by = alterationOf(database);
+  if (!hasExpectedTable(database)) return { kind: 'damaged' };
+  const by = findTriggerOrIndex(database);
   return by === undefined ? undefined : { kind: 'table-altered', by };
 };
 
-const makeOurs = (database: Database): void => {
+const configureAndMigrate = (database: Database): void => {
   database.exec('PRAGMA journal_mode = WAL');
-  // FULL: a commit returns once it is on the disk; with NORMAL a power cut loses acknowledged plants.
+  // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA synchronous = FULL');
   const version = readInteger(database, 'PRAGMA user_version');
   if (version < schemaVersion) migrate(database, version);
 };
 
-/** Begins to use the log, with locks that several programs can share: the first of them decides. */
+/** Runs WAL recovery by a first read, in normal locking mode, so that other programs can share the file. */
 const recoverLog = (database: Database): void =>
   database.exec('SELECT count(*) FROM sqlite_schema');
 
-/** Makes durable what SQLite finds in the log, before a plant of it is served: it may be in memory alone. */
-const makeLogDurable = (database: Database, path: string, mustBeAlone: boolean): void => {
-  const alone = whileAlone(database, () => {
+/** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
+const makeLogDurable = (database: Database, path: string, requireExclusive: boolean): void => {
+  const run = withExclusiveLock(database, () => {
     try {
       rewriteLog(path);
       rewriteTail(path);
       syncLog(path);
     } catch (thrown) {
-      // Closing the database syncs the log and moves it into the file: this sync must not be an empty one.
+      // Closing the database syncs the WAL file and runs a checkpoint. That sync must write every page again.
       rewriteLog(path);
       throw thrown;
     }
   });
-  if (alone.kind === 'done') return;
-  if (mustBeAlone) throw alone.cause;
-  // Other programs can still read, and move the log into the file, but not write to the log.
+  if (run.kind === 'done') return;
+  if (requireExclusive) throw run.cause;
+  // Other programs can still read and run checkpoints, but not write to the WAL file.
   database.exec('BEGIN IMMEDIATE');
   try {
     rewriteLog(path);
@@ -132,21 +132,21 @@ const makeLogDurable = (database: Database, path: string, mustBeAlone: boolean):
 };
 
 /**
- * Whether another connection has a file of several names: it may be under another name, with another log. Of the same
- * process, it makes reading fail, because the two share what SQLite keeps of the log in memory.
+ * Whether another connection has opened the file under another hard link, and so with another WAL file. A connection in
+ * this process makes reads fail, because both share one wal-index.
  */
 const isOpenUnderAnotherName = (database: Database, path: string): boolean => {
   if (statSync(path).nlink < 2) return false;
   try {
     recoverLog(database);
-    return whileAlone(database, () => {}).kind === 'busy';
+    return withExclusiveLock(database, () => {}).kind === 'busy';
   } catch (thrown) {
     if (sqliteFailureOf(thrown) === 'input-output') return true;
     throw thrown;
   }
 };
 
-/** How long a commit waits for another program that writes, in milliseconds. */
+/** Time that a commit waits for a write lock, in milliseconds. */
 const busyTimeoutMs = 2_000;
 
 const prepareFile = (
@@ -157,11 +157,11 @@ const prepareFile = (
   if (isOpenUnderAnotherName(database, path)) return { kind: 'locked' };
   recoverLog(database);
   if (hadLog) makeLogDurable(database, path, mustRewrite);
-  const unusable = unusableBecause(database, { mayBeNew });
+  const unusable = findUnusable(database, { mayBeNew });
   if (unusable !== undefined) return unusable;
-  // Pages that are still in the log count, too, and need not be in the file.
-  if (!hadLog && isCutShort(database, path)) return { kind: 'damaged' };
-  makeOurs(database);
+  // With a WAL file, the last pages can be in it alone.
+  if (!hadLog && isTruncated(database, path)) return { kind: 'damaged' };
+  configureAndMigrate(database);
   database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
   const altered = alteredTable(database);
   if (altered !== undefined) return altered;
@@ -172,13 +172,13 @@ const prepareFile = (
 
 const openOwned = (
   file: string,
-  guard: Database,
+  ownerLock: Database,
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
-  // SQLite would move it into the file.
+  // SQLite would copy its pages into the database file.
   if (hasForeignLog(file)) return { kind: 'log-of-another-file', log: `${file}-wal` };
   const hadLog = logSize(file) > 0;
-  const database = new OwnedDatabase(file, guard);
+  const database = new OwnedDatabase(file, ownerLock);
   try {
     const unusable = prepareFile(database, file, { ...expected, hadLog });
     if (unusable === undefined) return database;
@@ -191,26 +191,26 @@ const openOwned = (
 };
 
 /**
- * Opens a plant store's file as its one owner, and makes or migrates its schema. Other programs can read the file
- * meanwhile. Throws what node:sqlite throws; leaves nothing open then, and no content changed in a file that is not ours.
- * Nothing but SQLite opens and closes the file, except while no other connection has it: closing it would give up the
- * locks that every connection of this process has on it (sqlite.org/howtocorrupt.html §2.2).
+ * Opens a database file as its only owner, and creates or migrates its schema. Other programs can read the file.
+ * Throws the exceptions of node:sqlite. After an error, nothing is open, and the content of a file that is not a plant
+ * store is unchanged. Only SQLite opens and closes the file while another connection has it: a POSIX close releases all
+ * locks of this process on the file (sqlite.org/howtocorrupt.html §2.2).
  */
 export const openDatabaseFile = (
   path: string,
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
-  const file = withoutLinks(path);
+  const file = resolveLinks(path);
   const found = statSync(file, { throwIfNoEntry: false });
-  // SQLite would make files beside it.
+  // SQLite would create files beside a device or a pipe.
   if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
-  const guard = takeGuard(file);
+  const ownerLock = acquireOwnerLock(file);
   try {
-    const opened = openOwned(file, guard, expected);
-    if ('kind' in opened && guard.isOpen) guard.close();
+    const opened = openOwned(file, ownerLock, expected);
+    if ('kind' in opened && ownerLock.isOpen) ownerLock.close();
     return opened;
   } catch (thrown) {
-    if (guard.isOpen) guard.close();
+    if (ownerLock.isOpen) ownerLock.close();
     throw thrown;
   }
 };

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-const program = fileURLToPath(new URL('../test/on-full-ext4.ts', import.meta.url));
+const program = fileURLToPath(new URL('../test/run-on-full-ext4.ts', import.meta.url));
 
-/** Runs the program in namespaces of its own: no mount and no process outlives it. */
+/** Runs the program in separate mount and PID namespaces, which end with it. */
 const runOnExt4 = async (end: string): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
@@ -19,18 +19,18 @@ const runOnExt4 = async (end: string): Promise<string> => {
   return (await promisify(execFile)('unshare', command, options)).stdout;
 };
 
-const mayMountExt4 = async (): Promise<boolean> =>
+const canMountExt4 = async (): Promise<boolean> =>
   runOnExt4('only mount').then(
     () => true,
     () => false,
   );
 
-describe('no acknowledged plant is missing after failed syncs on a real ext4', () => {
+describe('after failed syncs on ext4, no acknowledged plant is missing', () => {
   it.for([
     ['kill -9', 'kill'],
     ['closing', 'close'],
-  ] as const)('and %s', async ([, end], { skip }) => {
-    skip(!(await mayMountExt4()), 'this machine lets its user mount no ext4 image');
+  ] as const)('after %s', async ([, end], { skip }) => {
+    skip(!(await canMountExt4()), 'this user cannot mount an ext4 image on this machine');
     const output = await runOnExt4(end);
     console.log(`ext4, ${end}: ${output}`);
     expect(JSON.parse(output)).toEqual({

@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const run = promisify(execFile);
 
 it(
-  'whatever goes wrong between and within steps, the store answers as a Map would',
+  'the results agree with a Map while faults occur between and during creates',
   {
     timeout: 120_000,
   },
@@ -28,8 +28,8 @@ it(
     const { stdout } = await (isSmall
       ? onSmallDisk(folder, [process.execPath, ...program])
       : run(process.execPath, program));
-    console.log(`faults${isSmall ? ', the full disk among them' : ''}: ${stdout}`);
-    const told = JSON.parse(stdout) as Record<string, number>;
-    expect(Object.values(told).every((times) => times > 100)).toBe(true);
+    console.log(`faults${isSmall ? ', with a full disk' : ''}: ${stdout}`);
+    const counts = JSON.parse(stdout) as Record<string, number>;
+    expect(Object.values(counts).every((times) => times > 100)).toBe(true);
   },
 );

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 
-/** Which file a name means; it may come to mean another one. */
+/** Identifies a file independently of its path. */
 export type FileIdentity = { readonly device: bigint; readonly inode: bigint };
 
-/** The file of this name, or `undefined` where none is to be found, or none may be looked for. */
+/** Returns the identity of the file at a path, or `undefined` when it is missing or inaccessible. */
 export const identityOf = (path: string): FileIdentity | undefined => {
   try {
     const { dev, ino } = statSync(path, { bigint: true });

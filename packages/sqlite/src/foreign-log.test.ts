@@ -29,13 +29,13 @@ const plants = (from: number, to: number, name = 'x'.repeat(100)) =>
 const createAll = async (store: SqliteRepository, from: number, to: number, name?: string) =>
   Promise.all(plants(from, to, name).map(async (plant) => store.create(plant)));
 
-/** The files of an open store are what a `kill -9` leaves. */
+/** Copies the files of an open store, which are the same after a `kill -9`. */
 const copyKilled = async (from: string, to: string) => {
   await copyFile(from, to);
   await copyFile(`${from}-wal`, `${to}-wal`);
 };
 
-/** How many plants the store has, of those with these ids. */
+/** Counts the plants with these ids in the store. */
 const countPlants = async (path: string, from: number, to: number) => {
   const store = await open(path);
   const results = await createAll(store, from, to, 'other');
@@ -54,8 +54,8 @@ const expectRefusal = async (path: string) => {
   expect([await readFile(path), await readFile(`${path}-wal`)]).toEqual(before);
 };
 
-describe('a log of another file', () => {
-  it('is refused beside a larger file, which opens without it', async () => {
+describe('a WAL file of another database', () => {
+  it('is refused beside a larger file, which opens after its removal', async () => {
     const store = await open(inFolder('small.db'));
     await createAll(store, 0, 10);
     const other = await open(inFolder('large.db'));
@@ -85,8 +85,8 @@ describe('a log of another file', () => {
   });
 });
 
-describe('the own log of a file', () => {
-  it('brings every plant of a new store into a file of one page', async () => {
+describe('the WAL file of a database', () => {
+  it('restores every plant of a new store whose file has one page', async () => {
     const store = await open(inFolder('plants.db'));
     await createAll(store, 0, 500);
     expect((await stat(inFolder('plants.db'))).size).toBe(4_096);
@@ -95,7 +95,7 @@ describe('the own log of a file', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 500)).toBe(500);
   });
 
-  it('is no foreign one of a file that is not there yet', async () => {
+  it('is accepted when the database file does not exist yet', async () => {
     const store = await open(inFolder('plants.db'));
     await createAll(store, 0, 500);
     await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
@@ -103,7 +103,7 @@ describe('the own log of a file', () => {
     expect(hasForeignLog(inFolder('new.db'))).toBe(false);
   });
 
-  it('brings every plant into a file that has pages', async () => {
+  it('restores every plant beside a file with several pages', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
     await createAll(first, 0, 1_000);
@@ -115,7 +115,7 @@ describe('the own log of a file', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 1_500)).toBe(1_500);
   });
 
-  it('may have a torn tail, which is not counted', async () => {
+  it('may end in a torn frame, which is ignored', async () => {
     const store = await open(inFolder('plants.db'));
     await createAll(store, 0, 500);
     await store.create({ id: 500n, name: 'x'.repeat(50_000) });
@@ -125,7 +125,7 @@ describe('the own log of a file', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 501)).toBe(500);
   });
 
-  it('may begin anew after a checkpoint, before frames of earlier commits', async () => {
+  it('may be reset by a checkpoint, with frames of earlier commits after its end', async () => {
     const path = inFolder('plants.db');
     await (await open(path)).close();
     const database = new Database(path);
@@ -142,7 +142,7 @@ describe('the own log of a file', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 350)).toBe(350);
   });
 
-  it('lacks the page at 1 GiB, which SQLite leaves out', async () => {
+  it('may lack the lock-byte page at 1 GiB', async () => {
     const path = inFolder('plants.db');
     await (await open(path)).close();
     const pages = 2 ** 30 / 4_096;
@@ -160,7 +160,7 @@ describe('the own log of a file', () => {
   });
 });
 
-it('a file that its owner writes to is locked, whatever its log looks like meanwhile', async () => {
+it('reports locked for a file to which its owner is writing', async () => {
   const path = inFolder('plants.db');
   const store = await open(path);
   const creating = createAll(store, 0, 5_000);

@@ -3,12 +3,12 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 const headerSize = 32;
 const frameHeaderSize = 24;
 const chunkSize = 2 ** 20;
-/** SQLite keeps its locks at this offset, and leaves out the page that holds it. */
+/** Offset of the lock bytes. SQLite does not use the page that contains them (the lock-byte page). */
 const lockOffset = 2 ** 30;
 
-type Sums = readonly [number, number];
+type Checksums = readonly [number, number];
 
-const addTo = ([first, second]: Sums, words: DataView, littleEndian: boolean): Sums => {
+const addTo = ([first, second]: Checksums, words: DataView, littleEndian: boolean): Checksums => {
   let [a, b] = [first, second];
   for (let at = 0; at < words.byteLength; at += 8) {
     a = (a + words.getUint32(at, littleEndian) + b) >>> 0;
@@ -20,17 +20,17 @@ const addTo = ([first, second]: Sums, words: DataView, littleEndian: boolean): S
 const part = (bytes: Buffer, from: number, length: number): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset + from, length);
 
-const endsWith = (sums: Sums, bytes: Buffer, at: number): boolean =>
+const endsWith = (sums: Checksums, bytes: Buffer, at: number): boolean =>
   bytes.readUInt32BE(at) === sums[0] && bytes.readUInt32BE(at + 4) === sums[1];
 
 type Committed = {
   readonly pageSize: number;
-  /** Pages of the database after the last commit; 0 where the log has none. */
+  /** Database size in pages after the last commit; 0 when the WAL file has no commit. */
   readonly pages: number;
   readonly has: (page: number) => boolean;
 };
 
-/** Reads the frames up to the last commit, as SQLite's recovery does (sqlite.org/fileformat2.html#walformat). */
+/** Reads the frames up to the last commit, like SQLite's recovery (sqlite.org/fileformat2.html#walformat). */
 const readCommitted = (log: number): Committed | undefined => {
   const header = Buffer.alloc(headerSize);
   if (readSync(log, header, 0, headerSize, 0) < headerSize) return undefined;
@@ -68,7 +68,7 @@ const readCommitted = (log: number): Committed | undefined => {
 
 const cannotBelong = ({ pageSize, pages, has }: Committed, fileSize: number): boolean => {
   if (pages === 0) return false;
-  // The last page may be written in part; it is in the log then.
+  // A partly written last page is also in the WAL file.
   const filePages = Math.floor(fileSize / pageSize);
   if (pages < filePages) return true;
   for (let page = filePages + 1; page <= pages; page += 1) {
@@ -83,7 +83,7 @@ const isForeignNow = (path: string): boolean => {
   try {
     log = openSync(`${path}-wal`, 'r');
   } catch {
-    // None, or SQLite reports why.
+    // Without a WAL file there is nothing to check. SQLite reports any other error.
     return false;
   }
   try {
@@ -103,8 +103,8 @@ const stateOf = (path: string): string =>
 const pauseMs = 50;
 
 /**
- * Whether the log beside a database file cannot be its own, because with it the file would be smaller, or lack pages.
- * A store never deletes, so neither can be true of its own log. An owner that writes meanwhile makes it `false`.
+ * Whether the WAL file cannot belong to its database file, because recovery would make the file smaller or leave out pages.
+ * A plant store never deletes rows, so its own WAL file does neither. Returns `false` while an owner writes to the file.
  */
 export const hasForeignLog = (path: string): boolean => {
   const before = stateOf(path);

@@ -11,7 +11,7 @@ const newFolder = async (): Promise<string> => {
   return folder;
 };
 
-const noMount = 'this machine lets no user mount a small disk';
+const noMount = 'this user cannot mount a small disk on this machine';
 
 /** Runs a program on a small disk and returns what it prints. */
 const runOn = async (folder: string, program: URL): Promise<unknown> => {
@@ -20,33 +20,31 @@ const runOn = async (folder: string, program: URL): Promise<unknown> => {
   return JSON.parse((await onSmallDisk(folder, command)).stdout);
 };
 
-it('a full disk is reported, loses no plant that was answered, and is got over', async ({
+it('reports a full disk, loses no acknowledged plant, and recovers once there is space', async ({
   skip,
 }) => {
   const folder = await newFolder();
   skip(!(await mayMount(folder)), noMount);
-  const program = new URL('../test/on-a-small-disk.ts', import.meta.url);
-  const told = (await runOn(folder, program)) as { kept: number };
-  expect(told).toEqual({
+  const program = new URL('../test/create-on-full-disk.ts', import.meta.url);
+  const report = (await runOn(folder, program)) as { stored: number };
+  expect(report).toEqual({
     openedWhenFull: 'disk-full',
     refusedKind: 'store-unavailable',
     reason: 'the database cannot be written: disk-full',
-    gotOver: true,
-    kept: told.kept,
-    found: told.kept,
+    recovered: true,
+    stored: report.stored,
+    found: report.stored,
   });
-  expect(told.kept).toBeGreaterThan(0);
+  expect(report.stored).toBeGreaterThan(0);
 });
 
-it('closing on a full disk reports the log that is left, until there is space', async ({
-  skip,
-}) => {
+it('reports the remaining WAL file when it is closed on a full disk', async ({ skip }) => {
   const folder = await newFolder();
   skip(!(await mayMount(folder)), noMount);
-  const program = new URL('../test/stop-on-a-full-disk.ts', import.meta.url);
+  const program = new URL('../test/close-on-full-disk.ts', import.meta.url);
   expect(await runOn(folder, program)).toEqual({
     onFullDisk: join(folder, 'plants.db-wal'),
     withFreeSpace: 'none',
-    isKept: true,
+    isStored: true,
   });
 });

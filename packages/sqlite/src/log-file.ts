@@ -5,7 +5,7 @@ import { openRewriter } from './rewriter.ts';
 const isMissing = (thrown: unknown): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
 
-/** The path that a link to a missing file leads to; `undefined` where it is no link, or has no folder. */
+/** Returns the target of a link to a missing file; `undefined` when the path is not a link, or its folder is missing. */
 const missingTarget = (path: string): string | undefined => {
   try {
     const folder = realpathSync(dirname(path));
@@ -15,25 +15,25 @@ const missingTarget = (path: string): string | undefined => {
   }
 };
 
-/** The path that a link leads to, also where no file is there yet: SQLite keeps the log beside it. */
-export const withoutLinks = (path: string): string => {
+/** Resolves symbolic links, also to a missing file: SQLite places the WAL file beside the resolved path. */
+export const resolveLinks = (path: string): string => {
   try {
     return realpathSync(path);
   } catch (thrown) {
     if (!isMissing(thrown)) throw thrown;
     const target = missingTarget(path);
-    return target === undefined ? path : withoutLinks(target);
+    return target === undefined ? path : resolveLinks(target);
   }
 };
 
-/** Size of the log of a database, in bytes; 0 where there is none. */
+/** Size of the WAL file of a database, in bytes; 0 when it does not exist. */
 export const logSize = (path: string): number =>
   statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The log that is left beside a database that was closed, as far as this user can see it. */
-export const logLeftBy = (path: string): string | undefined => {
+/** Returns the path of a WAL file that remains after close; `undefined` when it does not exist or is inaccessible. */
+export const remainingLogOf = (path: string): string | undefined => {
   try {
-    const file = withoutLinks(path);
+    const file = resolveLinks(path);
     return logSize(file) > 0 ? `${file}-wal` : undefined;
   } catch {
     return undefined;
@@ -55,7 +55,7 @@ const withLog = (path: string, use: (log: number) => void): void => {
   }
 };
 
-/** Writes a log again, if there is one. Only while no other program can write to it. */
+/** Rewrites the WAL file, if it exists. Must only run while no other program can write to it. */
 export const rewriteLog = (path: string): void => {
   if (logSize(path) === 0) return;
   const rewriter = openRewriter(`${path}-wal`);
@@ -67,8 +67,8 @@ export const rewriteLog = (path: string): void => {
 };
 
 /**
- * Writes again the pages by which moving the log into the file may have made it longer. Without it, an attempt that
- * follows a failed one would succeed without writing them, and remove the log. Only while no other program has the file.
+ * Rewrites the pages that a failed checkpoint may have appended to the file. Otherwise the next checkpoint would succeed
+ * without writing them to the disk, and remove the WAL file. Must only run while no other program has the file open.
  */
 export const rewriteTail = (path: string): void => {
   const log = logSize(path);
@@ -81,15 +81,15 @@ export const rewriteTail = (path: string): void => {
   }
 };
 
-/** Syncs the log, and the names in its folder: SQLite ignores that a folder could not be synced. */
+/** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
 export const syncLog = (path: string): void => {
   withLog(path, fsyncSync);
   syncFolderOf(path);
 };
 
-/** Syncs the names in the folder of a file. */
+/** Syncs the folder of a file, which makes its name durable. */
 export const syncFolderOf = (path: string): void => {
-  // Windows syncs no folders.
+  // Windows cannot sync a folder.
   if (process.platform === 'win32') return;
   const folder = openSync(dirname(path), 'r');
   try {

@@ -6,13 +6,13 @@ import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
-/** The collector, which V8 hands out to contexts that are made after its flag is set. */
+/** Runs the garbage collector, which V8 exposes to contexts created after the flag is set. */
 const collect = (): void => {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
 };
 
-it('a commit leaves nothing behind in memory', async () => {
+it('a commit does not leak memory', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   const repository = (
     await openSqliteRepository({ path: join(folder, 'plants.db') })
@@ -21,7 +21,7 @@ it('a commit leaves nothing behind in memory', async () => {
     await repository.close();
     await rm(folder, { recursive: true });
   });
-  // A create of a plant that is there is a commit without a sync: many of them take little time.
+  // Creating an existing plant commits without a sync, and is fast.
   const commit = async (times: number): Promise<number> => {
     for (let time = 0; time < times; time += 1) await repository.create({ id: 7n, name: 'x' });
     collect();

@@ -1,7 +1,7 @@
 import type * as sqliteModule from 'node:sqlite';
 
 const withoutWarning = <T>(load: () => T): T => {
-  // oxlint-disable-next-line typescript/unbound-method -- it is only put back where it was
+  // oxlint-disable-next-line typescript/unbound-method -- it is only restored
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {
@@ -11,10 +11,10 @@ const withoutWarning = <T>(load: () => T): T => {
   }
 };
 
-// Node 22 warns that node:sqlite is experimental, which helps no user of ours. It goes with Node 22.
+// Suppresses the ExperimentalWarning of Node 22. Remove when Node 22 is no longer supported.
 const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
 
-/** Copies a database in steps, in a thread of libuv. */
+/** Copies a database in steps, in the libuv thread pool. */
 export const { backup } = sqlite;
 
 /** One connection to a database file. */

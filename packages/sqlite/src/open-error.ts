@@ -1,12 +1,12 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
-import { GuardFailure } from './owner-guard.ts';
+import { OwnerLockFailure } from './owner-lock.ts';
 import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
 
-/** Why a database file could not be opened. */
+/** Reason why a database file could not be opened. */
 export type OpenSqliteError = {
-  /** What is wrong, in one word; `message` has the details. */
+  /** Identifies the error; `message` has the details. */
   readonly kind:
     | 'locked'
     | 'read-only'
@@ -25,9 +25,9 @@ export type OpenSqliteError = {
     | 'unexpected';
   /** The file, as an absolute path. */
   readonly path: string;
-  /** For the operator: what is wrong and what to do about it. */
+  /** Message for the operator: what happened, then what to do. */
   readonly message: string;
-  /** What node:sqlite threw, if it did. */
+  /** The exception from node:sqlite, if there was one. */
   readonly cause?: unknown;
 };
 
@@ -35,7 +35,7 @@ const readAndWrite = constants.R_OK | constants.W_OK;
 
 type Description = Pick<OpenSqliteError, 'kind' | 'message'>;
 
-const may = (path: string, mode: number): boolean => {
+const hasAccess = (path: string, mode: number): boolean => {
   try {
     accessSync(path, mode);
     return true;
@@ -53,13 +53,16 @@ const statOf = (path: string): Stats | 'missing' | 'forbidden' => {
   }
 };
 
-/** SQLite says "unable to open" or "disk I/O error" of many things; the file system knows which. */
-const fileSystemFault = (path: string, access: number): Description | undefined => {
+/** Returns the cause in the file system: SQLite's "unable to open" and "disk I/O error" have many causes. */
+const findFileSystemFault = (path: string, access: number): Description | undefined => {
   const folder = dirname(path);
   const folderStat = statOf(folder);
   const fileStat = statOf(path);
   if (folderStat === 'forbidden' || fileStat === 'forbidden') {
-    return { kind: 'cannot-open', message: `this user may not enter the folder ${folder}` };
+    return {
+      kind: 'cannot-open',
+      message: `this user may not enter the folder ${folder}; grant it access`,
+    };
   }
   if (folderStat === 'missing' || !folderStat.isDirectory()) {
     return { kind: 'cannot-open', message: `the folder ${folder} does not exist; make it first` };
@@ -67,13 +70,16 @@ const fileSystemFault = (path: string, access: number): Description | undefined 
   if (fileStat !== 'missing' && fileStat.isDirectory()) {
     return { kind: 'cannot-open', message: `${path} is a folder, not a file; name a file in it` };
   }
-  if (fileStat !== 'missing' && !may(path, access)) {
+  if (fileStat !== 'missing' && !hasAccess(path, access)) {
     return (access & constants.W_OK) === 0
-      ? { kind: 'cannot-open', message: `this user may not read ${path}` }
-      : { kind: 'read-only', message: `${path} cannot be written to` };
+      ? { kind: 'cannot-open', message: `this user may not read ${path}; grant it read access` }
+      : {
+          kind: 'read-only',
+          message: `${path} cannot be written to; grant this user write access`,
+        };
   }
-  if (!may(folder, constants.W_OK)) {
-    const message = `the folder ${folder} cannot be written to; SQLite makes files beside ${path}`;
+  if (!hasAccess(folder, constants.W_OK)) {
+    const message = `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`;
     return { kind: 'read-only', message };
   }
   return undefined;
@@ -83,21 +89,21 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   switch (failure) {
     case 'locked':
-      return `${path} is in use, by another process or by this one; only one may have it`;
+      return `${path} is in use, by another process or by this one; only one repository can have it open: close the other one`;
     case 'read-only':
-      return `${path} cannot be written to`;
+      return `${path} cannot be written to; grant this user write access`;
     case 'cannot-open':
       return `${path} cannot be opened${reason}`;
     case 'input-output':
-      return `${path} cannot be read or written: the disk reports an error`;
+      return `${path} cannot be read or written: the disk reports an error; check the disk`;
     case 'damaged':
       return `${path} is damaged; restore it from a backup`;
     case 'disk-full':
-      return `the disk that holds ${path} is full`;
+      return `the disk that contains ${path} is full; free some space`;
     case 'not-a-database':
-      return `${path} is no SQLite database; name another file`;
+      return `${path} is not a SQLite database; name another file`;
     case 'no-shared-memory':
-      return `${path} is in a folder in which programs cannot share memory, as in a network folder; move it to a local disk`;
+      return `${path} is in a folder where processes cannot share memory, such as a network file system; move it to a local disk`;
     case 'unexpected':
       return `${path} cannot be used as a plant store${reason}`;
   }
@@ -109,49 +115,52 @@ const describedByFileSystem: readonly SqliteFailure[] = [
   'input-output',
 ];
 
-const describeGuard = (path: string, { message }: GuardFailure): string =>
-  `${message}: let this user write it, or remove it while no process has ${path} open`;
+const describeOwnerLock = (path: string, { message }: OwnerLockFailure): string =>
+  `${message}: grant this user write access, or remove it while no process has ${path} open`;
 
-/** What an exception of node:sqlite means; `undefined` for one that is a fault of ours. */
+/** Returns the error for an exception from node:sqlite; `undefined` for any other exception, which is a bug. */
 export const openErrorOf = (
   path: string,
   cause: unknown,
   access: number = readAndWrite,
 ): OpenSqliteError | undefined => {
-  const isOfGuard = cause instanceof GuardFailure;
-  const failure = sqliteFailureOf(isOfGuard ? cause.cause : cause);
+  const isOfOwnerLock = cause instanceof OwnerLockFailure;
+  const failure = sqliteFailureOf(isOfOwnerLock ? cause.cause : cause);
   if (failure === undefined) return undefined;
-  const fault = describedByFileSystem.includes(failure) ? fileSystemFault(path, access) : undefined;
-  if (!isOfGuard) {
+  const fault = describedByFileSystem.includes(failure)
+    ? findFileSystemFault(path, access)
+    : undefined;
+  if (!isOfOwnerLock) {
     return { kind: failure, message: describe(path, failure, cause), ...fault, path, cause };
   }
   const kind = failure === 'not-a-database' ? 'cannot-open' : failure;
-  return { kind, message: describeGuard(path, cause), ...fault, path, cause: cause.cause };
+  return { kind, message: describeOwnerLock(path, cause), ...fault, path, cause: cause.cause };
 };
 
-const describeForeign = (path: string, foreign: UnusableFile): string => {
-  switch (foreign.kind) {
+const describeUnusable = (path: string, unusable: UnusableFile): string => {
+  switch (unusable.kind) {
     case 'missing':
-      return `${path} does not exist`;
+      return `${path} does not exist; correct the path`;
     case 'cannot-open':
-      return `${path} is a device or a pipe, not a file`;
+      return `${path} is a device or a pipe, not a file; name another file`;
     case 'damaged':
     case 'locked':
-      return describe(path, foreign.kind);
+      return describe(path, unusable.kind);
     case 'schema-newer':
-      return `${path} has schema version ${foreign.version}, made by a newer plant store; this one knows up to ${schemaVersion}: upgrade it`;
+      return `${path} has schema version ${unusable.version}, made by a newer version of Plantstore; this version supports schema versions up to ${schemaVersion}: upgrade it`;
     case 'replaced':
-      return `${path} was removed or replaced while it was in use; put it back, or stop and start anew`;
+      return `${path} was removed or replaced while it was in use; put it back, or restart to use the new file`;
     case 'log-of-another-file':
-      return `${foreign.log} does not belong to ${path}, as after a restore: move it away to open ${path} as it is`;
+      return `${unusable.log} does not belong to ${path}, as after a restore: move it away to open ${path} as it is`;
     case 'not-a-plant-store':
       return `${path} is the database of another application; name another file`;
     case 'table-altered':
-      return `${path} has "${foreign.by}" on its table of plants, which changes what is stored; drop it`;
+      return `${path} has the trigger or index "${unusable.by}" on its table plants, which can change what is stored; drop it`;
   }
 };
 
-export const unusableFileError = (path: string, foreign: UnusableFile): OpenSqliteError => {
-  const fault = foreign.kind === 'cannot-open' ? fileSystemFault(path, readAndWrite) : undefined;
-  return { kind: foreign.kind, message: describeForeign(path, foreign), ...fault, path };
+export const unusableFileError = (path: string, unusable: UnusableFile): OpenSqliteError => {
+  const fault =
+    unusable.kind === 'cannot-open' ? findFileSystemFault(path, readAndWrite) : undefined;
+  return { kind: unusable.kind, message: describeUnusable(path, unusable), ...fault, path };
 };

@@ -1,26 +1,26 @@
 import { constants, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
-import { isCutShort, hasItsTable, unusableBecause, type UnusableFile } from './database-file.ts';
+import { isTruncated, hasExpectedTable, findUnusable, type UnusableFile } from './database-file.ts';
 import { hasForeignLog } from './foreign-log.ts';
-import { logSize, withoutLinks } from './log-file.ts';
+import { logSize, resolveLinks } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 
-/** How long a read waits for a program that recovers the log, in milliseconds. */
+/** Time that a read waits for the WAL recovery of another program, in milliseconds. */
 const busyTimeoutMs = 2_000;
 
 const unusableForReading = (database: Database, file: string): UnusableFile | undefined => {
-  const unusable = unusableBecause(database, { mayBeNew: false });
-  // It is empty: a file that is only read is not replaced by a new one.
+  const unusable = findUnusable(database, { mayBeNew: false });
+  // The file is empty, and a reader does not create a store in it.
   if (unusable?.kind === 'replaced') return { kind: 'not-a-plant-store' };
   if (unusable !== undefined) return unusable;
-  // An owner may begin to write meanwhile.
-  const isCut = logSize(file) === 0 && isCutShort(database, file) && logSize(file) === 0;
-  return isCut || !hasItsTable(database) ? { kind: 'damaged' } : undefined;
+  // An owner may start to write between the two checks of the WAL file.
+  const isDamaged = logSize(file) === 0 && isTruncated(database, file) && logSize(file) === 0;
+  return isDamaged || !hasExpectedTable(database) ? { kind: 'damaged' } : undefined;
 };
 
 const open = (path: string): Database | UnusableFile => {
-  const file = withoutLinks(path);
+  const file = resolveLinks(path);
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return { kind: 'missing' };
   if (!found.isFile()) return { kind: 'cannot-open' };
@@ -38,7 +38,7 @@ const open = (path: string): Database | UnusableFile => {
   }
 };
 
-/** Opens a plant store's file to read it, whether or not it has an owner. Writes nothing. */
+/** Opens a database file read-only, whether or not a repository has it open. */
 export const openForReading = (path: string): Result<Database, OpenSqliteError> => {
   try {
     const database = open(path);

@@ -37,7 +37,7 @@ describeRepository({ describe, it, expect }, 'the SQLite repository', async () =
 });
 
 describe('openSqliteRepository', () => {
-  it('makes the file, and leaves one whole file behind when it is closed', async () => {
+  it('creates the file, and leaves no WAL file after close', async () => {
     const path = await plantsFile();
     const repository = await open(path);
     await repository.create({ id: 7n, name: 'Monstera' });
@@ -46,7 +46,7 @@ describe('openSqliteRepository', () => {
     await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
   });
 
-  it('reports each commit, how many creates wait, and the size of the log', async () => {
+  it('reports each commit, the number of waiting creates, and the size of the WAL file', async () => {
     const commits: number[] = [];
     const path = await plantsFile();
     const opened = await openSqliteRepository({
@@ -66,7 +66,7 @@ describe('openSqliteRepository', () => {
     expect(repository.logSize()).toBe(0);
   });
 
-  it('answers store-unavailable once it is closed, and may be closed again', async () => {
+  it('returns store-unavailable after close, and can be closed twice', async () => {
     const repository = await open(await plantsFile());
     await repository.close();
     await repository.close();
@@ -77,7 +77,7 @@ describe('openSqliteRepository', () => {
     });
   });
 
-  it('takes plants of one moment in turn, whatever becomes of each', async () => {
+  it('creates concurrent plants in call order, also after a conflict', async () => {
     const repository = await open(await plantsFile());
     onTestFinished(async () => void (await repository.close()));
     const names = ['Monstera', 'Ficus', 'Monstera'];

@@ -8,15 +8,15 @@ import {
 } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
-import { inTurn } from './in-turn.ts';
-import { logLeftBy, logSize, withoutLinks } from './log-file.ts';
+import { logSize, remainingLogOf, resolveLinks } from './log-file.ts';
+import { createMutex } from './mutex.ts';
 import type { OpenSqliteError } from './open-error.ts';
 
-/** What closing a repository left beside its file. */
+/** Result of closing a repository. */
 export type ClosedSqliteRepository = {
   /**
-   * Path of a log that holds the newest plants, because a full or failing disk, or another program that reads,
-   * kept them from the file: a copy of the file needs it. `undefined` where the file is complete.
+   * Path of the WAL file, when it contains the latest plants because the last checkpoint failed: the disk is full
+   * or failing, or another program reads the file. Copy both files then. `undefined` when the database file is complete.
    */
   readonly logLeft: string | undefined;
 };
@@ -24,25 +24,25 @@ export type ClosedSqliteRepository = {
 /** A plant repository on a database file. */
 export type SqliteRepository = PlantRepository & {
   /**
-   * Whether a plant could be kept now, as far as can be told without writing one: the file is there
-   * and its thread answers. A file that was put back is opened again.
+   * Checks, without writing a plant, that the repository can store plants now: the file exists and the worker
+   * thread responds. Opens the file again if it was moved and put back.
    */
   readonly check: () => ResultAsync<void, StoreUnavailable>;
-  /** Number of creates without a result. */
+  /** Number of creates in flight. */
   readonly waiting: () => number;
-  /** Size of the log (`plants.db-wal`), in bytes; 0 where there is none, or where it cannot be seen. */
+  /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it does not exist or is inaccessible. */
   readonly logSize: () => number;
   /**
-   * Closes the file; later creates return `store-unavailable`. Closing again does nothing.
-   * An acknowledged plant is on the disk whether or not this is ever called.
+   * Commits the queued plants and closes the file. Later creates return `store-unavailable`. Further calls have no
+   * effect. Acknowledged plants are on the disk even if this is never called.
    */
   readonly close: () => Promise<ClosedSqliteRepository>;
 };
 
-/** How long a file that could not be opened again is left alone, in milliseconds. */
+/** Pause between attempts to open a file again, in milliseconds. */
 const reopenPauseMs = 1_000;
 
-/** Commits in the thread there is, and starts another one when it has ended. */
+/** Commits in a worker thread, and starts a new one after it has exited. */
 const createRecoveringCommit = (
   path: string,
   first: CommitThread,
@@ -64,7 +64,7 @@ const createRecoveringCommit = (
   };
 
   const commit = async (plants: readonly NewPlant[]): Promise<CommitResult> => {
-    const error = thread.hasEnded() ? await reopen() : undefined;
+    const error = thread.hasExited() ? await reopen() : undefined;
     if (error === undefined) return thread.commit(plants);
     const { message, cause } = error;
     return err({ kind: 'store-unavailable', reason: `the database ${message}`, cause });
@@ -81,9 +81,9 @@ const repositoryOn = (
   onCommit: SqliteOptions['onCommit'],
 ): SqliteRepository => {
   const { commit, close } = createRecoveringCommit(path, thread, onHeldLog);
-  const takeTurn = inTurn();
+  const runExclusively = createMutex();
   const lane: Commit = async (plants) => {
-    const committed = await takeTurn(async () => commit(plants));
+    const committed = await runExclusively(async () => commit(plants));
     return plants.map(({ id }, index): Created => {
       if (committed.isErr()) return err(committed.error);
       return committed.value.has(index) ? err({ kind: 'id-taken', id }) : created;
@@ -99,8 +99,8 @@ const repositoryOn = (
     if (closing !== undefined) {
       return err({ kind: 'store-unavailable', reason: 'the database is closed' });
     }
-    // A batch without plants: a transaction that writes nothing, and every check that comes with it.
-    return (await takeTurn(async () => commit([]))).map(() => undefined);
+    // An empty batch runs the checks of a commit, and writes nothing.
+    return (await runExclusively(async () => commit([]))).map(() => undefined);
   };
 
   return {
@@ -109,7 +109,7 @@ const repositoryOn = (
     waiting: group.waiting,
     logSize: () => {
       try {
-        return logSize(withoutLinks(path));
+        return logSize(resolveLinks(path));
       } catch {
         return 0;
       }
@@ -117,8 +117,8 @@ const repositoryOn = (
     close: async () => {
       closing ??= group
         .close()
-        .then(async () => takeTurn(close))
-        .then(() => ({ logLeft: logLeftBy(path) }));
+        .then(async () => runExclusively(close))
+        .then(() => ({ logLeft: remainingLogOf(path) }));
       return closing;
     },
   };
@@ -126,22 +126,22 @@ const repositoryOn = (
 
 /** Options of {@link openSqliteRepository}. */
 export type SqliteOptions = {
-  /** The database file, relative to the working directory or absolute. */
+  /** Path of the database file, absolute or relative to the working directory. */
   readonly path: string;
   /**
-   * Called when the log (`plants.db-wal`) has grown to 64 MiB, because another program has been reading the file in one
-   * transaction since, and each time that the log has doubled. Default: nothing is called.
+   * Called when the WAL file (`plants.db-wal`) has grown to 64 MiB, because a long read transaction of another program
+   * prevents checkpoints, and again each time that its size doubles. Default: none.
    */
   readonly onHeldLog?: (log: HeldLog) => void;
-  /** Called after each commit, for metrics. Default: nothing is called. */
+  /** Called after each commit, for metrics. Default: none. */
   readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
-/** A log that cannot be emptied, because another program still reads what was before it. */
+/** A WAL file that a checkpoint cannot reset, because another program reads an older snapshot. */
 export type HeldLog = {
-  /** Path of the log. */
+  /** Path of the WAL file. */
   readonly log: string;
-  /** Size of the log, in bytes. */
+  /** Size of the WAL file, in bytes. */
   readonly size: number;
 };
 
@@ -150,9 +150,9 @@ const open = async (
   onHeldLog: (log: HeldLog) => void,
   onCommit: SqliteOptions['onCommit'],
 ): Promise<Result<SqliteRepository, OpenSqliteError>> => {
-  // What it throws is no failure of the commit that found out.
+  // An exception in the callback must not fail the commit.
   const report = (size: number) =>
-    queueMicrotask(() => onHeldLog({ log: `${withoutLinks(path)}-wal`, size }));
+    queueMicrotask(() => onHeldLog({ log: `${resolveLinks(path)}-wal`, size }));
   const data = { path, identity: undefined, mustRewrite: false };
   return (await startCommitThread(data, report)).map((thread) =>
     repositoryOn(path, thread, report, onCommit),
@@ -160,12 +160,12 @@ const open = async (
 };
 
 /**
- * Opens a plant repository on a SQLite file, through Node's own `node:sqlite`. A file that is not
- * there is made. A create resolves once the plant is on the disk (`journal_mode=WAL`,
- * `synchronous=FULL`), so it survives `kill -9` and a power cut. The file has one owner: while it is
- * open here, no other process can open it as a repository. Other programs can read it.
+ * Opens a plant repository on a SQLite file with `node:sqlite`. Creates the file if it does not exist.
+ * A create resolves once the plant is on the disk (`journal_mode=WAL`, `synchronous=FULL`), so that the
+ * plant survives `kill -9` and a power cut. Only one repository can have the file open at a time, in this
+ * process or another. Other programs can read the file.
  *
- * @returns the repository, or why the file cannot be used, with a `message` for the operator
+ * @returns the repository, or the reason why the file cannot be opened, with a `message` for the operator
  * @example
  * ```ts
  * import { createPlant } from '@plantstore/core';

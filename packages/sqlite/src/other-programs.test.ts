@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startOtherProgram } from '../test/other-program.ts';
-import { logLimit } from './log-watch.ts';
+import { logLimit } from './checkpointer.ts';
 import {
   type HeldLog,
   openSqliteRepository,
@@ -27,7 +27,7 @@ const open = async (onHeldLog?: (log: HeldLog) => void) => {
 const plant = (id: number) => ({ id: BigInt(id), name: 'Monstera' });
 
 const megabyte = 2 ** 20;
-/** Each takes a little more than a megabyte of the log. */
+/** Creates plants that each take a little more than 1 MiB of the WAL file. */
 const createLarge = async (repository: SqliteRepository, from: number, to: number) => {
   for (let id = from; id < to; id += 1) {
     const created = await repository.create({ id: BigInt(id), name: 'x'.repeat(megabyte) });
@@ -36,7 +36,7 @@ const createLarge = async (repository: SqliteRepository, from: number, to: numbe
 };
 const logSize = async () => (await stat(`${path}-wal`)).size;
 
-/** Why a plant cannot be created. */
+/** Returns why a plant cannot be created. */
 const refusalOf = async (repository: SqliteRepository, id: number): Promise<string> => {
   const error = (await repository.create(plant(id)))._unsafeUnwrapErr();
   return error.kind === 'store-unavailable' ? error.reason : error.kind;
@@ -45,7 +45,7 @@ const refusalOf = async (repository: SqliteRepository, id: number): Promise<stri
 const count = 'SELECT count(*) AS plants FROM plants';
 
 describe('while a repository is open, another program', () => {
-  it('reads every acknowledged plant, and its end leaves the log', async () => {
+  it('reads every acknowledged plant, and keeps the WAL file when it exits', async () => {
     const repository = await open();
     for (let id = 1; id <= 3; id += 1) {
       await repository.create(plant(id));
@@ -56,7 +56,7 @@ describe('while a repository is open, another program', () => {
     }
   });
 
-  it('also after a start that found a log', async () => {
+  it('reads every acknowledged plant, also when the repository recovered a WAL file', async () => {
     const before = await open();
     await before.create(plant(1));
     const reader = startOtherProgram(path);
@@ -71,7 +71,7 @@ describe('while a repository is open, another program', () => {
     expect((await repository.create(plant(3))).isOk()).toBe(true);
   });
 
-  it('copies it with VACUUM INTO', async () => {
+  it('copies the database with VACUUM INTO', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -80,7 +80,7 @@ describe('while a repository is open, another program', () => {
     expect(await copy.run(count)).toEqual([{ plants: 1 }]);
   });
 
-  it('makes creates unavailable while it writes, and no longer', async () => {
+  it('makes creates unavailable only while it holds the write lock', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -90,7 +90,7 @@ describe('while a repository is open, another program', () => {
     expect((await repository.create(plant(2))).isOk()).toBe(true);
   });
 
-  it('moves the log into the file, and no plant is lost', async () => {
+  it('can run a checkpoint, and no plant is lost', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -100,14 +100,14 @@ describe('while a repository is open, another program', () => {
     expect(await other.run(count)).toEqual([{ plants: 2 }]);
   });
 
-  it('cannot take the file out of its journal mode', async () => {
+  it('cannot change the journal mode', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
     expect(await other.run('PRAGMA journal_mode = DELETE')).toBe('database is locked');
   });
 
-  it('has no plant acknowledged that its trigger ignores', async () => {
+  it('cannot make the repository acknowledge a plant that its trigger ignores', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -122,27 +122,30 @@ describe('while a repository is open, another program', () => {
     expect(await other.run(count)).toEqual([{ plants: 2 }]);
   });
 
-  it.each(['-wal', '-shm', '-owner'])('cannot replace %s unnoticed', async (suffix) => {
-    const repository = await open();
-    await repository.create(plant(1));
-    await rm(`${path}${suffix}`);
-    expect(await refusalOf(repository, 2)).toContain(
-      `plants.db${suffix} was removed or replaced while it was in use`,
-    );
-    expect((await repository.create(plant(2))).isOk()).toBe(true);
-    const other = startOtherProgram(path);
-    expect(await other.run(count)).toEqual([{ plants: 2 }]);
-  });
+  it.each(['-wal', '-shm', '-owner'])(
+    'cannot remove %s without an error from the next create',
+    async (suffix) => {
+      const repository = await open();
+      await repository.create(plant(1));
+      await rm(`${path}${suffix}`);
+      expect(await refusalOf(repository, 2)).toContain(
+        `plants.db${suffix} was removed or replaced while it was in use`,
+      );
+      expect((await repository.create(plant(2))).isOk()).toBe(true);
+      const other = startOtherProgram(path);
+      expect(await other.run(count)).toEqual([{ plants: 2 }]);
+    },
+  );
 });
 
-describe('the log', () => {
-  it('stays short while no program reads', async () => {
+describe('the WAL file', () => {
+  it('stays small while no other program reads', async () => {
     const repository = await open();
     await createLarge(repository, 0, 20);
     expect(await logSize()).toBeLessThan(logLimit + 3 * megabyte);
   });
 
-  it('grows while another program reads in one transaction, which is reported, and shrinks afterwards', async () => {
+  it('grows during a long read transaction, which is reported, and shrinks afterwards', async () => {
     const reports: HeldLog[] = [];
     const repository = await open((log) => void reports.push(log));
     await repository.create(plant(0));
@@ -160,7 +163,7 @@ describe('the log', () => {
     expect(await other.run(count)).toEqual([{ plants: 80 }]);
   });
 
-  it('is left by a close while another program reads, and reported', async () => {
+  it('remains after a close during a read transaction, and is reported', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -173,8 +176,8 @@ describe('the log', () => {
   });
 });
 
-describe('the guard of the one owner', () => {
-  it('admits one of two that open a new file at the same moment', async () => {
+describe('the owner lock', () => {
+  it('lets one of two repositories open a new file at the same time', async () => {
     const opened = await Promise.all([
       openSqliteRepository({ path }),
       openSqliteRepository({ path }),
@@ -184,13 +187,13 @@ describe('the guard of the one owner', () => {
     expect(errors).toEqual(['locked']);
   });
 
-  it('is no obstacle when it is left over', async () => {
+  it('can be acquired when its file remains from an earlier process', async () => {
     await writeFile(`${path}-owner`, '');
     const repository = await open();
     expect((await repository.create(plant(1))).isOk()).toBe(true);
   });
 
-  it.runIf(process.platform !== 'win32')('has the rights of the file', async () => {
+  it.runIf(process.platform !== 'win32')('has the permissions of the database file', async () => {
     await writeFile(path, '');
     await chmod(path, 0o660);
     await open();

@@ -1,22 +1,22 @@
 import { Database } from './node-sqlite.ts';
 
-/** The connection of the one owner of a file. Other programs may have the file open, too. */
+/** The connection of the only owner of a file. Other programs can read the file. */
 export class OwnedDatabase extends Database {
-  readonly #guard: Database;
-  /** Changes with every change of the schema (PRAGMA schema_version). As it was before the table was checked. */
+  readonly #ownerLock: Database;
+  /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
   schemaCookie = 0;
 
   /**
-   * @param file the path of the file, without links
-   * @param guard closed after the connection
+   * @param file path of the file, with symbolic links resolved
+   * @param ownerLock connection that holds the owner lock; closed last
    */
-  constructor(file: string, guard: Database) {
+  constructor(file: string, ownerLock: Database) {
     super(file);
-    this.#guard = guard;
+    this.#ownerLock = ownerLock;
   }
 
   override close(): void {
     super.close();
-    this.#guard.close();
+    this.#ownerLock.close();
   }
 }

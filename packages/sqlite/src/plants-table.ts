@@ -1,16 +1,16 @@
 import { type Batch, rowsOf } from './batch.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 
-/** What became of a batch: `taken` has the indexes of the plants whose ids are taken. */
+/** Result of a batch: `taken` contains the indexes of the plants whose ids are taken. */
 type CreatedAll =
   { readonly kind: 'created'; readonly taken: number[] } | { readonly kind: 'table-altered' };
 
 /** The table of plants in an open database. */
 export type PlantsTable = {
   /**
-   * Inserts plants, or compares them with those that are there, in one transaction. When it returns,
-   * they are on the disk, except those whose ids are taken. Changes nothing where another program has
-   * altered the schema, nor where it throws what node:sqlite throws.
+   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On return, every
+   * plant that is not in `taken` is on the disk. Throws the exceptions of node:sqlite. After an exception, or when
+   * another program has altered the schema, the table is unchanged.
    */
   readonly createAll: (batch: Batch) => CreatedAll;
 };
@@ -19,20 +19,21 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
   const insert = database.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
-  // From Node 26 on, an id beyond 2^53 throws as the last row's unless it may be a bigint.
+  // Since Node 26, `run` throws for a lastInsertRowid above 2^53 unless it may return a bigint.
   insert.setReadBigInts(true);
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
 
-  const readCookie = database.prepare('PRAGMA schema_version');
-  const isAltered = (): boolean => readCookie.get()?.['schema_version'] !== database.schemaCookie;
+  const readSchemaCookie = database.prepare('PRAGMA schema_version');
+  const isAltered = (): boolean =>
+    readSchemaCookie.get()?.['schema_version'] !== database.schemaCookie;
 
-  const isKept = (id: bigint, name: string, tag: string | null): boolean =>
+  const isStored = (id: bigint, name: string, tag: string | null): boolean =>
     Number(insert.run(id, name, tag).changes) === 1 || findSame.get(id, name, tag) !== undefined;
 
-  const createEach = (batch: Batch): number[] => {
+  const insertEach = (batch: Batch): number[] => {
     const taken: number[] = [];
     for (const [index, row] of rowsOf(batch).entries()) {
-      if (!isKept(...row)) taken.push(index);
+      if (!isStored(...row)) taken.push(index);
     }
     return taken;
   };
@@ -45,7 +46,7 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
           database.exec('ROLLBACK');
           return { kind: 'table-altered' };
         }
-        const taken = createEach(batch);
+        const taken = insertEach(batch);
         database.exec('COMMIT');
         return { kind: 'created', taken };
       } catch (thrown) {

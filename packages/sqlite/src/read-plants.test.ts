@@ -42,7 +42,7 @@ const extremes: NewPlant[] = [
   { id: largest, name: 'x'.repeat(100_000), tag: 'y'.repeat(100_000) },
 ];
 /** Overwrites a page in the middle of the file. */
-const damageAPage = async () => {
+const damagePage = async () => {
   const file = await openFile(path, 'r+');
   const page = 4_096;
   const middle = Math.floor((await file.stat()).size / page / 2) * page;
@@ -53,21 +53,21 @@ const damageAPage = async () => {
 const many = Array.from({ length: 2_500 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` }));
 
 describe('readPlants', () => {
-  it('reads every plant as it is, in the order of the ids, while the repository is open', async () => {
+  it('reads every plant unchanged, in ascending order of the ids, while the repository is open', async () => {
     await makeStore(extremes.toReversed());
     expect(await readAll()).toEqual({ plants: extremes, errors: [] });
     expect((await readAll(-1n)).plants).toEqual(extremes.slice(2));
     expect((await readAll(largest)).plants).toEqual([]);
   });
 
-  it('reads more plants than it keeps in memory, and those after an id', async () => {
+  it('reads more plants than fit into one slice, and the plants after an id', async () => {
     const repository = await makeStore(many);
     expect((await readAll()).plants).toEqual(many);
     await repository.close();
     expect((await readAll(1_999n)).plants).toEqual(many.slice(2_000));
   });
 
-  it('reads plants that are created meanwhile, and keeps the log from nothing', async () => {
+  it('reads plants that are created meanwhile, and does not prevent checkpoints', async () => {
     const repository = await makeStore(many);
     const ids: bigint[] = [];
     for await (const read of readPlants({ path })) {
@@ -79,15 +79,15 @@ describe('readPlants', () => {
     expect(await repository.close()).toEqual({ logLeft: undefined });
   });
 
-  it('closes the file when its reader stops early', async () => {
+  it('closes the file when the caller ends the loop early', async () => {
     const repository = await makeStore(many);
     for await (const read of readPlants({ path })) if (read.isOk()) break;
     expect(await repository.close()).toEqual({ logLeft: undefined });
   });
 
-  it('yields what keeps it from reading on, and reads what comes after a damaged page', async () => {
+  it('yields an error for a damaged page, and can read the plants after it', async () => {
     await (await makeStore(many)).close();
-    await damageAPage();
+    await damagePage();
     const { plants, errors } = await readAll();
     expect(errors.map(({ kind }) => kind)).toEqual(['damaged']);
     expect(plants.length).toBeLessThan(many.length);
@@ -98,7 +98,7 @@ describe('readPlants', () => {
   it.each([
     ['is missing', async () => {}, 'missing'],
     ['is empty', async () => writeFile(path, ''), 'not-a-plant-store'],
-    ['is no database', async () => writeFile(path, 'buy milk\n'.repeat(100)), 'not-a-database'],
+    ['is not a database', async () => writeFile(path, 'buy milk\n'.repeat(100)), 'not-a-database'],
     [
       'is a folder',
       async () => rm(path, { force: true }).then(() => (path = folder)),

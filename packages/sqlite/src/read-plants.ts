@@ -8,13 +8,13 @@ import { openForReading } from './open-for-reading.ts';
 
 /** Options of {@link readPlants}. */
 export type ReadPlantsOptions = {
-  /** The database file, relative to the working directory or absolute. */
+  /** Path of the database file, absolute or relative to the working directory. */
   readonly path: string;
-  /** Reads only the plants with a greater id, as after an interruption. Default: reads all plants. */
+  /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
   readonly after?: bigint;
 };
 
-/** Limits of what is read in one turn of the event loop; one plant may always be longer. Text in UTF-16 code units. */
+/** Limits of a slice, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
 const slice = { maxPlants: 1_000, maxText: 2 ** 20 };
 
 const smallestId = -(2n ** 63n);
@@ -28,7 +28,7 @@ const plantOf = ({ id, name, tag }: Record<string, unknown>): NewPlant => {
   return tag === null ? plant : { ...plant, tag: tag as string };
 };
 
-/** Each slice is a transaction of its own: one that lasts would keep the log from being emptied. */
+/** Each slice is a separate transaction, because a long one would prevent checkpoints. */
 const createReadSlice = (database: Database, path: string): ReadSlice => {
   const select = database.prepare(
     `SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ${slice.maxPlants}`,
@@ -54,12 +54,12 @@ const createReadSlice = (database: Database, path: string): ReadSlice => {
 };
 
 /**
- * Reads the plants of a SQLite file in the order of their ids, whether or not a repository has the file open. Creates
- * go on meanwhile. It reads every plant that was acknowledged before it began, and may read later ones.
- * It keeps at most 1,000 plants in memory, or about 1 Mi characters, and a single plant that is longer.
+ * Reads the plants of a database file in ascending order of their ids, while a repository may have it open and create
+ * plants. Reads every plant that was acknowledged before the start, and possibly later ones. Keeps at most 1,000 plants
+ * in memory, and at most 1 Mi UTF-16 code units of text plus one plant.
  *
- * Yields a plant at a time as `ok`. What keeps it from reading on is the last thing that it yields, as `err`: a file that
- * cannot be opened, a damaged page. What comes after a damaged page can be read with a greater `after`.
+ * Yields each plant as `ok`. An error, such as a file that cannot be opened or a damaged page, is yielded as `err`, and
+ * ends the iteration. To read the plants after a damaged page, call it again with a greater `after`.
  *
  * @example
  * ```ts

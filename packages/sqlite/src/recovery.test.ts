@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
-/** How long a file that could not be opened again is left alone, and a little. */
+/** Slightly longer than the pause between attempts to open the file. */
 const reopenPauseMs = 1_100;
 
 let path = '';
@@ -23,12 +23,12 @@ const open = async () => {
   return repository;
 };
 
-/** Opens a repository and gives the threads that were started for it since. */
+/** Opens a repository, and returns an array that collects its worker threads. */
 const openWithThreads = async () => {
   const threads: Worker[] = [];
-  const note = (message: unknown) => void threads.push((message as { worker: Worker }).worker);
-  subscribe('worker_threads', note);
-  onTestFinished(() => void unsubscribe('worker_threads', note));
+  const collect = (message: unknown) => void threads.push((message as { worker: Worker }).worker);
+  subscribe('worker_threads', collect);
+  onTestFinished(() => void unsubscribe('worker_threads', collect));
   return { repository: await open(), threads };
 };
 
@@ -36,7 +36,7 @@ const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
 const replaced = expect.stringContaining('was removed or replaced while it was in use') as string;
 
 describe('the SQLite repository recovers', () => {
-  it('from a crash of its thread, and loses nothing that was answered', async () => {
+  it('from a crash of its worker thread, without losing acknowledged plants', async () => {
     const { repository, threads } = await openWithThreads();
     expect((await repository.create(plant(1))).isOk()).toBe(true);
     const creating = Array.from({ length: 100 }, async (_, index) =>
@@ -51,10 +51,10 @@ describe('the SQLite repository recovers', () => {
     expect(threads).toHaveLength(2);
   });
 
-  it('from what its thread throws, and says it', async () => {
+  it('from an exception in its worker thread, and reports it', async () => {
     const { repository, threads } = await openWithThreads();
     expect((await repository.create(plant(1))).isOk()).toBe(true);
-    // A message that nobody sends: what it does to the thread stands for every fault of ours there.
+    // An invalid message makes the thread throw, as any bug in it would.
     threads[0]?.postMessage({ kind: 'commit', batch: null });
     expect((await repository.create(plant(2)))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
@@ -67,34 +67,34 @@ describe('the SQLite repository recovers', () => {
     await repository.close();
   });
 
-  it('when a thread ends before it has opened the file', async () => {
+  it('when a worker thread exits before it has opened the file', async () => {
     const { repository, threads } = await openWithThreads();
     await threads[0]?.terminate();
     const creating = repository.create(plant(1));
     await vi.waitUntil(() => threads.length === 2);
     await threads[1]?.terminate();
-    const told = await creating;
-    if (told.isErr()) expect(told.error.kind).toBe('store-unavailable');
+    const created = await creating;
+    if (created.isErr()) expect(created.error.kind).toBe('store-unavailable');
     await expect
       .poll(async () => (await repository.create(plant(1))).isOk(), { timeout: 10_000 })
       .toBe(true);
   });
 
-  it('when the file is put back that was moved away', async () => {
+  it('when a moved file is put back', async () => {
     const repository = await open();
     await repository.create(plant(1));
-    await rename(path, `${path}.away`);
+    await rename(path, `${path}.moved`);
     const refused = await repository.create(plant(2));
     expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
     await expect(stat(path)).rejects.toThrow('ENOENT');
-    await rename(`${path}.away`, path);
+    await rename(`${path}.moved`, path);
     await expect
       .poll(async () => (await repository.create(plant(2))).isOk(), { timeout: 10_000 })
       .toBe(true);
     expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
   });
 
-  it('when the log is removed, and loses nothing that was answered', async () => {
+  it('when the WAL file is removed, without losing acknowledged plants', async () => {
     const repository = await open();
     await repository.create(plant(1));
     await rm(`${path}-wal`);
@@ -104,19 +104,19 @@ describe('the SQLite repository recovers', () => {
     expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
   });
 
-  it('from a move with every plant in the file, and none left for a file in its place', async () => {
+  it('from a rename: every plant is in the renamed file, and none in the WAL file', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     await Promise.all(Array.from({ length: 500 }, async (_, id) => repository.create(plant(id))));
-    await rename(path, `${path}.away`);
+    await rename(path, `${path}.moved`);
     await repository.close();
     expect((await stat(`${path}-wal`)).size).toBe(0);
-    const moved = (await openSqliteRepository({ path: `${path}.away` }))._unsafeUnwrap();
+    const moved = (await openSqliteRepository({ path: `${path}.moved` }))._unsafeUnwrap();
     const others = Array.from({ length: 500 }, async (_, id) => moved.create(plant(id, 'other')));
     expect((await Promise.all(others)).filter((one) => one.isOk())).toEqual([]);
     await moved.close();
   });
 
-  it('never by beginning a new file in the place of one that is gone', async () => {
+  it('but does not create a new file in place of a removed one', async () => {
     const repository = await open();
     await repository.create(plant(1));
     await rm(path);
@@ -124,7 +124,7 @@ describe('the SQLite repository recovers', () => {
       const refused = await repository.create(plant(id));
       expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
     }
-    // On many file systems it gets the inode of the one that was removed.
+    // On many file systems, the new file reuses the inode of the removed file.
     await writeFile(path, '');
     await sleep(reopenPauseMs);
     const refused = await repository.create(plant(5));
@@ -134,7 +134,7 @@ describe('the SQLite repository recovers', () => {
 });
 
 describe('closing the SQLite repository', () => {
-  it('commits first what is queued', async () => {
+  it('commits the queued plants first', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     const creating = Array.from({ length: 500 }, async (_, index) =>
       repository.create(plant(index)),

@@ -15,13 +15,13 @@ import { basename, dirname, join } from 'node:path';
 import { identityOf, isSameFile } from './file-identity.ts';
 import { logSize, syncFolderOf } from './log-file.ts';
 
-/** What stands in the place of a database while its log is being removed: SQLite refuses to open it. */
+/** Content of the file that replaces a database while its WAL file is being removed. SQLite refuses to open it. */
 const placeholder = /^plantstore: a restore was interrupted; run it again\. Kept: (.+)\n$/;
 const placeholderFor = (kept: string): string =>
   `plantstore: a restore was interrupted; run it again. Kept: ${basename(kept)}\n`;
 const maxPlaceholderSize = 4_096;
 
-/** Where an interrupted replacement has kept the database, if one is in its place now. */
+/** Returns the path where an interrupted replacement kept the database, if the file is a placeholder. */
 const keptBefore = (file: string): string | undefined => {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? Infinity;
   if (size > maxPlaceholderSize) return undefined;
@@ -32,8 +32,8 @@ const keptBefore = (file: string): string | undefined => {
 const keptNameOf = (file: string): string =>
   `${file}.replaced-${new Date().toISOString().replaceAll(':', '-')}`;
 
-/** Removes the other names that an interrupted replacement gave to a database that is still in its place. */
-const removeOtherNames = (file: string): void => {
+/** Removes the hard links that an interrupted replacement created for a database that was not replaced. */
+const removeOtherLinks = (file: string): void => {
   const folder = dirname(file);
   const prefix = `${basename(file)}.replaced-`;
   for (const name of readdirSync(folder).filter((one) => one.startsWith(prefix))) {
@@ -44,9 +44,9 @@ const removeOtherNames = (file: string): void => {
   }
 };
 
-/** Gives a database and its log a second name each. */
+/** Creates a hard link to the database and one to its WAL file. */
 const keep = (file: string): string => {
-  removeOtherNames(file);
+  removeOtherLinks(file);
   const kept = keptNameOf(file);
   if (existsSync(file)) linkSync(file, kept);
   if (logSize(file) > 0) linkSync(`${file}-wal`, `${kept}-wal`);
@@ -54,7 +54,7 @@ const keep = (file: string): string => {
   return kept;
 };
 
-/** What a placeholder is named before it is complete. */
+/** Path of the placeholder until it is complete. */
 const unfinishedPlaceholder = (file: string): string => `${file}.restoring-mark`;
 
 const putPlaceholder = (file: string, kept: string): void => {
@@ -71,16 +71,16 @@ const putPlaceholder = (file: string, kept: string): void => {
 };
 
 /**
- * Puts another file in the place of a database, which keeps another name, as does its log. Only for the owner. After an
- * interruption at any moment, the old database is in its place with its log, or the new one is without a log, or a
- * placeholder is that no program takes for a database; calling it again settles that.
+ * Replaces a database with another file, and keeps the database and its WAL file under other names. Must only run while
+ * this process holds the owner lock. After an interruption, the path has the old database with its WAL file, the new
+ * database without one, or a placeholder that SQLite does not open; calling this again completes the replacement.
  *
  * @returns the path under which the old database is kept, if there was one
  */
 export const replaceFile = (file: string, replacement: string): string | undefined => {
   const hasLog = logSize(file) > 0;
   const kept = existsSync(file) || hasLog ? (keptBefore(file) ?? keep(file)) : undefined;
-  // With the log of the old database beside it, the new one would be damaged; without it, the old one lacks plants.
+  // The old WAL file would damage the new database, and without it the old database lacks plants.
   if (kept !== undefined && hasLog) putPlaceholder(file, kept);
   for (const path of [`${file}-wal`, `${file}-shm`, unfinishedPlaceholder(file)]) {
     rmSync(path, { force: true });

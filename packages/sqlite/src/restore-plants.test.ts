@@ -37,7 +37,7 @@ const makeBackup = async () => {
   await repository.close();
 };
 
-/** A store whose newest plants are in its log, as after `kill -9`. */
+/** Creates a database whose latest plants are in its WAL file, as after `kill -9`. */
 const makeStoreWithLog = async () => {
   const file = join(folder, 'live.db');
   await (await createAll(file, newer)).close();
@@ -46,7 +46,7 @@ const makeStoreWithLog = async () => {
   await repository.close();
 };
 
-/** The plants in a file, or why it cannot be read. */
+/** Returns the plants of a file, or the kind of the error. */
 const contentOf = async (file: string): Promise<readonly NewPlant[] | string> => {
   const plants: NewPlant[] = [];
   for await (const read of readPlants({ path: file })) {
@@ -60,7 +60,7 @@ const namesIn = async () => (await readdir(folder)).filter((name) => name.starts
 
 const program = fileURLToPath(new URL('../test/restore-until-killed.ts', import.meta.url));
 
-/** Restores in a process that kills itself before a change of a file name. Returns whether it got there. */
+/** Restores in a process that kills itself before the nth change of the folder. Returns `false` if it had fewer changes. */
 const restoreAndKill = async (change: number): Promise<boolean> => {
   const args = ['--conditions=@plantstore/source', program, backup, path, String(change)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -70,7 +70,7 @@ const restoreAndKill = async (change: number): Promise<boolean> => {
 };
 
 describe('restorePlants', () => {
-  it('puts a copy of the backup in the place of a file, and keeps the file with its log', async () => {
+  it('replaces a file with a copy of the backup, and keeps the file with its WAL file', async () => {
     await makeBackup();
     await makeStoreWithLog();
     const restored = (await restorePlants({ from: backup, to: path }))._unsafeUnwrap();
@@ -84,7 +84,7 @@ describe('restorePlants', () => {
     expect(await contentOf(path)).toEqual(newest);
   });
 
-  it('restores where there is no file, and a file that cannot be read', async () => {
+  it('restores a missing file, and a file that cannot be read', async () => {
     await makeBackup();
     expect((await restorePlants({ from: backup, to: path }))._unsafeUnwrap().kept).toBe(undefined);
     expect(await contentOf(path)).toEqual(older);
@@ -95,7 +95,7 @@ describe('restorePlants', () => {
     expect((await stat(`${kept}-wal`)).size).toBe(7);
   });
 
-  it('refuses what it cannot restore, and changes nothing', async () => {
+  it('rejects a restore that is not possible, and changes nothing', async () => {
     await makeBackup();
     const repository = await createAll(path, newer);
     expect(await restorePlants({ from: backup, to: path })).toMatchObject({
@@ -117,7 +117,7 @@ describe('restorePlants', () => {
     expect((await namesIn()).filter((name) => /restoring|replaced/.test(name))).toEqual([]);
   });
 
-  it('leaves the old plants, the new ones or no database after kill -9 at any change, and settles it the next time', async () => {
+  it('leaves the old plants, the new ones or no database after kill -9 at any change, and the next restore completes', async () => {
     await makeBackup();
     await makeStoreWithLog();
     const before = join(folder, 'before');
@@ -128,7 +128,7 @@ describe('restorePlants', () => {
       const content = await contentOf(path);
       expect([newest, 'not-a-database', 'log-of-another-file']).toContainEqual(content);
       seen.add(typeof content === 'string' ? 'none' : 'old');
-      // A host may be started in between.
+      // A server may be started before the next restore.
       const opened = await openSqliteRepository({ path });
       if (opened.isOk()) await opened.value.close();
       expect(await contentOf(path)).toEqual(content);

@@ -4,41 +4,41 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type BackupProgress, backUpPlants, type PlantsBackup } from './back-up-plants.ts';
 import type { BackUpError } from './backup-protocol.ts';
 import { identityOf, isSameFile } from './file-identity.ts';
-import { withoutLinks } from './log-file.ts';
+import { resolveLinks } from './log-file.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';
-import { copyRights, takeGuard } from './owner-guard.ts';
+import { acquireOwnerLock, copyPermissions } from './owner-lock.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** Options of {@link restorePlants}. */
 export type RestoreOptions = {
-  /** The backup, relative to the working directory or absolute. It is not changed. */
+  /** Path of the backup, absolute or relative to the working directory. It is not changed. */
   readonly from: string;
-  /** The database file to restore. It need not exist. */
+  /** Path of the database file to restore. A missing file is created. */
   readonly to: string;
-  /** Called while pages are copied. Default: nothing is called. */
+  /** Called while pages are copied. Default: none. */
   readonly onProgress?: (progress: BackupProgress) => void;
 };
 
-/** A database file that was restored. */
+/** A restored database file. */
 export type RestoredPlants = PlantsBackup & {
   /**
-   * Path of the file that was replaced; its log, if it had one, is beside it with `-wal` added. `undefined` where there was no
-   * file.
+   * Path of the replaced file. Its WAL file, if any, has the same path with the suffix `-wal`. `undefined` when there was
+   * no file.
    */
   readonly kept: string | undefined;
 };
 
-/** The backup and the file to restore are one. */
+/** The backup and the file to restore are the same file. */
 export type SameFile = {
-  /** What is wrong, in one word. */
+  /** Discriminates the error from {@link BackUpError}. */
   readonly kind: 'same-file';
   /** The file, as an absolute path. */
   readonly path: string;
-  /** For the operator: what is wrong and what to do about it. */
+  /** Message for the operator: what happened, then what to do. */
   readonly message: string;
 };
 
-/** Why a file was not restored. `path` is the file that is concerned. */
+/** Reason why a restore failed. `path` is the affected file. */
 export type RestoreError = BackUpError | SameFile;
 
 const copyAndReplace = async (
@@ -49,26 +49,26 @@ const copyAndReplace = async (
   rmSync(copy, { force: true });
   const copied = await backUpPlants({ from, to: copy, ...(onProgress && { onProgress }) });
   if (copied.isErr()) return err(copied.error);
-  copyRights(file, copy);
+  copyPermissions(file, copy);
   return ok({ ...copied.value, kept: replaceFile(file, copy) });
 };
 
 const restore = async (options: RestoreOptions): Promise<Result<RestoredPlants, RestoreError>> => {
   const path = resolve(options.to);
   try {
-    const file = withoutLinks(path);
+    const file = resolveLinks(path);
     if (isSameFile(identityOf(options.from), identityOf(file))) {
-      const message = `${path} and ${options.from} are one file; name another one`;
+      const message = `${path} and ${options.from} are the same file; name another file`;
       return err({ kind: 'same-file', path, message });
     }
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
       return err(unusableFileError(path, { kind: 'cannot-open' }));
     }
-    const guard = takeGuard(file);
+    const ownerLock = acquireOwnerLock(file);
     try {
       return await copyAndReplace(file, options);
     } finally {
-      guard.close();
+      ownerLock.close();
     }
   } catch (thrown) {
     const error = openErrorOf(path, thrown);
@@ -78,13 +78,15 @@ const restore = async (options: RestoreOptions): Promise<Result<RestoredPlants, 
 };
 
 /**
- * Puts a copy of a backup in the place of a database file that no repository has open. The backup is checked, copied and
- * synced before it takes the place of the file, and no log of the old file can mix with it. What it replaces keeps another
- * name: the file's, with `.replaced-` and the time added. After an interruption, call it again: until it returns,
- * the file is the old one with its log, the new one, or a text that no repository opens.
+ * Replaces a database file that no repository has open with a copy of a backup. The backup is copied, checked and
+ * synced first, and the WAL file of the old database is never applied to it. The replaced file is kept under its name
+ * with the suffix `.replaced-` and the time. After an interruption, call this again: until it returns, the file
+ * is the old database with its WAL file, the new database, or a text file that no repository opens.
  *
- * Close other programs that have the file open: some of them would remove the log of the new file. Needs a file system
- * with hard links.
+ * Close other programs that have the file open: some of them would remove the WAL file of the new database. Requires a
+ * file system with hard links.
+ *
+ * @returns the number of plants, the size and the path of the replaced file, or the reason why the restore failed
  *
  * @example
  * ```ts
@@ -92,7 +94,7 @@ const restore = async (options: RestoreOptions): Promise<Result<RestoredPlants, 
  *
  * const restored = await restorePlants({ from: 'backup.db', to: 'plants.db' });
  * if (restored.isErr()) throw new Error(restored.error.message);
- * console.log(`${restored.value.plants} plants; the file before is ${restored.value.kept}`);
+ * console.log(`${restored.value.plants} plants; the replaced file is ${restored.value.kept}`);
  * ```
  */
 export const restorePlants = (options: RestoreOptions): ResultAsync<RestoredPlants, RestoreError> =>

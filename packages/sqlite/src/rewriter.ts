@@ -8,23 +8,23 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** Writes a file again in its place, so that the next sync of it is a real one. */
+/** Rewrites a file in place, so that the next sync writes its data to the disk. */
 export type Rewriter = {
-  /** Writes every byte from an offset on. */
+  /** Rewrites every byte from an offset to the end. */
   readonly rewrite: (from: number) => void;
   readonly close: () => void;
 };
 
 const chunkSize = 2 ** 20;
 
-/** Upper limit of what file systems ask direct I/O to be aligned to, in bytes. */
+/** Largest alignment that a file system requires for direct I/O, in bytes. */
 const maxBlock = 4096;
 
-/** Memory that begins at a page, as direct I/O needs it: that of a resizable buffer does. */
+/** Allocates page-aligned memory for direct I/O: a resizable ArrayBuffer is page-aligned. */
 const alignedChunk = (): Buffer =>
   Buffer.from(new ArrayBuffer(chunkSize, { maxByteLength: chunkSize }));
 
-/** Opens a file for direct I/O, or `undefined` where the system or the file system has none. */
+/** Opens a file for direct I/O; returns `undefined` when the platform or the file system does not support it. */
 const openDirect = (path: string): number | undefined => {
   if (constants.O_DIRECT === undefined) return undefined;
   try {
@@ -35,7 +35,7 @@ const openDirect = (path: string): number | undefined => {
   }
 };
 
-const writeAgain = (file: number, direct: number | undefined, from: number): void => {
+const rewriteFrom = (file: number, direct: number | undefined, from: number): void => {
   const chunk = alignedChunk();
   const { blksize, size } = fstatSync(file);
   const block = direct === undefined ? 1 : Math.min(blksize, maxBlock);
@@ -47,26 +47,26 @@ const writeAgain = (file: number, direct: number | undefined, from: number): voi
     try {
       position += writeSync(direct ?? file, chunk, 0, padded, position);
     } catch (thrown) {
-      // A direct write that fails has dropped from the page cache what SQLite expects to read there.
+      // A failed direct write has removed data from the page cache that SQLite expects to read.
       writeSync(file, chunk, 0, length, position);
       throw thrown;
     }
     length = readSync(file, chunk, 0, chunkSize, position);
   }
-  // Direct I/O took whole blocks.
+  // Direct I/O writes complete blocks.
   if (position > size) ftruncateSync(file, size);
 };
 
 /**
- * Opens a file to write it again. After a sync that failed, Linux reads what never reached the disk, and later
- * syncs succeed without writing it. On ext4 that holds for a second write through the page cache, too: the blocks
- * stay marked as unwritten. Direct I/O goes past the cache.
+ * Opens a file to rewrite it. After a failed sync, Linux keeps the data in the page cache, and later syncs succeed
+ * without writing it to the disk. On ext4, a second write through the page cache has the same effect, because the
+ * blocks remain marked as unwritten. Direct I/O bypasses the page cache.
  */
 export const openRewriter = (path: string): Rewriter => {
   const file = openSync(path, 'r+');
   const direct = openDirect(path);
   return {
-    rewrite: (from) => writeAgain(file, direct, from),
+    rewrite: (from) => rewriteFrom(file, direct, from),
     close() {
       closeSync(file);
       if (direct !== undefined) closeSync(direct);

@@ -1,4 +1,4 @@
-/** SQLite's primary result codes that have a meaning to an operator (sqlite.org/rescode.html). */
+/** Kinds of SQLite's primary result codes (sqlite.org/rescode.html). */
 const kinds = new Map<number, SqliteFailure>([
   [5, 'locked'],
   [6, 'locked'],
@@ -10,7 +10,7 @@ const kinds = new Map<number, SqliteFailure>([
   [26, 'not-a-database'],
 ]);
 
-/** What went wrong in SQLite, in one word. */
+/** Kind of a failure that SQLite or the file system reported. */
 export type SqliteFailure =
   | 'locked'
   | 'read-only'
@@ -25,7 +25,7 @@ export type SqliteFailure =
 /** `SQLITE_IOERR_SHMOPEN`, `SHMSIZE`, `SHMLOCK` and `SHMMAP`: extended result codes. */
 const sharedMemoryCodes: readonly unknown[] = [4618, 4874, 5130, 5386];
 
-/** What the system says of a file beside the database, where SQLite was not yet asked. */
+/** Kinds of the error codes of system calls on files that are opened without SQLite. */
 const systemKinds = new Map<unknown, SqliteFailure>([
   ['EIO', 'input-output'],
   ['EACCES', 'read-only'],
@@ -34,7 +34,7 @@ const systemKinds = new Map<unknown, SqliteFailure>([
   ['ENOSPC', 'disk-full'],
 ]);
 
-/** The failure that SQLite reported in what was thrown, or `undefined` where it reported none. */
+/** Returns the kind of an exception from SQLite or a system call; `undefined` for any other exception. */
 export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   if (!(thrown instanceof Error)) return undefined;
   if ('syscall' in thrown && 'code' in thrown) return systemKinds.get(thrown.code) ?? 'cannot-open';

@@ -13,17 +13,17 @@ const nodeWith = (program: string, args: readonly string[]) => [
   ...args,
 ];
 
-/** A process that creates plants on a disk some of whose syncs fail. */
+/** Parameters of a process that creates plants while some syncs fail. */
 export type Creating = {
-  /** Syncs that fail: `log 2 4` is the second to the fourth of the log. */
+  /** Syncs that fail: `log 2 4` fails the second to the fourth sync of the WAL file. */
   readonly fails?: string;
-  /** Numbers of the first plant and of the one after the last. */
+  /** Number of the first plant, and one more than the number of the last. */
   readonly plants: readonly [number, number];
-  /** Whether the store is closed, or only killed. */
+  /** Whether the repository is closed before the process is killed. */
   readonly end: 'close' | 'kill';
 };
 
-/** Runs it, and returns why creates failed that then succeeded. */
+/** Runs the process, and returns the reasons of creates that failed before they succeeded. */
 export const createOnFailingDisk = async (
   { path, env }: FaultyDisk,
   { fails = '', plants, end }: Creating,
@@ -40,7 +40,7 @@ export const createOnFailingDisk = async (
   return reasons;
 };
 
-/** Runs the program that creates plants, kills it with `-9` once it has reported enough, returns the ids. */
+/** Runs a program that creates plants, kills it with SIGKILL after `enough` reports, and returns the acknowledged ids. */
 export const createUntilKilled = async (
   args: readonly string[],
   enough: number,
@@ -55,6 +55,6 @@ export const createUntilKilled = async (
     output += chunk;
     if (output.split('\n').length > enough) child.kill('SIGKILL');
   }
-  // What follows the last line break is incomplete.
+  // The line after the last line break is incomplete.
   return output.split('\n').slice(0, -1).map(Number);
 };

@@ -1,6 +1,6 @@
-// Creates plants in a file (the first argument), as clients do that repeat a create until it is
-// acknowledged, and appends the number of each to a file beside it. It prints why a create failed. The plants: those from the second argument up to
-// the third. Then it ends with SIGKILL; with "close" as the fourth argument it closes the store before.
+// Creates plants, retries each until it is acknowledged, appends its number to the file "acknowledged", and
+// prints the reasons of failed creates. Then kills itself with SIGKILL.
+// Arguments: database file, number of the first plant, number after the last, "close" to close the repository first.
 import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';

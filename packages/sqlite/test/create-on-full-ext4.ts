@@ -1,6 +1,6 @@
-// Creates plants on an ext4 (its folder is the first argument) whose disk becomes full, so that syncs fail,
-// and then has space again. The second argument is the file that fills it. Prints the number of each plant
-// that is acknowledged. Then it ends with SIGKILL; with "close" as the third argument it closes the store before.
+// Creates plants on an ext4 file system whose disk becomes full, so that syncs fail, and then has space again.
+// Prints the number of each acknowledged plant. Then kills itself with SIGKILL.
+// Arguments: folder of the file system, file that fills the disk, "close" to close the repository first.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const createEach = async (first: number, last: number): Promise<void> => {
 };
 
 await createEach(0, 200);
-// Gives back what ext4 does not use, as on a thin volume that is larger than its disk.
+// Releases unused blocks, as on a thin-provisioned volume that is larger than its disk.
 execFileSync('fstrim', [folder]);
 fillDisk(ballast);
 const hasSyncFailed = () => [...reasons].some((reason) => reason.endsWith('input-output'));

@@ -1,21 +1,20 @@
-// Creates plants in a folder (the first argument) while everything goes wrong between two steps and
-// within them, and compares each answer with a Map. With "small" as the second, the folder is a disk
-// of 2 MB, and is filled up, too.
+// Creates plants while faults occur between and during creates, and compares each result with a Map.
+// Arguments: folder, "small" if the folder is a disk of 2 MB that the test may fill.
 import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
 import { type FaultyStore, openFaultyStore } from './faulty-store.ts';
-import { compare, type Outcome, type World } from './worlds.ts';
+import { narrow, type Outcome, type Contents } from './possible-contents.ts';
 
 const [folder = '', disk] = process.argv.slice(2);
 const path = join(folder, 'plants.db');
 const ballast = disk === 'small' ? join(folder, 'ballast') : undefined;
 
-type Model = { worlds: readonly World[] };
+type Model = { candidates: readonly Contents[] };
 type Fault = keyof FaultyStore['faults'];
 type Step = fc.AsyncCommand<Model, FaultyStore>;
 
-const told = { ok: 0, 'id-taken': 0, 'store-unavailable': 0 };
+const counts = { ok: 0, 'id-taken': 0, 'store-unavailable': 0 };
 
 const create = async (
   model: Model,
@@ -27,25 +26,26 @@ const create = async (
     (await store.create(plant)).match(
       (): Outcome => 'ok',
       ({ kind }): Outcome => {
-        if (kind === 'plant-refused') throw new Error('a store has no rules');
+        if (kind === 'plant-refused')
+          throw new Error('a repository without an admission policy refused a plant');
         return kind;
       },
     ),
   );
   if (meanwhile !== undefined) await store.faults[meanwhile]();
   const outcomes = await Promise.all(creating);
-  for (const outcome of outcomes) told[outcome] += 1;
-  model.worlds = compare(model.worlds, plants, outcomes);
+  for (const outcome of outcomes) counts[outcome] += 1;
+  model.candidates = narrow(model.candidates, plants, outcomes);
   return outcomes;
 };
 
-/** Once nothing is wrong any more, the store takes what it is given. */
-const createMended = async (model: Model, store: FaultyStore, plants: readonly NewPlant[]) => {
-  store.mend();
-  // What went wrong is found out by the first create after it.
+/** Repairs every fault, and checks that creates succeed again. */
+const createAfterRepair = async (model: Model, store: FaultyStore, plants: readonly NewPlant[]) => {
+  store.repair();
+  // The first create after a fault can still report it.
   const outcomes = await create(model, store, plants);
   if (!outcomes.includes('store-unavailable')) return;
-  store.mend();
+  store.repair();
   const again = await create(model, store, plants);
   if (again.includes('store-unavailable')) throw new Error('the store did not recover');
 };
@@ -57,7 +57,7 @@ const aPlant = fc
     tag: fc.constantFrom(undefined, '', 'climber'),
   })
   .map(({ id, name, tag }): NewPlant => (tag === undefined ? { id, name } : { id, name, tag }));
-const aCrowd = fc.array(aPlant, { minLength: 1, maxLength: 8 });
+const somePlants = fc.array(aPlant, { minLength: 1, maxLength: 8 });
 const aFault = fc.constantFrom<Fault>(
   'kill the thread',
   'crash the thread',
@@ -65,7 +65,7 @@ const aFault = fc.constantFrom<Fault>(
   'move the file',
   'lock the file',
   'fill the disk',
-  'mend',
+  'repair',
 );
 
 const step = (text: string, run: Step['run']): Step => ({
@@ -76,20 +76,20 @@ const step = (text: string, run: Step['run']): Step => ({
 const idsOf = (plants: readonly NewPlant[]): string => plants.map(({ id }) => id).join(' ');
 
 const steps: fc.Arbitrary<Step>[] = [
-  aCrowd.map((plants) =>
+  somePlants.map((plants) =>
     step(
       `create ${idsOf(plants)}`,
       async (model, store) => void (await create(model, store, plants)),
     ),
   ),
-  fc.tuple(aCrowd, aFault).map(([plants, fault]) =>
+  fc.tuple(somePlants, aFault).map(([plants, fault]) =>
     step(`create ${idsOf(plants)}, meanwhile ${fault}`, async (model, store) => {
       await create(model, store, plants, fault);
     }),
   ),
-  aCrowd.map((plants) =>
-    step(`mend, create ${idsOf(plants)}`, async (model, store) =>
-      createMended(model, store, plants),
+  somePlants.map((plants) =>
+    step(`repair, create ${idsOf(plants)}`, async (model, store) =>
+      createAfterRepair(model, store, plants),
     ),
   ),
   aFault.map((fault) => step(fault, async (_, store) => void (await store.faults[fault]()))),
@@ -100,16 +100,16 @@ const everyId = [0n, 1n, 2n, 3n, 4n].map((id) => ({ id, name: 'another content' 
 
 await fc.assert(
   fc.asyncProperty(fc.commands(steps, { maxCommands: 30, size: '+1' }), async (commands) => {
-    const model: Model = { worlds: [new Map()] };
+    const model: Model = { candidates: [new Map()] };
     const store = await openFaultyStore(path, ballast);
     try {
       await fc.asyncModelRun(() => ({ model, real: store }), commands);
       await store.reopen();
-      await createMended(model, store, everyId);
+      await createAfterRepair(model, store, everyId);
     } finally {
       await store.remove();
     }
   }),
   { numRuns: 25 },
 );
-process.stdout.write(JSON.stringify(told));
+process.stdout.write(JSON.stringify(counts));

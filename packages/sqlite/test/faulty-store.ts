@@ -10,47 +10,47 @@ subscribe('worker_threads', (message) => {
   threads.push((message as { worker: Worker }).worker);
 });
 
-// The pause before a file is opened again is over when a fault is mended.
+// A repair skips the pause before the file is opened again.
 const realNow = performance.now.bind(performance);
 let skipped = 0;
 performance.now = () => realNow() + skipped;
 
-/** A store to which things happen. */
+/** A repository with faults that a test can cause. */
 export type FaultyStore = Readonly<Awaited<ReturnType<typeof openFaultyStore>>>;
 
-/** @param ballast - the file that fills the disk up, where that may be */
+/** @param ballast - file that fills the disk; `undefined` when the disk must not be filled */
 export const openFaultyStore = async (path: string, ballast: string | undefined) => {
-  const [away, log] = [`${path}.away`, `${path}-wal`];
+  const [moved, log] = [`${path}.moved`, `${path}-wal`];
   const open = async () => (await openSqliteRepository({ path }))._unsafeUnwrap();
   let repository = await open();
   let locker: Database | undefined;
 
-  const mend = () => {
-    if (existsSync(away)) renameSync(away, path);
+  const repair = () => {
+    if (existsSync(moved)) renameSync(moved, path);
     if (ballast !== undefined) rmSync(ballast, { force: true });
     locker?.close();
     locker = undefined;
     skipped += 2_000;
   };
 
-  // One at a time: without its log a file misses plants, unless the thread can still mend it.
-  const isMended = () =>
+  // One fault at a time: a second one could prevent the recovery of a removed WAL file.
+  const isIntact = () =>
     existsSync(path) && existsSync(log) && !existsSync(ballast ?? '') && locker === undefined;
 
   const faults = {
     'kill the thread': async () => threads.at(-1)?.terminate(),
     'crash the thread': async () => threads.at(-1)?.postMessage({ kind: 'commit', batch: null }),
     'remove the log': async () => {
-      if (isMended()) rmSync(log);
+      if (isIntact()) rmSync(log);
     },
     'move the file': async () => {
-      if (isMended()) renameSync(path, away);
+      if (isIntact()) renameSync(path, moved);
     },
     'lock the file': async () => {
-      if (!isMended()) return;
+      if (!isIntact()) return;
       await threads.at(-1)?.terminate();
       locker = new Database(path);
-      // The next thread may have been faster.
+      // The next thread may have locked the file first.
       try {
         locker.exec('BEGIN IMMEDIATE');
       } catch {
@@ -59,22 +59,22 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
       }
     },
     'fill the disk': async () => {
-      if (ballast !== undefined && isMended()) fillDisk(ballast);
+      if (ballast !== undefined && isIntact()) fillDisk(ballast);
     },
-    mend: async () => mend(),
+    repair: async () => repair(),
   } satisfies Record<string, () => Promise<unknown>>;
 
   return {
     create: async (...plant: Parameters<typeof repository.create>) => repository.create(...plant),
     faults,
-    mend,
+    repair,
     reopen: async () => {
-      mend();
+      repair();
       await repository.close();
       repository = await open();
     },
     remove: async () => {
-      mend();
+      repair();
       await repository.close();
       for (const name of [path, log, `${path}-journal`]) rmSync(name, { force: true });
     },

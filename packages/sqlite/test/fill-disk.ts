@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-/** Writes a file until the disk is full. */
+/** Appends to a file until the disk is full. */
 export const fillDisk = (ballast: string): void => {
   try {
     for (let size = 65_536; size >= 1; size /= 2) {

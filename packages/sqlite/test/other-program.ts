@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** A program in another process that has a database open. */
+/** Another process that has the database open. */
 export type OtherProgram = {
-  /** Runs a statement, and returns its rows or SQLite's message. */
+  /** Runs a statement, and returns its rows or SQLite's error message. */
   readonly run: (sql: string) => Promise<unknown>;
   readonly end: () => Promise<void>;
 };
@@ -17,7 +17,7 @@ export const startOtherProgram = (path: string): OtherProgram => {
     [
       '--conditions=@plantstore/source',
       '--disable-warning=ExperimentalWarning',
-      fileURLToPath(new URL('use-elsewhere.ts', import.meta.url)),
+      fileURLToPath(new URL('run-sql-lines.ts', import.meta.url)),
       path,
     ],
     { stdio: ['pipe', 'pipe', 'inherit'] },

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-// Restores a backup, and kills itself before the change of a file name that has this number.
+// Restores a backup, and kills itself with SIGKILL before the nth change of the folder.
+// Arguments: backup, database file, n.
 const [, , from = '', to = '', number = ''] = process.argv;
 
 let count = 0;

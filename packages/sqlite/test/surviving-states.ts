@@ -7,7 +7,7 @@ import { openDatabaseFile } from '../src/database-file.ts';
 import type { Database } from '../src/node-sqlite.ts';
 import { plantOf } from './plant-of.ts';
 
-/** What is wrong with the files that a power cut left. */
+/** A fault in the files after a power cut. */
 type Fault = { readonly fault: string; readonly acknowledged: number; readonly missing: number };
 
 const contentOf = (database: Database): { integrity: unknown; names: Map<bigint, unknown> } => {
@@ -20,9 +20,9 @@ const contentOf = (database: Database): { integrity: unknown; names: Map<bigint,
   };
 };
 
-/** Opens what a power cut left, and compares it with the plants that were acknowledged before it. */
+/** Opens the files after a power cut, and compares them with the plants that were acknowledged before it. */
 export const faultIn = (path: string, acknowledged: readonly number[]): Fault | undefined => {
-  const faultOf = (fault: string, missing: number): Fault => ({
+  const createFault = (fault: string, missing: number): Fault => ({
     fault,
     acknowledged: acknowledged.length,
     missing,
@@ -30,20 +30,20 @@ export const faultIn = (path: string, acknowledged: readonly number[]): Fault | 
   let database: Database | undefined;
   try {
     const opened = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
-    if ('kind' in opened) return faultOf(opened.kind, acknowledged.length);
+    if ('kind' in opened) return createFault(opened.kind, acknowledged.length);
     database = opened;
     const { integrity, names } = contentOf(database);
     const missing = acknowledged.map(plantOf).filter(({ id, name }) => names.get(id) !== name);
-    if (integrity !== 'ok') return faultOf(String(integrity), missing.length);
-    return missing.length > 0 ? faultOf('missing plants', missing.length) : undefined;
+    if (integrity !== 'ok') return createFault(String(integrity), missing.length);
+    return missing.length > 0 ? createFault('missing plants', missing.length) : undefined;
   } catch (thrown) {
-    return faultOf(String(thrown), acknowledged.length);
+    return createFault(String(thrown), acknowledged.length);
   } finally {
     database?.close();
   }
 };
 
-/** The same sequence of decisions for the same seed (mulberry32). */
+/** Returns a pseudo-random sequence of decisions for a seed (mulberry32). */
 const decisions = (seed: number): Leaves => {
   let state = seed;
   return () => {
@@ -54,12 +54,12 @@ const decisions = (seed: number): Leaves => {
   };
 };
 
-/** What became of the plants in each state that was looked at. */
+/** Result of all inspected states. */
 export type States = { states: number; acknowledged: number; faults: Fault[] };
 
 /**
- * Cuts the power after every `step`-th of `count` operations from the first failed sync on, and at the end.
- * Inspects what is left: what was synced, with nothing, all or a random part of what was not.
+ * Simulates a power cut after every `step`-th of `count` operations since the first failed sync, and at the end.
+ * Inspects the synced data with none, all or a random part of the data that was not synced.
  */
 export const inspectStates = async (
   operations: readonly Operation[],
@@ -69,14 +69,14 @@ export const inspectStates = async (
   const result: States = { states: 0, acknowledged: 0, faults: [] };
   const first = operations.findIndex(({ kind }) => kind === 'failed sync');
   if (first === -1) throw new Error('no sync failed');
-  const home = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const root = await mkdtemp(join(tmpdir(), 'plantstore-'));
   for (const [index, operation] of operations.entries()) {
     folder.apply(operation);
     const isChosen = index >= first && index < first + count && (index - first) % step === 0;
     if (!isChosen && index < operations.length - 1) continue;
     const acknowledged = folder.read('acknowledged').split('\n').slice(0, -1).map(Number);
     for (const leaves of [() => false, () => true, decisions(index)]) {
-      const state = await mkdtemp(join(home, 'state-'));
+      const state = await mkdtemp(join(root, 'state-'));
       for (const [name, content] of folder.cutPower(leaves)) {
         await writeFile(join(state, name), content);
       }
@@ -87,6 +87,6 @@ export const inspectStates = async (
       await rm(state, { recursive: true });
     }
   }
-  await rm(home, { recursive: true });
+  await rm(root, { recursive: true });
   return result;
 };

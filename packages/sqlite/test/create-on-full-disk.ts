@@ -1,4 +1,4 @@
-// Runs on a disk of 2 MB (its folder is the first argument) and says how a full disk was met.
+// Creates plants on a disk of 2 MB until it is full, and prints the results. Argument: folder of the disk.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteRepository } from '@plantstore/sqlite';
@@ -16,22 +16,22 @@ rmSync(ballast);
 writeFileSync(ballast, Buffer.alloc(500_000));
 
 const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-let kept = 0n;
-let refused = await repository.create({ id: kept, name });
+let stored = 0n;
+let refused = await repository.create({ id: stored, name });
 while (refused.isOk()) {
-  kept += 1n;
-  refused = await repository.create({ id: kept, name });
+  stored += 1n;
+  refused = await repository.create({ id: stored, name });
 }
 const refusedKind = refused.error.kind;
 const reason = 'reason' in refused.error ? refused.error.reason : '';
 rmSync(ballast);
-const gotOver = (await repository.create({ id: kept, name })).isOk();
+const recovered = (await repository.create({ id: stored, name })).isOk();
 await repository.close();
 
-// What was answered is there, and what was refused left nothing half-done.
+// Every acknowledged plant is stored.
 const again = (await openSqliteRepository({ path }))._unsafeUnwrap();
 let found = 0n;
-while (found < kept && (await again.create({ id: found, name })).isOk()) found += 1n;
+while (found < stored && (await again.create({ id: found, name })).isOk()) found += 1n;
 await again.close();
 
 process.stdout.write(
@@ -39,8 +39,8 @@ process.stdout.write(
     openedWhenFull,
     refusedKind,
     reason,
-    gotOver,
-    kept: Number(kept),
+    recovered,
+    stored: Number(stored),
     found: Number(found),
   }),
 );

@@ -1,5 +1,5 @@
-// Another program that uses a database (the first argument): it runs each line of its standard input, and prints
-// what became of it as JSON: the rows, or SQLite's message.
+// Runs each line of standard input as an SQL statement, and prints its rows or SQLite's error message as JSON.
+// Argument: database file.
 import { createInterface } from 'node:readline';
 import { Database } from '../src/node-sqlite.ts';
 

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openElsewhere } from '../test/open-elsewhere.ts';
+import { openInOtherProcess } from '../test/open-in-other-process.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 let path = '';
@@ -19,29 +19,29 @@ const open = async (name: string) => {
   return repository;
 };
 
-describe('the guard of the one owner', () => {
+describe('the owner lock', () => {
   it.runIf(process.platform !== 'win32')(
-    'refuses an owner that may read it and not write it: two could share its lock',
+    'cannot be acquired without write access to its file, because two processes could share it',
     async () => {
       await writeFile(path, '');
       await chmod(path, 0o666);
       await writeFile(`${path}-owner`, '');
       await chmod(`${path}-owner`, 0o444);
-      expect(await openElsewhere(path)).toEqual({
+      expect(await openInOtherProcess(path)).toEqual({
         kind: 'read-only',
         message: expect.stringMatching(
-          /plants\.db-owner cannot be locked.*: let this user write it, or remove it while no process has .*plants\.db open$/,
+          /plants\.db-owner cannot be locked.*: grant this user write access, or remove it while no process has .*plants\.db open$/,
         ) as unknown,
       });
     },
   );
 
   it.runIf(process.platform !== 'win32')(
-    'can be locked again after its file was read-only',
+    'can be acquired after the database was read-only',
     async () => {
       await writeFile(path, '');
       await chmod(path, 0o444);
-      expect(await openElsewhere(path)).toMatchObject({ kind: 'read-only' });
+      expect(await openInOtherProcess(path)).toMatchObject({ kind: 'read-only' });
       await chmod(path, 0o644);
       await open(path);
       expect((await stat(`${path}-owner`)).mode & 0o200).toBe(0o200);
@@ -51,7 +51,7 @@ describe('the guard of the one owner', () => {
   it.each([
     ['has content', async () => writeFile(`${path}-owner`, 'buy milk\n'.repeat(100))],
     ['is a folder', async () => mkdir(`${path}-owner`)],
-  ])('is named where it %s', async (_, make) => {
+  ])('is named in the error when its file %s', async (_, make) => {
     await make();
     expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-open',
@@ -59,14 +59,14 @@ describe('the guard of the one owner', () => {
     });
   });
 
-  it('is empty, and has no file of its own', async () => {
+  it('is an empty file without a journal', async () => {
     await open(path);
     const names = await readdir(join(path, '..'));
     expect(names.filter((name) => name.includes('-owner'))).toEqual(['plants.db-owner']);
     expect((await stat(`${path}-owner`)).size).toBe(0);
   });
 
-  it('is beside the file that a link leads to, also where that is still to be made', async () => {
+  it('is beside the target of a symbolic link, also before the target exists', async () => {
     const folder = join(path, '..');
     await mkdir(join(folder, 'real'));
     await symlink(join('real', 'file.db'), path);

@@ -1,6 +1,6 @@
-// Runs create-on-full-ext4.ts on a loop-mounted ext4, mounts it anew, so that nothing is read from memory, and
-// prints what became of the acknowledged plants. For a mount namespace of its own, whose end unmounts it all.
-// Arguments: a folder to mount in, and how the store ends.
+// Runs create-on-full-ext4.ts on a loop-mounted ext4, remounts it to drop the page cache, and prints whether
+// acknowledged plants are missing. Must run in a separate mount namespace, whose end unmounts the file systems.
+// Arguments: folder to mount in, "close", "kill" or "only mount".
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

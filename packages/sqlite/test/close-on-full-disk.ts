@@ -1,5 +1,5 @@
-// Closes a store on a full disk of 2 MB (its folder is the first argument), and again with free space.
-// Prints what each left, and whether the plant is there.
+// Closes a repository on a full disk of 2 MB, and again with free space. Prints the remaining WAL file of each
+// close, and whether the plant is stored. Argument: folder of the disk.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteRepository } from '@plantstore/sqlite';
@@ -21,4 +21,4 @@ const { logLeft: withFreeSpace = 'none' } = await (await open()).close();
 const after = await open();
 const other = await after.create({ id: 7n, name: 'other' });
 await after.close();
-process.stdout.write(JSON.stringify({ onFullDisk, withFreeSpace, isKept: other.isErr() }));
+process.stdout.write(JSON.stringify({ onFullDisk, withFreeSpace, isStored: other.isErr() }));

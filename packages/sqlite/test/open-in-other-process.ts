@@ -14,13 +14,13 @@ const fileBeside = (path: string) => fileURLToPath(new URL(path, import.meta.url
 const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
 afterAll(async () => rm(folder, { recursive: true }));
 
-// Another user may not be able to read the sources: the clone can be in a closed folder.
+// Bundles the program, because the unprivileged user may not be able to read the repository.
 beforeAll(async () => {
   await build({
     config: false,
     silent: true,
     entry: {
-      'open-as-nobody': fileBeside('open-as-nobody.ts'),
+      'open-unprivileged': fileBeside('open-unprivileged.ts'),
       'commit-worker': fileBeside('../src/commit-worker.ts'),
     },
     format: ['esm'],
@@ -35,11 +35,11 @@ beforeAll(async () => {
   if (process.getuid?.() === 0) await run('chmod', ['-R', 'a+rX', folder]);
 });
 
-/** Returns what another process reports that opens a file; as root, it runs as nobody. */
-export const openElsewhere = async (path: string): Promise<unknown> => {
+/** Opens a file in another process, and returns its result. When the tests run as root, the process runs as an unprivileged user. */
+export const openInOtherProcess = async (path: string): Promise<unknown> => {
   const { stdout } = await run(process.execPath, [
     '--disable-warning=ExperimentalWarning',
-    join(folder, 'open-as-nobody.js'),
+    join(folder, 'open-unprivileged.js'),
     path,
   ]);
   return JSON.parse(stdout);

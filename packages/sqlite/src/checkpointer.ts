@@ -1,0 +1,43 @@
+import { logSize } from './log-file.ts';
+import type { Database } from './node-sqlite.ts';
+
+/** Size of the WAL file that starts a checkpoint, in bytes: small, so that a checkpoint takes milliseconds. */
+export const logLimit = 4 * 2 ** 20;
+
+/** Size of the WAL file that is reported first, in bytes. */
+const firstReportSize = 64 * 2 ** 20;
+
+/** Runs checkpoints, which keep the WAL file small. */
+export type Checkpointer = {
+  /** Measures the WAL file. Returns its size when a reader prevented checkpoints for so long that it is due to be reported. */
+  readonly measure: () => number | undefined;
+  /** Runs a checkpoint if the WAL file has grown enough since the last one. Throws the exceptions of node:sqlite. */
+  readonly checkpointIfDue: () => void;
+};
+
+/**
+ * Replaces SQLite's automatic checkpoints, which report no failure.
+ * `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
+ */
+export const createCheckpointer = (database: Database, path: string): Checkpointer => {
+  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${logLimit}`);
+  let size = 0;
+  let dueAt = logLimit;
+  let reportAt = firstReportSize;
+  return {
+    measure() {
+      const before = size;
+      size = logSize(path);
+      if (size < before) [dueAt, reportAt] = [logLimit, firstReportSize];
+      if (size < reportAt) return undefined;
+      reportAt = 2 * size;
+      return size;
+    },
+    checkpointIfDue() {
+      if (size <= dueAt) return;
+      // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
+      dueAt = size + logLimit;
+      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    },
+  };
+};
