@@ -2,7 +2,7 @@ import { logSize } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 
 /** Size of the WAL file that starts a checkpoint, in bytes: small, so that a checkpoint takes milliseconds. */
-export const logLimit = 4 * 2 ** 20;
+export const logLimit = 8 * 2 ** 20;
 
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;

@@ -50,7 +50,7 @@ const prepare = (
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
   const checkpointer = createCheckpointer(database, file);
-  const table = createPlantsTable(database);
+  const table = createPlantsTable(database, file);
   return { database, file, table, checkpointer, identity, findReplaced };
 };
 
@@ -150,7 +150,7 @@ const checkpoint = ({ checkpointer }: Opened): Failed | undefined => {
 const tryToRewriteTail = ({ database, file }: Opened): void => {
   try {
     // While another program has the file open, closing keeps the WAL file.
-    withExclusiveLock(database, () => rewriteTail(file));
+    withExclusiveLock(database, () => rewriteTail(database, file));
   } catch {
     // Closing fails for the same reason, and keeps the WAL file.
   }

@@ -107,11 +107,11 @@ const recoverLog = (database: Database): void =>
   database.exec('SELECT count(*) FROM sqlite_schema');
 
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
-const makeLogDurable = (database: Database, path: string, requireExclusive: boolean): void => {
+const makeLogDurable = (database: OwnedDatabase, path: string, requireExclusive: boolean): void => {
   const run = withExclusiveLock(database, () => {
     try {
       rewriteLog(path);
-      rewriteTail(path);
+      rewriteTail(database, path);
       syncLog(path);
     } catch (thrown) {
       // Closing the database syncs the WAL file and runs a checkpoint. That sync must write every page again.
@@ -165,6 +165,7 @@ const prepareFile = (
   database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
   const altered = alteredTable(database);
   if (altered !== undefined) return altered;
+  database.syncedVersion = readInteger(database, 'PRAGMA data_version');
   syncLog(path);
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   return undefined;
@@ -193,7 +194,7 @@ const openOwned = (
 /**
  * Opens a database file as its only owner, and creates or migrates its schema. Other programs can read the file.
  * Throws the exceptions of node:sqlite. After an error, nothing is open, and the content of a file that is not a plant
- * store is unchanged. Only SQLite opens and closes the file while another connection has it: a POSIX close releases all
+ * store is unchanged. Only SQLite closes the file while it is open: a POSIX close releases all
  * locks of this process on the file (sqlite.org/howtocorrupt.html §2.2).
  */
 export const openDatabaseFile = (

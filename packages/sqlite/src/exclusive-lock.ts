@@ -6,8 +6,8 @@ export type ExclusiveRun =
   { readonly kind: 'done' } | { readonly kind: 'busy'; readonly cause: unknown };
 
 /**
- * Runs a task with an exclusive lock on the file, if no other connection has it open. The task may open and
- * close the file: the connection acquires its shared lock again afterwards.
+ * Runs a task with an exclusive lock on the file, if no other connection has it open. The task may open the
+ * file, but not close it: that would release the locks.
  */
 export const withExclusiveLock = (database: Database, task: () => void): ExclusiveRun => {
   // In exclusive locking mode, the lock is kept after the transaction.

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { OwnedDatabase } from './owned-database.ts';
 import { openRewriter } from './rewriter.ts';
 
 const isMissing = (thrown: unknown): boolean =>
@@ -70,15 +71,13 @@ export const rewriteLog = (path: string): void => {
  * Rewrites the pages that a failed checkpoint may have appended to the file. Otherwise the next checkpoint would succeed
  * without writing them to the disk, and remove the WAL file. Must only run while no other program has the file open.
  */
-export const rewriteTail = (path: string): void => {
+export const rewriteTail = (database: OwnedDatabase, path: string): void => {
   const log = logSize(path);
   if (log === 0) return;
   const rewriter = openRewriter(path);
-  try {
-    rewriter.rewrite(Math.max(0, statSync(path).size - log));
-  } finally {
-    rewriter.close();
-  }
+  // Closing it now would release the locks on the file, and another program could remove the log.
+  database.closeLater(rewriter);
+  rewriter.rewrite(Math.max(0, statSync(path).size - log));
 };
 
 /** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */

@@ -3,8 +3,11 @@ import { Database } from './node-sqlite.ts';
 /** The connection of the only owner of a file. Other programs can read the file. */
 export class OwnedDatabase extends Database {
   readonly #ownerLock: Database;
+  readonly #openFiles: { readonly close: () => void }[] = [];
   /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
   schemaCookie = 0;
+  /** Changes with every commit of another program (PRAGMA data_version); the value at the last sync. */
+  syncedVersion = 0;
 
   /**
    * @param file path of the file, with symbolic links resolved
@@ -15,8 +18,14 @@ export class OwnedDatabase extends Database {
     this.#ownerLock = ownerLock;
   }
 
+  /** Closes a descriptor of the same file after the connection: a POSIX close releases the locks of the process. */
+  closeLater(opened: { readonly close: () => void }): void {
+    this.#openFiles.push(opened);
+  }
+
   override close(): void {
     super.close();
+    for (const opened of this.#openFiles.splice(0)) opened.close();
     this.#ownerLock.close();
   }
 }

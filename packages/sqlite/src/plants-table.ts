@@ -1,4 +1,5 @@
 import { type Batch, rowsOf } from './batch.ts';
+import { syncLog } from './log-file.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 
 /** Result of a batch: `taken` contains the indexes of the plants whose ids are taken. */
@@ -15,7 +16,7 @@ export type PlantsTable = {
   readonly createAll: (batch: Batch) => CreatedAll;
 };
 
-export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
+export const createPlantsTable = (database: OwnedDatabase, file: string): PlantsTable => {
   const insert = database.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -26,6 +27,15 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
   const readSchemaCookie = database.prepare('PRAGMA schema_version');
   const isAltered = (): boolean =>
     readSchemaCookie.get()?.['schema_version'] !== database.schemaCookie;
+
+  const readVersion = database.prepare('PRAGMA data_version');
+
+  /** Another program may have committed a plant without a sync (PRAGMA synchronous). */
+  const syncForeign = (version: number): void => {
+    if (version === database.syncedVersion) return;
+    syncLog(file);
+    database.syncedVersion = version;
+  };
 
   const isStored = (id: bigint, name: string, tag: string | null): boolean =>
     Number(insert.run(id, name, tag).changes) === 1 || findSame.get(id, name, tag) !== undefined;
@@ -46,8 +56,10 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
           database.exec('ROLLBACK');
           return { kind: 'table-altered' };
         }
+        const version = Number(readVersion.get()?.['data_version']);
         const taken = insertEach(batch);
         database.exec('COMMIT');
+        syncForeign(version);
         return { kind: 'created', taken };
       } catch (thrown) {
         // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).

@@ -1,9 +1,11 @@
 // Creates plants until it is killed, and prints the id of each acknowledged plant.
-// Arguments: database file, "NORMAL" to commit with synchronous=NORMAL.
+// Arguments: database file, "NORMAL" to commit with synchronous=NORMAL, or "FOREIGN" to have another
+// connection commit each plant so before the repository creates it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { toBatch } from '../src/batch.ts';
 import { openDatabaseFile } from '../src/database-file.ts';
+import { Database } from '../src/node-sqlite.ts';
 import { createPlantsTable } from '../src/plants-table.ts';
 
 const [path = '', mode] = process.argv.slice(2);
@@ -14,8 +16,10 @@ const maxPlants = 100_000;
 const report = (id: number) => process.stdout.write(`${id}\n`);
 const name = (id: number) => `plant ${id} ${'x'.repeat(id % 200)}`;
 
+const open = async () => (await openSqliteRepository({ path }))._unsafeUnwrap();
+
 const createDurably = async () => {
-  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  const repository = await open();
   const createFrom = async (first: number) => {
     for (let id = first; id < maxPlants; id += 16) {
       (await repository.create({ id: BigInt(id), name: name(id) }))._unsafeUnwrap();
@@ -29,7 +33,7 @@ const createNormally = async () => {
   const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
   if ('kind' in database) throw new Error(database.kind);
   database.exec('PRAGMA synchronous = NORMAL');
-  const table = createPlantsTable(database);
+  const table = createPlantsTable(database, path);
   for (let id = 0; id < maxPlants; id += 1) {
     table.createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
     report(id);
@@ -38,5 +42,18 @@ const createNormally = async () => {
   }
 };
 
-if (mode === 'NORMAL') await createNormally();
+const createStoredPlants = async () => {
+  const repository = await open();
+  const foreign = new Database(path);
+  foreign.exec('PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000');
+  const insert = foreign.prepare('INSERT INTO plants (id, name) VALUES (?, ?)');
+  for (let id = 0; id < maxPlants; id += 1) {
+    insert.run(id, name(id));
+    (await repository.create({ id: BigInt(id), name: name(id) }))._unsafeUnwrap();
+    report(id);
+  }
+};
+
+if (mode === 'FOREIGN') await createStoredPlants();
+else if (mode === 'NORMAL') await createNormally();
 else await createDurably();

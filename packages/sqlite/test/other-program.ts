@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,17 +11,23 @@ export type OtherProgram = {
   readonly end: () => Promise<void>;
 };
 
-export const startOtherProgram = (path: string): OtherProgram => {
-  const child = spawn(
-    process.execPath,
-    [
-      '--conditions=@plantstore/source',
-      '--disable-warning=ExperimentalWarning',
-      fileURLToPath(new URL('run-sql-lines.ts', import.meta.url)),
-      path,
-    ],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
+const argumentsFor = (path: string) => [
+  '--conditions=@plantstore/source',
+  '--disable-warning=ExperimentalWarning',
+  fileURLToPath(new URL('run-sql-lines.ts', import.meta.url)),
+  path,
+];
+
+/** Runs a statement in another program, and returns its rows or SQLite's message. */
+export const runInOtherProgram = (path: string, sql: string): unknown =>
+  JSON.parse(
+    execFileSync(process.execPath, argumentsFor(path), { input: `${sql}\n`, encoding: 'utf8' }),
   );
+
+export const startOtherProgram = (path: string): OtherProgram => {
+  const child = spawn(process.execPath, argumentsFor(path), {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

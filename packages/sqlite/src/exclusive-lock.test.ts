@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { runInOtherProgram } from '../test/other-program.ts';
+import { openDatabaseFile } from './database-file.ts';
+import { rewriteTail } from './log-file.ts';
+import { withExclusiveLock } from './exclusive-lock.ts';
+
+it('keeps the exclusive lock while the end of the file is written again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const path = join(folder, 'plants.db');
+  const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
+  if ('kind' in database) throw new Error(database.kind);
+  const count = 'SELECT count(*) AS plants FROM plants';
+  let meanwhile: unknown;
+  const run = withExclusiveLock(database, () => {
+    rewriteTail(database, path);
+    meanwhile = runInOtherProgram(path, count);
+  });
+  expect(run.kind).toBe('done');
+  expect(meanwhile).toBe('database is locked');
+  expect(runInOtherProgram(path, count)).toEqual([{ plants: 0 }]);
+  database.close();
+});
