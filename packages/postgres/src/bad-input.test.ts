@@ -12,7 +12,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const passFile = async (line: string, mode: number) => {
+const writePassFile = async (line: string, mode: number) => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'pgpass'), `${line}\n`);
@@ -23,92 +23,96 @@ const passFile = async (line: string, mode: number) => {
 const withoutPassword = (database: string) =>
   sharedUrl(database).replace(encodeURIComponent(superuserPassword), '').replace(':@', '@');
 
-describe('a server that cannot be used', () => {
-  it('is named when nothing listens at its port', async () => {
+describe('a server that is unavailable', () => {
+  it('is reported as unreachable when no process listens on its port', async () => {
     const error = await failToOpen('postgres://ada:secret@127.0.0.1:1/garden');
     expect(error.kind).toBe('unreachable');
     expect(error.message).toMatch(/start it, or correct the host and the port.*127\.0\.0\.1:1/);
   });
 
-  it('is named when its name does not resolve', async () => {
+  it('is reported as unreachable when its name does not resolve', async () => {
     const error = await failToOpen('postgres://ada:secret@no-such-host.invalid/garden');
     expect(error.kind).toBe('unreachable');
     expect(error.message).toContain('no-such-host.invalid:5432');
   });
 
-  it('is given up when it accepts the connection and says nothing', async () => {
+  it('is reported as unreachable when it accepts the connection and does not respond', async () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
     proxy.freeze(true);
     const error = await failToOpen(`postgres://ada:secret@127.0.0.1:${proxy.port}/garden`);
     expect(error).toMatchObject({
       kind: 'unreachable',
-      message: expect.stringContaining('no answer within 1000 ms') as unknown,
+      message: expect.stringContaining('no response within 1000 ms') as unknown,
     });
   });
 
-  it('is named when it is starting up or has no room', async () => {
+  it('is reported as unreachable when it is starting up or has too many connections', async () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
     for (const error of ['57P03', '53300']) {
-      proxy.judge(() => ({ error, severity: 'FATAL' }));
+      proxy.onStatement(() => ({ error, severity: 'FATAL' }));
       const url = sharedUrl('postgres').replace(/:\d+\/postgres$/, `:${proxy.port}/postgres`);
       expect((await failToOpen(url)).kind).toBe('unreachable');
     }
   });
 });
 
-describe('a login that is refused', () => {
-  it('is told when the password is wrong', async () => {
+describe('a refused login', () => {
+  it('is access-denied for a wrong password', async () => {
     const error = await failToOpen(sharedUrl('postgres', { password: 'wr0ng-password' }));
     expect(error.kind).toBe('access-denied');
     expect(error.message).toMatch(/refuses the role postgres or its password: correct them/);
   });
 
-  it('is told when there is no password at all', async () => {
+  it('is access-denied without a password', async () => {
     vi.stubEnv('PGPASSFILE', '/nowhere');
     const error = await failToOpen(withoutPassword('postgres'));
     expect(error.kind).toBe('access-denied');
-    expect(error.message).toMatch(/give its password in the URL, in PGPASSWORD, or in a pass file/);
+    expect(error.message).toMatch(
+      /give its password in the URL, in PGPASSWORD, or in a password file/,
+    );
   });
 
-  it('is told when the role is unknown', async () => {
-    const error = await failToOpen(sharedUrl('postgres', { user: 'nobody_here' }));
+  it('is access-denied for an unknown role', async () => {
+    const error = await failToOpen(sharedUrl('postgres', { user: 'no_such_role' }));
     expect(error).toMatchObject({
       kind: 'access-denied',
-      message: expect.stringContaining('nobody_here') as unknown,
+      message: expect.stringContaining('no_such_role') as unknown,
     });
   });
 
-  it('is told when the database is unknown', async () => {
+  it('is database-unknown for an unknown database', async () => {
     const error = await failToOpen(sharedUrl('no_such_garden'));
     expect(error.kind).toBe('database-unknown');
-    expect(error.message).toMatch(/no database no_such_garden: make it, as with "createdb/);
+    expect(error.message).toMatch(
+      /no database no_such_garden: create it, for example with "createdb/,
+    );
   });
 });
 
-describe('a password from elsewhere', () => {
-  it('is taken from PGPASSWORD', async () => {
+describe('a password outside the URL', () => {
+  it('is read from PGPASSWORD', async () => {
     vi.stubEnv('PGPASSWORD', superuserPassword);
     await openAndClose(withoutPassword(await newDatabase()));
   });
 
-  it('is taken from a pass file that only this user can read', async () => {
+  it('is read from a password file that only this user can read', async () => {
     const escaped = superuserPassword.replaceAll(/[\\:]/g, String.raw`\$&`);
-    await passFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o600);
+    await writePassFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o600);
     await openAndClose(withoutPassword(await newDatabase()));
   });
 
-  it('is not taken from a pass file that others can read', async ({ skip }) => {
-    skip(process.platform === 'win32', 'files have no such modes here');
+  it('is not read from a password file that other users can read', async ({ skip }) => {
+    skip(process.platform === 'win32', 'Windows does not have file modes');
     const escaped = superuserPassword.replaceAll(/[\\:]/g, String.raw`\$&`);
-    await passFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o644);
+    await writePassFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o644);
     expect((await failToOpen(withoutPassword('postgres'))).kind).toBe('access-denied');
   });
 });
 
 describe('a password', () => {
-  it('is in no error, however it is looked at', async () => {
+  it('is in no error, also when it is inspected or serialized', async () => {
     const secrets = [superuserPassword, encodeURIComponent(superuserPassword), 'hunter'];
     const url = sharedUrl('postgres');
     const urls = [
@@ -145,7 +149,7 @@ describe('a password', () => {
 });
 
 describe('a server without TLS', () => {
-  it('is refused where the URL requires it, and taken where it does not', async () => {
+  it('is refused when the URL requires TLS, and used otherwise', async () => {
     const url = sharedUrl(await newDatabase());
     for (const mode of ['require', 'verify-full']) {
       expect(await failToOpen(`${url}?sslmode=${mode}`)).toMatchObject({

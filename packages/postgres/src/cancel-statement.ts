@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Address } from './database-url.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
 // "CancelRequest" (postgresql.org/docs/current/protocol-message-formats.html).
 const cancelCode = 80_877_102;
 
-const patienceMs = 500;
+const cancelTimeoutMs = 500;
 
 /**
- * Asks a server to stop what a connection of ours runs. A server does not see that nobody waits for
- * a statement any more: one that waits for a lock or a standby would keep its connection for as long,
- * and every repetition another, until none is left. Never throws; a server that is gone need not be asked.
+ * Sends a CancelRequest for the statement of a connection. A server does not detect that its client has
+ * disconnected while a statement waits for a lock or a standby. Without cancellation, each retry would occupy
+ * another connection until none is left. Never throws; errors are ignored.
  */
 export const cancelStatement = async (
   { host, port }: Address,
@@ -26,8 +26,8 @@ export const cancelStatement = async (
     ? connect(`${host}/.s.PGSQL.${port}`)
     : connect({ host, port });
   socket.end(request);
-  // The server hangs up once it has passed the request on; a pooler needs our connection until then.
+  // The server closes the connection after it has processed the request; a pooler needs it until then.
   socket.resume();
-  await within(patienceMs, once(socket, 'close')).catch(() => {});
+  await withTimeout(cancelTimeoutMs, once(socket, 'close')).catch(() => {});
   socket.destroy();
 };

@@ -15,7 +15,7 @@ const cancelWaits = async () =>
     `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
   );
 
-/** Cancels waits until the function that it returns is called. */
+/** Cancels waits for a standby until the returned function is called. */
 const startCanceling = () => {
   const state = { isStopped: false };
   const cancel = async () => {
@@ -28,8 +28,8 @@ const startCanceling = () => {
   };
 };
 
-/** Resolves once a commit waits for the standby: the setting is in force some time after its reload. */
-const waitUntilInForce = async () => {
+/** Resolves once a commit waits for a standby: a reload takes effect after a delay. */
+const waitUntilEffective = async () => {
   const state = { isWaiting: false };
   const probe = async () => {
     while (!state.isWaiting)
@@ -42,16 +42,16 @@ const waitUntilInForce = async () => {
   await stopCanceling();
 };
 
-it('a wait for a standby that was canceled is noticed where the session hides warnings', async () => {
+it('a canceled wait for a standby is detected even if client_min_messages hides warnings', async () => {
   const url = `${server.url()}?options=-cclient_min_messages%3Derror`;
   const repository = (await openPostgresRepository({ url, deadlineMs: 1_500 }))._unsafeUnwrap();
   onTestFinished(repository.close);
   await runSql(
     server.url(),
-    `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`,
+    `ALTER SYSTEM SET synchronous_standby_names = 'no_standby'`,
     'SELECT pg_reload_conf()',
   );
-  await waitUntilInForce();
+  await waitUntilEffective();
   onTestFinished(startCanceling());
   expect((await repository.create({ id: 1n, name: 'x' })).isErr()).toBe(true);
   expect((await repository.create({ id: 1n, name: 'x' })).isErr()).toBe(true);

@@ -7,9 +7,9 @@ const refuse = (): never => {
 };
 
 /**
- * Ends a connection whose login is not bound to its TLS certificate, before it sends a password. The
- * driver binds where the server offers it, and else logs in without. Its listeners come after these,
- * and an error that they throw ends the connection.
+ * Closes a connection whose authentication does not use channel binding, before it sends a password. The driver
+ * uses channel binding only if the server offers it. These listeners run before those of the driver, and an
+ * error that they throw closes the connection.
  */
 export const requireChannelBinding = (connection: Connection): void => {
   let isBound = false;

@@ -18,7 +18,7 @@ const connectionsOf = async (database: string) => {
 };
 
 describe('the check of a PostgreSQL repository', () => {
-  it('is fine where the database answers, on one connection of its own', async () => {
+  it('succeeds while the database is available, on one separate connection', async () => {
     const database = await newDatabase();
     const repository = await open(sharedUrl(database));
     const before = await connectionsOf(database);
@@ -28,7 +28,7 @@ describe('the check of a PostgreSQL repository', () => {
     expect(await connectionsOf(database)).toBe(Number(before) + 1);
   });
 
-  it('says that the database is read-only, or that the table is gone', async () => {
+  it('fails when the database is read-only or the table does not exist', async () => {
     const database = await newDatabase();
     const repository = await open(sharedUrl(database));
     expect((await repository.check()).isOk()).toBe(true);
@@ -39,7 +39,7 @@ describe('the check of a PostgreSQL repository', () => {
     await runSql(
       sharedUrl(database),
       `ALTER DATABASE ${database} SET default_transaction_read_only = on`,
-      // So that the check connects again.
+      // Makes the check reconnect.
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = '${database}' AND pid <> pg_backend_pid()`,
     );
@@ -47,7 +47,7 @@ describe('the check of a PostgreSQL repository', () => {
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/read-only/);
   });
 
-  it('says that the server is read-only or gone, and finds it when it is back', async () => {
+  it('fails while the server is read-only or down, and succeeds afterwards', async () => {
     const server = await startPostgres();
     onTestFinished(server.dispose);
     const repository = await open(server.url());
@@ -67,7 +67,7 @@ describe('the check of a PostgreSQL repository', () => {
     expect((await repository.check()).isOk()).toBe(true);
   });
 
-  it('says that the repository is closed', async () => {
+  it('fails when the repository is closed', async () => {
     const repository = await open(sharedUrl(await newDatabase()));
     const checking = repository.check();
     await repository.close();

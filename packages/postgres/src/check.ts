@@ -1,37 +1,37 @@
 import type { StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import type { Address } from './database-url.ts';
-import { describeThrown, remedyOf } from './server-failure.ts';
+import { describeThrown, retryStrategyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 
-/** Asks the database whether it answers. */
+/** Checks that the database is available and accepts writes. */
 export type Check = {
-  /** One at a time; those that come meanwhile share it. */
+  /** Runs a check. Concurrent calls share one. */
   readonly check: () => Promise<Result<void, StoreUnavailable>>;
   readonly close: () => Promise<void>;
 };
 
 type CheckOptions = {
-  /** Connects to the leader, trying the server that failed last, or throws why there is none. */
+  /** Connects to the leader, and tries the failed server last. Throws when no server can be used. */
   readonly connect: (failed: Address | undefined) => Promise<Session>;
-  /** How long the statement may take, in milliseconds. */
+  /** Timeout of the statement, in milliseconds. */
   readonly statementTimeoutMs: number;
 };
 
-/** The table can be read, and whether the server has become a standby since we connected. */
+/** Reads the table, and detects that the server has become read-only since the connection was opened. */
 const checkStatement = `SELECT current_setting('transaction_read_only'), count(*)
   FROM (SELECT id FROM plants LIMIT 1) AS found`;
 
 const unavailable = (reason: string, cause?: unknown): Result<void, StoreUnavailable> =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
-/** Not one of the lanes: those may be busy, and a check is not to wait for a crowd of plants. */
+/** Creates a check with a separate connection, so that it does not wait for queued plants. */
 export const createCheck = ({ connect, statementTimeoutMs }: CheckOptions): Check => {
   let session: Session | undefined;
   let running: ReturnType<Check['check']> | undefined;
   let isClosed = false;
 
-  const ask = async (): Promise<Result<void, StoreUnavailable>> => {
+  const runCheck = async (): Promise<Result<void, StoreUnavailable>> => {
     try {
       if (session?.isUsable() !== true) session = await connect(session?.address);
       const [row] = await session.query({ text: checkStatement }, statementTimeoutMs);
@@ -39,15 +39,15 @@ export const createCheck = ({ connect, statementTimeoutMs }: CheckOptions): Chec
       session.destroy();
       return unavailable('the database has become read-only');
     } catch (thrown) {
-      if (remedyOf(thrown) === 'reconnect') session?.destroy();
-      return unavailable(`the database does not answer: ${describeThrown(thrown)}`, thrown);
+      if (retryStrategyOf(thrown) === 'reconnect') session?.destroy();
+      return unavailable(`the database is unavailable: ${describeThrown(thrown)}`, thrown);
     }
   };
 
   return {
     check: async () => {
       if (isClosed) return unavailable('the database is closed');
-      running ??= ask().finally(() => {
+      running ??= runCheck().finally(() => {
         running = undefined;
       });
       return running;

@@ -1,29 +1,29 @@
 import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
-import { remedyOf, sqlStateOf } from './server-failure.ts';
+import { retryStrategyOf, sqlStateOf } from './server-failure.ts';
 import type { Query, Row, Session } from './session.ts';
 import { insertStatement, readStatement } from './statements.ts';
 
 /**
- * The result for a plant: the table has it; the table has another plant with its id; or neither,
- * although it was inserted: a trigger dropped it, a policy hides it, or another session removed it.
+ * The result for a plant: it is stored; another plant has its id; or it is missing although the insert
+ * succeeded, because a trigger discarded it, a policy hides it, or another session deleted it.
  */
-export type Outcome = 'kept' | 'id-taken' | 'missing';
+export type Outcome = 'stored' | 'id-taken' | 'missing';
 
 const lockNotAvailable = '55P03';
 
 const byId = (one: NewPlant, other: NewPlant): number => (one.id < other.id ? -1 : 1);
 
-/** How long a statement may take, and how long it may wait for each locked id, in milliseconds. */
+/** Timeouts of a statement and of its wait for each locked id, in milliseconds. */
 export type Timeouts = { readonly statementMs: number; readonly lockMs: number };
 
 /**
- * Inserts plants, or compares them with the rows of their ids. When it returns, the outcomes are
- * durable. The first statement commits by itself and inserting is idempotent, so after any failure
- * the whole can be repeated. Of several plants with one id, the first is inserted.
+ * Inserts plants, and compares a plant whose id exists with the stored row. The outcomes are durable when the
+ * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
+ * Of several plants with one id, the first is inserted.
  *
- * @returns the outcome of each plant, or `locked`: another session's transaction has inserted or
- * deleted an id and has not ended, and no plant was inserted
+ * @returns the outcome of each plant, or `locked` when an open transaction of another session has
+ * inserted or deleted one of the ids; no plant was inserted then
  */
 export type CommitBatch = (
   session: Session,
@@ -32,20 +32,19 @@ export type CommitBatch = (
 ) => Promise<readonly Outcome[] | 'locked'>;
 
 /**
- * Whether an insert may have failed only because it is prepared. A pooler in transaction mode runs the
- * statements of one connection on several of the server's: one of these may not have the prepared
- * statement (26000), or have it already (42P05). Other poolers refuse it, by 08P01 or a code of their
- * own. 0A000: the types of the table's columns changed.
+ * Whether an insert may have failed only because it is prepared. A pooler in transaction mode distributes the
+ * statements of a client over several server connections, on which the prepared statement may not exist (26000)
+ * or already exist (42P05). Other poolers reject it with 08P01 or their own code. 0A000: a column type changed.
  */
-const mayBePreparation = (thrown: unknown): boolean =>
-  ['26000', '08P01'].includes(sqlStateOf(thrown) ?? '') || remedyOf(thrown) === 'give-up';
+const mayBeCausedByPreparation = (thrown: unknown): boolean =>
+  ['26000', '08P01'].includes(sqlStateOf(thrown) ?? '') || retryStrategyOf(thrown) === 'fail';
 
-// By its text: in a pooler, a fixed name could be that of a statement for another table.
+// Derived from the text, because pooled connections can have a statement for another table.
 const nameOf = (text: string): string => `plantstore_${hash('sha256', text).slice(0, 32)}`;
 
 /**
- * Creates the function that commits the batches of a repository. It prepares the insert on each
- * connection, until that may have made one fail. From then on it prepares none.
+ * Creates the function that commits the batches of a repository. It uses a prepared insert on each connection,
+ * until one may have failed because it was prepared. After that, it uses unprepared inserts only.
  */
 export const createCommitBatch = (table: string): CommitBatch => {
   let isPrepared = true;
@@ -63,7 +62,7 @@ export const createCommitBatch = (table: string): CommitBatch => {
       try {
         return await run({ ...statement, name: nameOf(statement.text) });
       } catch (thrown) {
-        if (!mayBePreparation(thrown)) throw thrown;
+        if (!mayBeCausedByPreparation(thrown)) throw thrown;
         isPrepared = false;
         return run(statement);
       }
@@ -72,7 +71,7 @@ export const createCommitBatch = (table: string): CommitBatch => {
     const firsts = new Map<bigint, NewPlant>();
     for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
     try {
-      // Sorted, because batches that take their locks in different orders deadlock.
+      // Sorted, because batches that acquire locks in different orders can deadlock.
       await insert([...firsts.values()].toSorted(byId));
     } catch (thrown) {
       if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
@@ -84,8 +83,8 @@ export const createCommitBatch = (table: string): CommitBatch => {
     return plants.map(({ id, name, tag }) => {
       const row = found.get(id);
       if (row === undefined) return 'missing';
-      // Compared here and not in SQL, where a collation could call two texts equal.
-      return row[1] === name && row[2] === (tag ?? null) ? 'kept' : 'id-taken';
+      // Compared here, because a nondeterministic collation can treat different texts as equal.
+      return row[1] === name && row[2] === (tag ?? null) ? 'stored' : 'id-taken';
     });
   };
 };

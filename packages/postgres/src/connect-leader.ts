@@ -3,32 +3,32 @@ import { type Address, type DatabaseUrl, nameOf } from './database-url.ts';
 import { describeThrown } from './server-failure.ts';
 import { type Session, startSession } from './session.ts';
 
-/** Why a server could not be used. */
+/** Reason why a server could not be used. */
 export type ConnectFailure = { readonly address: Address } & (
   | { readonly kind: 'thrown'; readonly thrown: unknown }
   | { readonly kind: 'standby' }
   | { readonly kind: 'encoding'; readonly encoding: string }
 );
 
-/** How to find the leader. */
+/** The servers, and the timeout of a connection. */
 export type Servers = {
   readonly url: DatabaseUrl;
-  /** How long one server may take to log in. */
+  /** Timeout of connecting and logging in to one server, in milliseconds. */
   readonly connectTimeoutMs: number;
 };
 
 const defaultConnectTimeoutMs = 2_000;
 
-/** A timer of Node that is set to more fires at once. */
-export const longestMs = 2 ** 31 - 1;
+/** Maximum delay of a timer in Node.js, in milliseconds. */
+export const maxTimerMs = 2 ** 31 - 1;
 
-/** The servers of a URL. The time to log in is that of the caller, else that of the URL, else 2 seconds. */
+/** Returns the servers of a URL. The timeout of the caller takes precedence over that of the URL. Default: 2 seconds. */
 export const serversOf = (url: DatabaseUrl, connectTimeoutMs?: number): Servers => {
   const timeoutMs = connectTimeoutMs ?? url.connectTimeoutMs ?? defaultConnectTimeoutMs;
-  return { url, connectTimeoutMs: Math.min(timeoutMs, longestMs) };
+  return { url, connectTimeoutMs: Math.min(timeoutMs, maxTimerMs) };
 };
 
-/** A few words on a server that could not be used. */
+/** Describes in a few words why a server could not be used. */
 export const describeFailure = (failure: ConnectFailure): string => {
   const name = nameOf(failure.address);
   switch (failure.kind) {
@@ -37,7 +37,7 @@ export const describeFailure = (failure: ConnectFailure): string => {
     case 'standby':
       return `${name} is a standby or read-only`;
     case 'encoding':
-      return `${name} keeps text as ${failure.encoding}`;
+      return `${name} has the encoding ${failure.encoding}`;
   }
 };
 
@@ -71,9 +71,9 @@ const tryAddress = async (
 };
 
 /**
- * Connects to the first of the servers that takes writes. A standby is never written to.
+ * Connects to the first server that accepts writes.
  *
- * @param last - a server to be tried after the others, because it failed just now
+ * @param last - the server that failed most recently, which is tried last
  */
 export const connectLeader = async (
   servers: Servers,

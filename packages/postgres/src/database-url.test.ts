@@ -7,7 +7,7 @@ const read = (url: string, env = {}) => readDatabaseUrl(url, env)._unsafeUnwrap(
 const fault = (url: string) => readDatabaseUrl(url, {})._unsafeUnwrapErr().message;
 
 describe('readDatabaseUrl', () => {
-  it('reads who connects, to what and how', () => {
+  it('reads the user, password, host, database and TLS options', () => {
     const file = fileURLToPath(import.meta.url);
     const url = `postgresql://ada:s%40cret@db.example:6543/garden?sslmode=verify-full&sslrootcert=${file}`;
     expect(read(url)).toMatchObject({
@@ -20,7 +20,7 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it('reads several hosts, addresses in brackets, and the folder of a socket', () => {
+  it('reads several hosts, IPv6 addresses in brackets, and the folder of a socket', () => {
     expect(read('postgres://ada@a:5432,b,[::1]:1/x').addresses.map(nameOf)).toEqual([
       'a:5432',
       'b:5432',
@@ -31,7 +31,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres://%2Fvar%2Frun%2Fpostgresql/x').addresses).toEqual([socket]);
   });
 
-  it('completes what is missing from libpq’s variables', () => {
+  it('reads missing parameters from libpq’s variables', () => {
     const env = { PGHOST: 'h', PGPORT: '7', PGUSER: 'u', PGPASSWORD: 'p', PGDATABASE: 'd' };
     expect(read('postgres://', { ...env, PGSSLMODE: 'require' })).toMatchObject({
       addresses: [{ host: 'h', port: 7 }],
@@ -49,7 +49,7 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it('takes a variable that is empty for none', () => {
+  it('ignores empty variables', () => {
     const env = {
       PGHOST: '',
       PGPORT: '',
@@ -61,7 +61,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres:///', env)).toEqual(read('postgres:///'));
   });
 
-  it('takes the host of the parameter, as libpq does, and IPv6 addresses however they stand', () => {
+  it('prefers the host parameter, as libpq does, and accepts IPv6 addresses with and without brackets', () => {
     const addresses = (url: string, env = {}) => read(url, env).addresses.map(nameOf);
     expect(addresses('postgres://u@localhost/x?host=/cloudsql/a:b')).toEqual([
       '/cloudsql/a:b:5432',
@@ -71,7 +71,7 @@ describe('readDatabaseUrl', () => {
     expect(addresses('postgres:///x', { PGHOST: '::1' })).toEqual(['[::1]:5432']);
   });
 
-  it('reads the URLs that hosting providers give', () => {
+  it('reads the URLs of hosting providers', () => {
     expect(
       read('postgres://u:p@ep.neon.tech/db?sslmode=require&channel_binding=require'),
     ).toMatchObject({ isTlsOptional: false, requiresChannelBinding: true });
@@ -84,7 +84,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres://h/db?fallback_application_name=a').applicationName).toBe('a');
   });
 
-  it('takes a timeout of libpq’s, which is none where it is zero, or negative', () => {
+  it('reads the connect timeout, where zero or less means no limit', () => {
     expect(read('postgres://h', { PGCONNECT_TIMEOUT: '3' }).connectTimeoutMs).toBe(3_000);
     for (const none of ['0', '-1']) {
       expect(read(`postgres://h?connect_timeout=${none}`).connectTimeoutMs).toBe(Infinity);
@@ -100,15 +100,15 @@ describe('readDatabaseUrl', () => {
     'ssl_min_protocol_version=TLSv1.2&max_protocol_version=latest&min_protocol_version=3.0',
     'pool_timeout=10&socket_timeout=5&statement_cache_size=0&uselibpqcompat=true',
     'pool_max_conns=10&prepareThreshold=0&supa=base-pooler.x&workaround=supabase-pooler.vercel',
-  ])('ignores what changes nothing here: %s', (query) => {
+  ])('ignores parameters that have no effect: %s', (query) => {
     expect(read(`postgres://u:p@h/x?${query}`)).toEqual(read('postgres://u:p@h/x'));
   });
 
-  it('takes no notice of the line break at the end of a file that a URL was read from', () => {
+  it('ignores a line break at the end', () => {
     expect(read('postgres://ada@h/garden\n')).toMatchObject({ database: 'garden' });
   });
 
-  it('verifies as libpq does', () => {
+  it('verifies certificates as libpq does', () => {
     const tls = (parameters: string) => read(`postgres://h/x?${parameters}`).tls;
     const file = fileURLToPath(import.meta.url);
     expect(tls('sslmode=disable')).toBe(false);
@@ -137,7 +137,7 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it('takes an @ and a colon in a password as they are', () => {
+  it('accepts an @ and a colon in a password', () => {
     expect(read('postgres://ada:a@b:c@host/x')).toMatchObject({ password: 'a@b:c' });
   });
 
@@ -150,9 +150,9 @@ describe('readDatabaseUrl', () => {
     ['postgres://::1/x', /port from 1 to 65535/],
     ['postgres://ada:a/b@h/x', /percent-encode/],
     ['postgres://ada:a?b@h/x', /percent-encode/],
-    ['postgres://ada:%@h/x', /no percent-encoding: write it as %25/],
-    ['postgres://ada:%00@h/x', /no percent-encoding/],
-    ['postgres://ada:%ff@h/x', /no percent-encoding/],
+    ['postgres://ada:%@h/x', /not a percent-encoding; write it as %25/],
+    ['postgres://ada:%00@h/x', /not a percent-encoding/],
+    ['postgres://ada:%ff@h/x', /not a percent-encoding/],
     ['postgres://h/x?sslcert=/nowhere', /sslcert .* cannot be read: ENOENT/],
     ['postgres://h/x?sslmode=on', /sslmode in the database URL must be one of disable, prefer/],
     ['postgres://h/x?sslmode=verify-ca', /verify-ca .* needs sslrootcert/],

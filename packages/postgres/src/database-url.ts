@@ -5,30 +5,30 @@ import { err, ok, type Result } from 'neverthrow';
 import { parse } from 'pg-connection-string';
 import { type Parameters, readParameters } from './url-parameters.ts';
 
-/** A server's address; `host` is a name, an address, or the folder of a Unix socket. */
+/** Address of a server; `host` is a name, an IP address, or the folder of a Unix-domain socket. */
 export type Address = { readonly host: string; readonly port: number };
 
-/** What a URL asks for, completed from libpq's environment variables. */
+/** Connection parameters from a URL and libpq's environment variables. */
 export type DatabaseUrl = {
   readonly addresses: readonly Address[];
   readonly user: string;
   readonly database: string;
-  /** Never put where it could be printed. */
+  /** Must not appear in errors or logs. */
   readonly password: string | undefined;
   readonly applicationName: string;
   /** Command-line options for the server process (libpq's `options`). */
   readonly options: string | undefined;
   /** How to encrypt a connection and verify the server; `false` for a connection that is not encrypted. */
   readonly tls: ConnectionOptions | false;
-  /** Whether a server without TLS is taken as well. */
+  /** Whether an unencrypted connection is used when the server does not support TLS. */
   readonly isTlsOptional: boolean;
   /** Whether the login must be bound to the TLS connection (SCRAM-SHA-256-PLUS). */
   readonly requiresChannelBinding: boolean;
-  /** How long one server may take to log in; `Infinity` for no limit. */
+  /** Timeout of connecting and logging in to one server, in milliseconds; `Infinity` for no limit. */
   readonly connectTimeoutMs: number | undefined;
 };
 
-/** Why a URL cannot be used. */
+/** Reason why a URL cannot be used. */
 export type UrlFault = {
   readonly kind: 'url-invalid' | 'tls-failed';
   readonly message: string;
@@ -39,11 +39,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const form = 'postgres://user:password@host:5432/database';
 
-const shape = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s;
+const urlPattern = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s;
 
 const invalid = (message: string) => err<never, UrlFault>({ kind: 'url-invalid', message });
 
-const nameOfThisUser = (): string => {
+const currentUserName = (): string => {
   try {
     return userInfo().username;
   } catch {
@@ -51,43 +51,43 @@ const nameOfThisUser = (): string => {
   }
 };
 
-/** A host as it stands in a URL: in a parameter or a variable, addresses and folders stand as they are. */
+/** Converts a host from a parameter or variable to its form in a URL. */
 const hostInUrl = (host: string): string => {
   if (host.startsWith('/')) return encodeURIComponent(host);
   return isIPv6(host) ? `[${host}]` : host;
 };
 
-const hostsOf = (written: string, parameter: string | undefined, env: Environment): string[] => {
-  if (parameter === undefined && written !== '') return written.split(',');
-  // As in libpq: the parameter stands instead of the host, and a port beside that stays.
-  const port = /:\d+$/.exec(written)?.[0] ?? '';
+const hostsOf = (hostList: string, parameter: string | undefined, env: Environment): string[] => {
+  if (parameter === undefined && hostList !== '') return hostList.split(',');
+  // As in libpq, the parameter replaces the host of the URL, but not its port.
+  const port = /:\d+$/.exec(hostList)?.[0] ?? '';
   const hosts = (parameter ?? env['PGHOST'] ?? '').split(',').map(hostInUrl);
   return hosts.map((host) => (/:\d+$/.test(host) ? host : host + port));
 };
 
-/** The part of a URL's parameters that is about TLS, as it is given to the driver's own reader. */
+/** Returns the TLS parameters as a query for pg-connection-string. */
 const tlsQuery = ({ sslmode = 'prefer', sslrootcert, sslcert, sslkey }: Parameters): string => {
   const query = new URLSearchParams({ sslmode });
-  // Without a file, Node verifies by the certificates that it trusts.
+  // Without a file, Node.js uses its bundled CA certificates.
   if (sslrootcert !== undefined && sslrootcert !== 'system') query.set('sslrootcert', sslrootcert);
   if (sslcert !== undefined) query.set('sslcert', sslcert);
   if (sslkey !== undefined) query.set('sslkey', sslkey);
   return query.toString();
 };
 
-const faultIn = ({ sslmode, sslrootcert = 'system', ...others }: Parameters) => {
+const findInvalidParameter = ({ sslmode, sslrootcert = 'system', ...others }: Parameters) => {
   if (sslmode === 'verify-ca' && sslrootcert === 'system') {
-    return 'sslmode=verify-ca in the database URL needs sslrootcert, the file of your own authority; with public ones it protects nothing, use verify-full';
+    return 'sslmode=verify-ca in the database URL needs sslrootcert, the file of your own CA; with public CAs it does not identify the server, so use verify-full';
   }
   if (!/^[+-]?\d{1,9}$/.test(others.connect_timeout ?? '0')) {
     return 'connect_timeout in the database URL must be a number of seconds';
   }
   return others.channel_binding === 'require' && sslmode === 'disable'
-    ? 'channel_binding=require in the database URL needs TLS: correct it, or sslmode=disable'
+    ? 'channel_binding=require in the database URL needs TLS; remove it, or remove sslmode=disable'
     : undefined;
 };
 
-const percentFault = 'the database URL has a % that is no percent-encoding: write it as %25';
+const percentFault = 'the database URL has a % that is not a percent-encoding; write it as %25';
 
 const parsingFault = (thrown: unknown): Result<never, UrlFault> => {
   if (thrown instanceof URIError) return invalid(percentFault);
@@ -112,7 +112,7 @@ const timeoutOf = (seconds: string | undefined): number | undefined => {
   return Number(seconds) > 0 ? Number(seconds) * 1_000 : Infinity;
 };
 
-/** Takes a URL apart with the driver's own reader, once for each host. Throws what that throws. */
+/** Parses a URL for each host with pg-connection-string. Throws its exceptions. */
 const parseEach = (
   { login, hosts, path }: { login: string; hosts: readonly string[]; path: string },
   parameters: Parameters,
@@ -125,7 +125,7 @@ const parseEach = (
     }),
   );
   const [first] = configs;
-  const user = (first?.user ?? '') || (env['PGUSER'] ?? nameOfThisUser());
+  const user = (first?.user ?? '') || (env['PGUSER'] ?? currentUserName());
   return {
     addresses: configs.map(({ host, port }) => ({
       host: host ?? '',
@@ -145,16 +145,16 @@ const parseEach = (
 };
 
 /**
- * Reads a `postgres://` URL, and the certificates that it names. Its faults repeat no part of the URL but
- * the names of parameters: where the URL is malformed, any part of it may be a part of the password.
+ * Reads a `postgres://` URL and its certificate files. Errors contain no part of the URL except parameter
+ * names: in a malformed URL, any part can belong to the password.
  */
 export const readDatabaseUrl = (
   url: string,
   variables: Environment,
 ): Result<DatabaseUrl, UrlFault> => {
-  // A variable that is empty is as good as none.
+  // As in libpq, empty variables are ignored.
   const env = Object.fromEntries(Object.entries(variables).filter(([, text]) => text !== ''));
-  const [whole, authority = '', path = '', query = ''] = shape.exec(url.trim()) ?? [];
+  const [whole, authority = '', path = '', query = ''] = urlPattern.exec(url.trim()) ?? [];
   if (whole === undefined) {
     return invalid(
       `the database URL must have the form ${form}; in user and password, / is written as %2F, ? as %3F, # as %23, @ as %40`,
@@ -167,13 +167,13 @@ export const readDatabaseUrl = (
   }
   if (/%(?![\da-f]{2})|%00/i.test(authority + path)) return invalid(percentFault);
   const at = authority.lastIndexOf('@');
-  // The driver's reader would decode a URL with a space twice, and drop other white space.
+  // pg-connection-string would decode a URL that contains a space twice, and remove other white space.
   const login = authority.slice(0, Math.max(at, 0)).replaceAll(/[ \t\n\r]/g, encodeURIComponent);
-  // Without an @, what looks like a port may be the beginning of a password.
-  const hasNoOpenPassword = at !== -1 || !authority.includes(':');
-  const parameters = readParameters(query, env, hasNoOpenPassword);
+  // Without an @, the text after the colon can be a port or a part of a password.
+  const isPasswordComplete = at !== -1 || !authority.includes(':');
+  const parameters = readParameters(query, env, isPasswordComplete);
   if (parameters.isErr()) return invalid(parameters.error);
-  const fault = faultIn(parameters.value);
+  const fault = findInvalidParameter(parameters.value);
   if (fault !== undefined) return invalid(fault);
   const hosts = hostsOf(authority.slice(at + 1), parameters.value.host, env);
   try {
@@ -183,6 +183,6 @@ export const readDatabaseUrl = (
   }
 };
 
-/** An address as an operator writes it. */
+/** Formats an address as host:port. */
 export const nameOf = ({ host, port }: Address): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,6 +1,6 @@
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { expectKept } from '../test/load.ts';
+import { expectStored } from '../test/load.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository, type PostgresOptions } from './open-postgres-repository.ts';
 
@@ -32,8 +32,8 @@ const countOf = async (id: bigint) => {
 const insertAsynchronously = async (id: bigint) =>
   runSql(server.url(), `INSERT INTO plants VALUES (${id}, 'Monstera', NULL)`);
 
-describe('where the server commits asynchronously', () => {
-  it('a crash loses what others were told is there, so this test can fail', async () => {
+describe('with asynchronous commit on the server', () => {
+  it('a crash loses a plant that another program inserted, which shows that the test detects lost plants', async () => {
     const repository = await open();
     expect((await repository.create({ id: 0n, name: 'Monstera' })).isOk()).toBe(true);
     await insertAsynchronously(1n);
@@ -41,14 +41,14 @@ describe('where the server commits asynchronously', () => {
     expect(await countOf(1n)).toBe(0);
   });
 
-  it('a plant that was answered survives a crash', async () => {
+  it('an acknowledged plant survives a crash', async () => {
     const repository = await open();
     expect((await repository.create({ id: 2n, name: 'Monstera' })).isOk()).toBe(true);
     await crash();
     expect(await countOf(2n)).toBe(1);
   });
 
-  it('a plant that was there survives it as well, once it was answered', async () => {
+  it('an existing plant survives a crash once it was acknowledged', async () => {
     const repository = await open();
     await insertAsynchronously(3n);
     expect((await repository.create({ id: 3n, name: 'Monstera' })).isOk()).toBe(true);
@@ -57,14 +57,14 @@ describe('where the server commits asynchronously', () => {
   });
 });
 
-describe('where a standby must confirm and none does', () => {
-  const confirmBy = async (names: string) =>
+describe('with synchronous replication and no standby', () => {
+  const setStandbyNames = async (names: string) =>
     runSql(
       server.url(),
       `ALTER SYSTEM SET synchronous_standby_names = '${names}'`,
       'SELECT pg_reload_conf()',
     );
-  /** Cancels every wait for a standby until `commit` is done; the server then says "done" with a warning. */
+  /** Cancels every wait for a standby until `commit` resolves; the server then reports success with a warning. */
   const cancelWaitsOf = async (commit: Promise<unknown>) => {
     const state = { isDone: false, canceled: 0 };
     const done = (async () => {
@@ -81,9 +81,9 @@ describe('where a standby must confirm and none does', () => {
     await done;
     return state.canceled;
   };
-  /** A reload takes its time to reach the process that decides who must confirm. */
-  const confirmedByNobody = async () => {
-    await confirmBy('nobody');
+  /** Requires a standby that does not exist, and waits until the reload takes effect. */
+  const requireMissingStandby = async () => {
+    await setStandbyNames('no_standby');
     let canceled = 0;
     while (canceled === 0) {
       canceled = await cancelWaitsOf(
@@ -96,12 +96,12 @@ describe('where a standby must confirm and none does', () => {
     }
   };
 
-  it('no plant is answered, not even one that can be seen, until it is confirmed', async () => {
+  it('no plant is acknowledged before it is replicated, even if its row is visible', async () => {
     const repository = await open({ deadlineMs: 1_500 });
     onTestFinished(async () => {
-      await confirmBy('');
+      await setStandbyNames('');
     });
-    await confirmedByNobody();
+    await requireMissingStandby();
     const monstera = { id: 4n, name: 'Monstera' };
     const pending = (async () => repository.create(monstera))();
     expect(await cancelWaitsOf(pending)).toBeGreaterThan(0);
@@ -109,17 +109,17 @@ describe('where a standby must confirm and none does', () => {
     expect(await countOf(4n)).toBe(1);
 
     expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
-    await confirmBy('');
+    await setStandbyNames('');
     expect((await repository.create(monstera)).isOk()).toBe(true);
-    await expectKept(server.url(), [monstera]);
+    await expectStored(server.url(), [monstera]);
   });
 
-  it('a plant whose id is being committed by another program waits for that commit', async () => {
+  it('a plant whose id another program is committing waits for that commit', async () => {
     const repository = await open({ deadlineMs: 60_000, statementTimeoutMs: 30_000 });
     onTestFinished(async () => {
-      await confirmBy('');
+      await setStandbyNames('');
     });
-    await confirmedByNobody();
+    await requireMissingStandby();
     const waits = async (statement: string) => {
       const rows = await runSql(
         server.url(),
@@ -138,7 +138,7 @@ describe('where a standby must confirm and none does', () => {
       repository.create({ id: 5n, name: 'Ficus' }),
     ];
     while ((await waits('SELECT')) < 1);
-    await confirmBy('');
+    await setStandbyNames('');
     await inserting;
     const [same, other] = await Promise.all(creating);
     expect(same?.isOk()).toBe(true);

@@ -1,19 +1,19 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { judgeNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
-import { expectKept } from '../test/load.ts';
-import type { Verdict } from '../test/postgres-proxy.ts';
+import { handleNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
+import { expectStored } from '../test/load.ts';
+import type { StatementAction } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 describe('a create whose statement fails', () => {
-  const retried: readonly (readonly [string, Verdict])[] = [
+  const retried: readonly (readonly [string, StatementAction])[] = [
     ['a serialization failure', { error: '40001' }],
     ['a deadlock', { error: '40P01' }],
-    ['an unknown outcome of a statement that was not run', { error: '40003' }],
-    ['an unknown outcome of a statement that was run', { errorAfter: '40003' }],
-    ['a timeout of the server’s own', { error: '57014' }],
+    ['an unknown completion of a statement that did not run', { error: '40003' }],
+    ['an unknown completion of a statement that ran', { errorAfter: '40003' }],
+    ['a statement timeout on the server', { error: '57014' }],
     ['a lock that is released', { error: '55P03' }],
-    ['a server without space', { error: '53100' }],
+    ['a full disk on the server', { error: '53100' }],
     ['a leader that became a standby', { error: '25006' }],
     ['a shutdown', { error: '57P01', severity: 'FATAL' }],
     ['a crash', { error: '57P02', severity: 'FATAL' }],
@@ -23,38 +23,38 @@ describe('a create whose statement fails', () => {
     ['a reset after the statement', 'reset-after'],
   ];
 
-  it.each(retried)('is kept after %s', async (_, verdict) => {
+  it.each(retried)('is stored after %s', async (_, action) => {
     const { proxy, repository, direct } = await openBehindProxy();
-    judgeNext(proxy, /^INSERT/, verdict, verdict);
+    handleNext(proxy, /^INSERT/, action, action);
     expect((await repository.create(monstera)).isOk()).toBe(true);
-    await expectKept(direct, [monstera]);
-    judgeNext(proxy, /^SELECT id/, verdict, verdict);
+    await expectStored(direct, [monstera]);
+    handleNext(proxy, /^SELECT id/, action, action);
     const refused = await repository.create({ id: 7n, name: 'Monstera' });
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 7n });
   });
 
-  it('stays on its connection where the server only asks to repeat', async () => {
+  it('keeps its connection after an error that only requires a retry', async () => {
     const { proxy, repository } = await openBehindProxy();
     const before = proxy.connections();
-    judgeNext(proxy, /^INSERT/, { error: '40001' }, { error: '40P01' }, { error: '40003' });
+    handleNext(proxy, /^INSERT/, { error: '40001' }, { error: '40P01' }, { error: '40003' });
     expect((await repository.create(monstera)).isOk()).toBe(true);
     expect(proxy.connections()).toBe(before);
   });
 
-  it.each<Verdict>(['swallow', 'reset-before', { error: '25006' }, { error: '08006' }])(
-    'is tried on another connection after %j',
-    async (verdict) => {
+  it.each<StatementAction>(['discard', 'reset-before', { error: '25006' }, { error: '08006' }])(
+    'is retried on another connection after %j',
+    async (action) => {
       const { proxy, repository } = await openBehindProxy({ statementTimeoutMs: 200 });
       const before = proxy.connections();
-      judgeNext(proxy, /^INSERT/, verdict);
+      handleNext(proxy, /^INSERT/, action);
       expect((await repository.create(monstera)).isOk()).toBe(true);
       expect(proxy.connections()).toBeGreaterThan(before);
     },
   );
 
-  it('is store-unavailable at its deadline, with the reason, and repeating it settles it', async () => {
+  it('is store-unavailable at its deadline, with the reason, and succeeds when it is retried', async () => {
     const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 600 });
-    proxy.judge(({ text }) => (text.startsWith('INSERT') ? 'reset-after' : 'pass'));
+    proxy.onStatement(({ text }) => (text.startsWith('INSERT') ? 'reset-after' : 'pass'));
     const began = performance.now();
     const refused = (await repository.create(monstera))._unsafeUnwrapErr();
     expect(performance.now() - began).toBeLessThan(5_000);
@@ -62,8 +62,8 @@ describe('a create whose statement fails', () => {
       kind: 'store-unavailable',
       reason: expect.stringContaining('did not keep the plant') as unknown,
     });
-    await expectKept(direct, [monstera]);
-    proxy.judge(() => 'pass');
+    await expectStored(direct, [monstera]);
+    proxy.onStatement(() => 'pass');
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
@@ -78,20 +78,20 @@ describe('a create whose statement fails', () => {
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
-  it('may wait for ever', async () => {
+  it('can have no deadline and no connect timeout', async () => {
     const [deadlineMs, connectTimeoutMs] = [Infinity, Infinity];
     const { repository } = await openBehindProxy({ deadlineMs, connectTimeoutMs });
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
-  it('is told at once what only an operator can mend, and kept when it is mended', async () => {
+  it('is store-unavailable immediately when its table is missing, and succeeds when it exists again', async () => {
     const { repository, direct } = await openBehindProxy();
-    await runSql(direct, 'ALTER TABLE plants RENAME TO away');
+    await runSql(direct, 'ALTER TABLE plants RENAME TO renamed');
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
       reason: expect.stringMatching(/relation "public.plants" does not exist \(42P01\)/) as unknown,
     });
-    await runSql(direct, 'ALTER TABLE away RENAME TO plants');
+    await runSql(direct, 'ALTER TABLE renamed RENAME TO plants');
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 });
@@ -100,7 +100,7 @@ it.each([
   'array_nulls = off',
   'quote_all_identifiers = on',
   'default_transaction_isolation = serializable',
-])('plants are kept as they are in a database with %s', async (setting) => {
+])('plants are stored unchanged in a database with %s', async (setting) => {
   const database = await newDatabase();
   await runSql(sharedUrl(database), `ALTER DATABASE ${database} SET ${setting}`);
   const repository = await open(sharedUrl(database));
@@ -112,10 +112,10 @@ it.each([
   for (const _ of ['first', 'again']) {
     for (const plant of plants) expect((await repository.create(plant)).isOk()).toBe(true);
   }
-  await expectKept(sharedUrl(database), plants);
+  await expectStored(sharedUrl(database), plants);
 });
 
-it('a create is kept by a server that is slower than a statement may be', async () => {
+it('a create is stored by a server that needs longer than the statement timeout', async () => {
   const { repository, direct } = await openBehindProxy({ statementTimeoutMs: 500 });
   await runSql(
     direct,
@@ -127,7 +127,7 @@ it('a create is kept by a server that is slower than a statement may be', async 
 });
 
 describe('a create that waits for the table', () => {
-  it('leaves little behind on the server when it is given up', async () => {
+  it('leaves at most three connections on the server after its deadline', async () => {
     const { repository, direct } = await openBehindProxy({
       statementTimeoutMs: 300,
       deadlineMs: 3_000,

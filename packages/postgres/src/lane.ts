@@ -4,58 +4,58 @@ import type { Commit, Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
 import type { CommitBatch, Outcome } from './commit-batch.ts';
 import type { Address } from './database-url.ts';
-import { describeThrown, remedyOf } from './server-failure.ts';
+import { describeThrown, retryStrategyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { readStatement, runningStatement, type Statement } from './statements.ts';
 
-/** Commits batches one after another, on a connection that it renews when it must. */
+/** Commits batches sequentially on one connection, and reconnects after failures. */
 export type Lane = {
   readonly commit: Commit;
-  /** What went wrong last, until something goes right. */
-  readonly trouble: () => string | undefined;
+  /** Returns the most recent failure, or `undefined` after a success. */
+  readonly lastFailure: () => string | undefined;
   readonly close: () => Promise<void>;
 };
 
-/** What a lane needs. */
+/** Options of {@link createLane}. */
 export type LaneOptions = {
-  /** Connects to the leader, trying the server that failed last, or throws why there is none. */
+  /** Connects to the leader, and tries the failed server last. Throws when no server can be used. */
   readonly connect: (failed: Address | undefined) => Promise<Session>;
   readonly session: Session | undefined;
-  /** The table of plants, as it is written in SQL. */
+  /** The table of plants, as a quoted SQL identifier. */
   readonly table: string;
   readonly commitBatch: CommitBatch;
-  /** How long a statement may take, in milliseconds. */
+  /** Timeout of a statement, in milliseconds. */
   readonly statementTimeoutMs: number;
   /**
-   * Creates a plant whose id another session holds locked, apart from its batch. Without it, the
-   * lane itself waits for the lock.
+   * Creates a plant whose id another session has locked, separately from its batch. Without it, the lane
+   * itself waits for the lock.
    */
-  readonly createApart?: (plant: NewPlant) => Promise<Created>;
+  readonly createLocked?: (plant: NewPlant) => Promise<Created>;
 };
 
 const firstPauseMs = 25;
-const longestPauseMs = 1_000;
-const maxUnanswered = 2;
+const maxPauseMs = 1_000;
+const maxRunningStatements = 2;
 
-/** How long an insert may wait for a locked id, in milliseconds. */
+/** Timeouts of the wait for a locked id, in milliseconds. */
 const lockTimeoutsMs = {
-  /** Other hosts that create the same plants lock ids as well, for the duration of a commit. */
+  /** Of a batch. Other hosts that create the same plants lock ids for the duration of a commit. */
   batch: 100,
-  /** A part of a batch in which an id is locked: its other plants wait meanwhile. */
+  /** Of a part of a batch with a locked id: short, because its other plants wait. */
   part: 10,
-  /** A plant apart from others. */
-  apart: 250,
+  /** Of a plant that is created separately. */
+  single: 250,
 };
 
-/** Doubled each time, and drawn by lot, so that hosts do not come back in step. */
-const pauseMs = (attempt: number): number =>
-  Math.min(longestPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+/** Exponential backoff with jitter, so that hosts do not retry at the same time. */
+const backoffMs = (attempt: number): number =>
+  Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
-const missing =
-  'a trigger dropped it, a policy hides it from this role, or it was removed just now';
+const missingReason =
+  'a trigger discarded it, a policy hides it from this role, or another session deleted it';
 
-const locked =
-  'another session holds its id: a transaction that inserted or deleted it has not ended';
+const lockedReason =
+  'another session has locked its id: a transaction that inserted or deleted it is still open';
 
 const refused = (thrown: unknown): Created =>
   err({
@@ -66,17 +66,17 @@ const refused = (thrown: unknown): Created =>
 
 type Results = Awaited<ReturnType<Commit>>;
 
-/** Times of `performance.now()`, and how long the next insert may wait for each locked id. */
-type Clock = { readonly beganAt: number; readonly giveUpAt: number; readonly lockMs: number };
+/** Start and deadline as times of `performance.now()`, and the timeout of the next wait for a locked id. */
+type Timing = { readonly startedAt: number; readonly deadline: number; readonly lockMs: number };
 
 const createdOf = ({ id }: NewPlant, outcome: Outcome): Created => {
   switch (outcome) {
-    case 'kept':
+    case 'stored':
       return ok();
     case 'id-taken':
       return err({ kind: 'id-taken', id });
     case 'missing':
-      return refused(new Error(missing));
+      return refused(new Error(missingReason));
   }
 };
 
@@ -85,116 +85,119 @@ export const createLane = ({
   table,
   commitBatch,
   statementTimeoutMs,
-  createApart,
+  createLocked,
   ...first
 }: LaneOptions): Lane => {
   let { session } = first;
-  let trouble: unknown;
+  let failure: unknown;
   let running: Promise<unknown> | undefined;
-  /** What cancels each of the last statements that had no answer. */
-  const unanswered: (() => void)[] = [];
+  /** Cancel functions of the latest statements without a response. */
+  const cancels: (() => void)[] = [];
 
-  const leave = (): void => {
-    const cancel = session?.leave();
+  const abandonSession = (): void => {
+    const cancel = session?.abandon();
     if (cancel === undefined) return;
-    // Not at once: a server that is slower than we wait would never be done with any. The repetition
-    // finds what such a statement has kept.
-    unanswered.push(cancel);
-    if (unanswered.length > maxUnanswered) unanswered.shift()?.();
+    // Not canceled immediately, so that a slow server can complete the statement: the retry finds the stored
+    // plants.
+    cancels.push(cancel);
+    if (cancels.length > maxRunningStatements) cancels.shift()?.();
   };
 
-  /** Repeats work until it succeeds, and throws where repeating it is no use or time is up. */
-  const persist = async <T>(giveUpAt: number, work: (on: Session) => Promise<T>): Promise<T> => {
+  /** Retries work until it succeeds. Throws at the deadline, or when a retry cannot succeed. */
+  const retry = async <T>(deadline: number, work: (on: Session) => Promise<T>): Promise<T> => {
     for (let count = 0; ; count += 1) {
       try {
         if (session?.isUsable() !== true) session = await connect(session?.address);
         const done = await work(session);
-        trouble = undefined;
+        failure = undefined;
         return done;
       } catch (thrown) {
-        trouble = thrown;
-        const remedy = remedyOf(thrown);
-        if (remedy === 'reconnect') leave();
-        const pause = pauseMs(count);
-        const isHopeless = remedy === 'divide' || remedy === 'give-up';
-        if (isHopeless || performance.now() + pause >= giveUpAt) throw thrown;
+        failure = thrown;
+        const strategy = retryStrategyOf(thrown);
+        if (strategy === 'reconnect') abandonSession();
+        const pause = backoffMs(count);
+        const isPermanent = strategy === 'split' || strategy === 'fail';
+        if (isPermanent || performance.now() + pause >= deadline) throw thrown;
         await sleep(pause);
       }
     }
   };
 
-  // The timeout is not cut to what is left until the deadline: a connection that was hard to get
-  // would be destroyed.
-  const insert = async (plants: readonly NewPlant[], giveUpAt: number, lockMs: number) =>
-    persist(giveUpAt, async (on) =>
+  // The statement timeout may exceed the deadline: otherwise a short remaining time would close a connection
+  // that works.
+  const insert = async (plants: readonly NewPlant[], deadline: number, lockMs: number) =>
+    retry(deadline, async (on) =>
       commitBatch(on, plants, { statementMs: statementTimeoutMs, lockMs }),
     );
 
-  const run = async (statement: Statement, giveUpAt: number) =>
-    persist(giveUpAt, async (on) => on.query(statement, statementTimeoutMs));
+  const run = async (statement: Statement, deadline: number) =>
+    retry(deadline, async (on) => on.query(statement, statementTimeoutMs));
 
-  /** Creates a plant whose id is locked, unless it stays so for longer than a host of ours takes. */
-  const waitForLock = async (plant: NewPlant, { giveUpAt, beganAt }: Clock): Promise<Created> => {
-    const elapsedMs = () => performance.now() - beganAt;
-    let lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockTimeoutsMs.apart - elapsedMs()));
+  /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another host. */
+  const waitForLock = async (
+    plant: NewPlant,
+    { deadline, startedAt }: Timing,
+  ): Promise<Created> => {
+    const elapsedMs = () => performance.now() - startedAt;
+    let lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockTimeoutsMs.single - elapsedMs()));
     try {
       for (;;) {
-        // A transaction that was committing when the insert timed out precedes ours in the log. Once
-        // ours is durable, so is that one, and its locks are released, however slow the standby is.
-        await run(readStatement(table, [plant]), giveUpAt);
-        const outcomes = await insert([plant], giveUpAt, lockMs);
+        // This statement is durable only after every earlier commit in the WAL. A transaction that was committing
+        // when the insert timed out has then released its locks, however slow the standby is.
+        await run(readStatement(table, [plant]), deadline);
+        const outcomes = await insert([plant], deadline, lockMs);
         if (outcomes !== 'locked') return createdOf(plant, outcomes[0] ?? 'missing');
-        // A slow insert of another host, or one of ours that had no answer, ends by itself.
-        const inserts = await run(runningStatement(table, elapsedMs()), giveUpAt);
-        if (inserts.length === 0 || performance.now() >= giveUpAt) throw new Error(locked);
-        lockMs = lockTimeoutsMs.apart;
+        // A slow insert of another host, or an earlier one without a response, releases its locks when it ends.
+        const inserts = await run(runningStatement(table, elapsedMs()), deadline);
+        if (inserts.length === 0 || performance.now() >= deadline) throw new Error(lockedReason);
+        lockMs = lockTimeoutsMs.single;
       }
     } catch (thrown) {
       return refused(thrown);
     }
   };
 
-  /** So that one plant at fault does not fail its neighbours. */
-  const commitHalves = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
+  /** Splits a batch, so that one rejected plant does not fail the others. */
+  const commitHalves = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
     const middle = Math.ceil(plants.length / 2);
-    const before = await commit(plants.slice(0, middle), clock);
-    return [...before, ...(await commit(plants.slice(middle), clock))];
+    const before = await commit(plants.slice(0, middle), timing);
+    return [...before, ...(await commit(plants.slice(middle), timing))];
   };
 
-  const commitLocked = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
+  const commitLocked = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
     const [plant] = plants;
-    if (plant === undefined || performance.now() >= clock.giveUpAt) {
-      return plants.map(() => refused(new Error(locked)));
+    if (plant === undefined || performance.now() >= timing.deadline) {
+      return plants.map(() => refused(new Error(lockedReason)));
     }
-    if (plants.length > 1) return commitHalves(plants, { ...clock, lockMs: lockTimeoutsMs.part });
-    return [createApart?.(plant) ?? (await waitForLock(plant, clock))];
+    if (plants.length > 1) return commitHalves(plants, { ...timing, lockMs: lockTimeoutsMs.part });
+    return [createLocked?.(plant) ?? (await waitForLock(plant, timing))];
   };
 
-  const commit = async (plants: readonly NewPlant[], clock: Clock): Promise<Results> => {
+  const commit = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
     try {
-      const outcomes = await insert(plants, clock.giveUpAt, clock.lockMs);
-      if (outcomes === 'locked') return await commitLocked(plants, clock);
+      const outcomes = await insert(plants, timing.deadline, timing.lockMs);
+      if (outcomes === 'locked') return await commitLocked(plants, timing);
       return plants.map((plant, index) => createdOf(plant, outcomes[index] ?? 'missing'));
     } catch (thrown) {
-      return plants.length > 1 && remedyOf(thrown) === 'divide'
-        ? commitHalves(plants, clock)
+      return plants.length > 1 && retryStrategyOf(thrown) === 'split'
+        ? commitHalves(plants, timing)
         : plants.map(() => refused(thrown));
     }
   };
 
   return {
-    commit: async (plants, giveUpAt) => {
+    commit: async (plants, deadline) => {
       const committing = commit(plants, {
-        giveUpAt,
-        lockMs: createApart === undefined ? lockTimeoutsMs.part : lockTimeoutsMs.batch,
-        beganAt: performance.now(),
+        deadline,
+        lockMs: createLocked === undefined ? lockTimeoutsMs.part : lockTimeoutsMs.batch,
+        startedAt: performance.now(),
       });
       running = committing;
       return committing;
     },
-    trouble: () => (trouble === undefined ? undefined : describeThrown(trouble)),
+    lastFailure: () => (failure === undefined ? undefined : describeThrown(failure)),
     close: async () => {
-      // Its creates may have been settled by their deadline.
+      // The commit can still be running after its creates have reached their deadline.
       await running;
       await session?.close();
     },

@@ -1,7 +1,7 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
-import { expectKept } from '../test/load.ts';
+import { expectStored } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
@@ -26,7 +26,7 @@ const idsRefused = async (
   return plants.flatMap(({ id }, index) => (created[index]?.isErr() === true ? [id] : []));
 };
 
-describe('while another session holds uncommitted plants', () => {
+describe('while another session has uncommitted plants', () => {
   it.each<readonly [string, readonly bigint[]]>([
     ['one', [7n]],
     ['two', [7n, 21n]],
@@ -40,32 +40,32 @@ describe('while another session holds uncommitted plants', () => {
     expect(await idsRefused(repository, again)).toEqual(locked);
     await holder.query('ROLLBACK');
     expect(await idsRefused(repository, lockedPlants)).toEqual([]);
-    await expectKept(direct, [...plantsFrom(0n, 32), ...plantsFrom(100n, 32)]);
+    await expectStored(direct, [...plantsFrom(0n, 32), ...plantsFrom(100n, 32)]);
   });
 
-  it('the reason says so, and others are created meanwhile', async () => {
+  it('the reason names the lock, and other plants are created meanwhile', async () => {
     const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     await holdOpen(direct, insertOf(7n));
-    const isSettled = { locked: false };
+    const isComplete = { locked: false };
     const locked = (async () => {
       const refused = (await repository.create(monstera))._unsafeUnwrapErr();
-      isSettled.locked = true;
+      isComplete.locked = true;
       return refused;
     })();
-    for (let id = 100n; !isSettled.locked; id += 1n) {
+    for (let id = 100n; !isComplete.locked; id += 1n) {
       expect((await repository.create({ id, name: 'Hoya' })).isOk()).toBe(true);
     }
     expect(await locked).toMatchObject({
       kind: 'store-unavailable',
-      reason: expect.stringContaining('another session holds its id') as unknown,
+      reason: expect.stringContaining('another session has locked its id') as unknown,
     });
   });
 
-  it('a create of theirs is settled by the end of the transaction, if that comes soon', async () => {
+  it('a create of a locked id completes when the transaction ends soon', async () => {
     const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     const holder = await holdOpen(direct, insertOf(7n));
-    // The transaction commits where the host makes sure that it is not committing.
-    proxy.judge(({ text }) => {
+    // The transaction commits when the host reads the stored plant.
+    proxy.onStatement(({ text }) => {
       if (text.startsWith('SELECT id')) void holder.query('COMMIT');
       return 'pass';
     });
@@ -77,7 +77,7 @@ describe('while another session holds uncommitted plants', () => {
     expect(others.every((one) => one.isOk())).toBe(true);
   });
 
-  it('hosts that create one plant have it, however long their statements take', async () => {
+  it('several hosts can create the same plant while their statements are slow', async () => {
     const url = sharedUrl(await newDatabase());
     const hosts = [await open(url), await open(url)];
     await runSql(
@@ -90,7 +90,7 @@ describe('while another session holds uncommitted plants', () => {
     expect(created.map((one) => one.isOk())).toEqual([true, true]);
   });
 
-  it('a repository that is closed settles them first', async () => {
+  it('closing the repository waits for creates of locked ids', async () => {
     const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     await holdOpen(direct, insertOf(7n));
     const refused = idsRefused(repository, plantsFrom(0n, 32));
@@ -98,12 +98,12 @@ describe('while another session holds uncommitted plants', () => {
     expect(await refused).toEqual([7n]);
   });
 
-  it('no batch ends a statement of a program that inserts the same ids in another order', async () => {
+  it('no batch causes a deadlock error in a program that inserts the same ids in another order', async () => {
     const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
-    // Of two sessions that deadlock, the server ends the statement of the one that looks first.
+    // In a deadlock, the server aborts the session whose deadlock_timeout ends first.
     const holder = await holdOpen(direct, `SET deadlock_timeout = '60s'`, insertOf(31n));
     const creating = idsRefused(repository, plantsFrom(0n, 32));
-    // Ids in descending order: each waits for a batch that may be waiting for this session.
+    // In descending order, each insert waits for a batch that may be waiting for this session.
     for (let id = 30n; id >= 0n; id -= 1n) {
       await holder.query(`${insertOf(id)} ON CONFLICT DO NOTHING`);
     }
@@ -113,9 +113,9 @@ describe('while another session holds uncommitted plants', () => {
   });
 });
 
-describe('while another session holds the table locked', () => {
-  it.each(['', ' of a server with a lock timeout of its own'])(
-    'creates are store-unavailable at their deadline, and go on afterwards%s',
+describe('while another session has the table locked', () => {
+  it.each(['', ' with a lock_timeout on the server'])(
+    'creates are store-unavailable at their deadline, and succeed afterwards%s',
     async (how) => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
@@ -126,7 +126,7 @@ describe('while another session holds the table locked', () => {
       expect(await idsRefused(repository, plants)).toEqual(plants.map(({ id }) => id));
       await holder.query('ROLLBACK');
       expect(await idsRefused(repository, plants)).toEqual([]);
-      await expectKept(direct, plants);
+      await expectStored(direct, plants);
     },
   );
 });

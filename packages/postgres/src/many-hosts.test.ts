@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { startProxy, type Verdict } from '../test/postgres-proxy.ts';
+import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository, type PostgresRepository } from './open-postgres-repository.ts';
 
@@ -15,20 +15,20 @@ const openMany = async (url: string, count: number) =>
   Promise.all(Array.from({ length: count }, async () => open(url)));
 
 describe('several hosts on one database', () => {
-  it('can all be the first to start', async () => {
+  it('can start at the same time on an empty database', async () => {
     for (let round = 0; round < 5; round += 1) {
       await openMany(sharedUrl(await newDatabase()), 8);
     }
   });
 
-  it('let one of the plants that race for an id have it, and agree on which', async () => {
+  it('create exactly one of the plants that compete for an id, and agree on which', async () => {
     const url = sharedUrl(await newDatabase());
     const hosts = await openMany(url, 4);
     const rivals = Array.from({ length: 2_000 }, (_, index) => ({
       id: BigInt(index % 40),
       name: `rival ${index}`,
     }));
-    const tell = async () =>
+    const createAll = async () =>
       Promise.all(
         rivals.map(async (plant, index) =>
           (await hosts[index % hosts.length]?.create(plant))?.match(
@@ -37,18 +37,18 @@ describe('several hosts on one database', () => {
           ),
         ),
       );
-    const told = await tell();
-    const winners = rivals.filter((_, index) => told[index] === 'ok');
+    const results = await createAll();
+    const winners = rivals.filter((_, index) => results[index] === 'ok');
     expect(new Set(winners.map(({ id }) => id)).size).toBe(40);
     expect(winners.length).toBe(40);
-    expect(told.filter((one) => one === 'id-taken').length).toBe(1_960);
-    expect(await tell()).toEqual(told);
+    expect(results.filter((one) => one === 'id-taken').length).toBe(1_960);
+    expect(await createAll()).toEqual(results);
     const rows = await runSql(url, 'SELECT id, name FROM plants ORDER BY id');
     const sorted = winners.toSorted((one, other) => Number(one.id - other.id));
     expect(rows).toEqual(sorted.map(({ id, name }) => ({ id: String(id), name })));
   });
 
-  it('do not deadlock, in whatever order they create the same plants', async () => {
+  it('do not deadlock when they create the same plants in different orders', async () => {
     const hosts = await openMany(sharedUrl(await newDatabase()), 4);
     const plants = Array.from({ length: 3_000 }, (_, index) => ({
       id: BigInt(index),
@@ -72,7 +72,7 @@ const plants: fc.Arbitrary<NewPlant> = fc
   .record({ id: ids, name: texts, tag: texts }, { requiredKeys: ['id', 'name'] })
   .map(({ tag, ...plant }) => (tag === undefined ? plant : { ...plant, tag }));
 
-const verdicts = fc.constantFrom<Verdict>(
+const actions = fc.constantFrom<StatementAction>(
   'reset-before',
   'reset-after',
   { error: '40001' },
@@ -83,7 +83,7 @@ const verdicts = fc.constantFrom<Verdict>(
 type Model = Map<bigint, Omit<NewPlant, 'id'>>;
 type Real = {
   readonly hosts: readonly PostgresRepository[];
-  readonly fail: (how: Verdict) => void;
+  readonly fail: (how: StatementAction) => void;
 };
 
 const create = (plant: NewPlant, host: number): fc.AsyncCommand<Model, Real> => ({
@@ -91,21 +91,21 @@ const create = (plant: NewPlant, host: number): fc.AsyncCommand<Model, Real> => 
   toString: () => `create(${fc.stringify(plant)}) at ${host}`,
   async run(model, { hosts }) {
     const { id, ...content } = plant;
-    const kept = model.get(id) ?? content;
-    model.set(id, kept);
-    const expected = kept.name === content.name && kept.tag === content.tag ? 'ok' : 'id-taken';
+    const stored = model.get(id) ?? content;
+    model.set(id, stored);
+    const expected = stored.name === content.name && stored.tag === content.tag ? 'ok' : 'id-taken';
     const created = await hosts[host]?.create(plant);
     expect(created?.isErr() === true ? created.error.kind : 'ok').toBe(expected);
   },
 });
 
-const fail = (how: Verdict): fc.AsyncCommand<Model, Real> => ({
+const fail = (how: StatementAction): fc.AsyncCommand<Model, Real> => ({
   check: () => true,
   toString: () => `fail(${fc.stringify(how)})`,
   run: async (_, real) => real.fail(how),
 });
 
-it('several hosts behave as one map, with faults between any two steps', async () => {
+it('several hosts agree with one Map, with faults between any two steps', async () => {
   const url = sharedUrl(await newDatabase());
   const proxy = await startProxy(inject('postgresPort'));
   onTestFinished(proxy.close);
@@ -114,17 +114,17 @@ it('several hosts behave as one map, with faults between any two steps', async (
     await open(url.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)),
   ];
   const steps = fc.commands(
-    [fc.tuple(plants, fc.nat(1)).map(([plant, host]) => create(plant, host)), verdicts.map(fail)],
+    [fc.tuple(plants, fc.nat(1)).map(([plant, host]) => create(plant, host)), actions.map(fail)],
     { maxCommands: 40 },
   );
   await fc.assert(
     fc.asyncProperty(steps, async (commands) => {
       await runSql(url, 'TRUNCATE plants');
-      const faults: Verdict[] = [];
-      proxy.judge(() => faults.shift() ?? 'pass');
+      const faults: StatementAction[] = [];
+      proxy.onStatement(() => faults.shift() ?? 'pass');
       const setup = () => ({
         model: new Map() as Model,
-        real: { hosts, fail: (how: Verdict) => void faults.push(how) },
+        real: { hosts, fail: (how: StatementAction) => void faults.push(how) },
       });
       await fc.asyncModelRun(setup, commands);
     }),

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { judgeNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
-import { expectKept, startLoad } from '../test/load.ts';
+import { handleNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
+import { expectStored, startLoad } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
-/** Creates plants at once, two of them weed, and expects these to be refused, and what else is to be. */
+/** Creates 50 plants concurrently, and expects that only the two named "weed" and the others given are refused. */
 const expectWeedRefused = async (repository: PostgresRepository, ...others: readonly number[]) => {
   const results = await Promise.all(
     Array.from({ length: 50 }, async (_, index) =>
@@ -19,7 +19,7 @@ describe('a repository', () => {
   it.each([
     ['constraint', [`ALTER TABLE plants ADD CHECK (name <> 'weed')`]],
     [
-      'trigger with a code of its own',
+      'trigger with a custom SQLSTATE',
       [
         `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           RAISE 'no weed' USING ERRCODE = 'PL001'; END $$`,
@@ -27,13 +27,13 @@ describe('a repository', () => {
           EXECUTE FUNCTION refuse()`,
       ],
     ],
-  ])('lets no plant that a %s refuses harm its neighbours', async (_, statements) => {
+  ])('creates the other plants of a batch when a %s rejects one', async (_, statements) => {
     const { repository, direct } = await openBehindProxy();
     await runSql(direct, ...statements);
     await expectWeedRefused(repository);
   });
 
-  it('lets no plant that a policy refuses or hides harm its neighbours', async () => {
+  it('creates the other plants of a batch when a row security policy rejects or hides one', async () => {
     const database = await newDatabase();
     const role = { user: `${database}_gardener`, password: 'g4rden' };
     await open(sharedUrl(database));
@@ -49,7 +49,7 @@ describe('a repository', () => {
     await expectWeedRefused(await open(sharedUrl(database, role)), 2);
   });
 
-  it('lets no plant that a trigger drops or changes harm its neighbours, and tells what is there', async () => {
+  it('creates the other plants of a batch when a trigger discards or changes one', async () => {
     const { repository, direct } = await openBehindProxy();
     await runSql(
       direct,
@@ -58,7 +58,7 @@ describe('a repository', () => {
       'CREATE TRIGGER weed BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION weed()',
     );
     for (const _ of ['first', 'again']) {
-      const told = await Promise.all(
+      const outcomes = await Promise.all(
         ['Monstera', 'weed', ' Ficus ', 'Hoya'].map(async (name, index) =>
           repository.create({ id: BigInt(index), name }).match(
             () => 'ok',
@@ -66,30 +66,30 @@ describe('a repository', () => {
           ),
         ),
       );
-      expect(told).toEqual(['ok', 'store-unavailable', 'id-taken', 'ok']);
+      expect(outcomes).toEqual(['ok', 'store-unavailable', 'id-taken', 'ok']);
     }
   });
 
-  it('reads no more of the plants that are there than it compares', async () => {
+  it('reads only as much of the stored plants as it compares', async () => {
     const { proxy, repository, direct } = await openBehindProxy();
     await runSql(
       direct,
       `INSERT INTO plants SELECT id, repeat('🪴', 250000), repeat('🪴', 250000) FROM generate_series(1, 50) id`,
     );
     const long = '🪴'.repeat(250_000);
-    const before = proxy.answered();
+    const before = proxy.bytesSent();
     const refused = await Promise.all(
       Array.from({ length: 50 }, async (_, index) =>
         repository.create({ id: BigInt(index + 1), name: '🪴' }),
       ),
     );
     expect(refused.every((one) => one.isErr() && one.error.kind === 'id-taken')).toBe(true);
-    expect(proxy.answered() - before).toBeLessThan(10_000);
+    expect(proxy.bytesSent() - before).toBeLessThan(10_000);
     expect((await repository.create({ id: 1n, name: long, tag: long })).isOk()).toBe(true);
     expect((await repository.create({ id: 1n, name: long, tag: `${long}!` })).isErr()).toBe(true);
   });
 
-  it('refuses what would wait beyond its bound, at once, and keeps the rest', async () => {
+  it('refuses creates beyond maxWaiting immediately, and stores the others', async () => {
     const { proxy, repository } = await openBehindProxy({ maxWaiting: 5, deadlineMs: 30_000 });
     proxy.freeze(true);
     const waiting = Array.from({ length: 5 }, async (_, index) =>
@@ -103,7 +103,7 @@ describe('a repository', () => {
     expect((await Promise.all(waiting)).every((one) => one.isOk())).toBe(true);
   });
 
-  it('commits what is queued before it closes, and then answers store-unavailable', async () => {
+  it('commits the queued plants before it closes, and then returns store-unavailable', async () => {
     const { repository, direct } = await openBehindProxy();
     const plants = Array.from({ length: 2_500 }, (_, index) => ({
       id: BigInt(index),
@@ -113,25 +113,25 @@ describe('a repository', () => {
     await repository.close();
     await repository.close();
     expect((await creating).every((one) => one.isOk())).toBe(true);
-    await expectKept(direct, plants);
+    await expectStored(direct, plants);
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
       reason: 'the database is closed',
     });
   });
 
-  it('keeps every acknowledged plant while connections are reset under it', async () => {
+  it('loses no acknowledged plant while connections are reset', async () => {
     const { proxy, repository, direct, url } = await openBehindProxy();
     const load = startLoad([repository, await open(url)]);
     onTestFinished(load.stop);
     for (let cycle = 0; cycle < 20; cycle += 1) {
       await load.progress(50);
       proxy.resetAll();
-      if (cycle % 5 === 0) judgeNext(proxy, /^INSERT/, 'reset-after', 'reset-before');
+      if (cycle % 5 === 0) handleNext(proxy, /^INSERT/, 'reset-after', 'reset-before');
     }
     await load.progress(50);
     await load.stop();
     expect(load.unavailable).toEqual([]);
-    await expectKept(direct, load.acknowledged);
+    await expectStored(direct, load.acknowledged);
   });
 });

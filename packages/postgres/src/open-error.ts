@@ -4,9 +4,9 @@ import { createTable, type TableFault } from './plants-table.ts';
 import { describeThrown, sqlStateOf } from './server-failure.ts';
 import { quoted } from './statements.ts';
 
-/** Why a database could not be opened. */
+/** Reason why a database could not be opened. */
 export type OpenPostgresError = {
-  /** What is wrong, in one word; `message` has the details. */
+  /** Identifies the error; `message` has the details. */
   readonly kind:
     | 'url-invalid'
     | 'unreachable'
@@ -19,22 +19,22 @@ export type OpenPostgresError = {
     | 'table-missing'
     | 'tls-failed'
     | 'unexpected';
-  /** For the operator: what is wrong and what to do about it. It has no password. */
+  /** Message for the operator: what happened, then what to do. Never contains the password. */
   readonly message: string;
-  /** What the driver threw, if it did. */
+  /** The exception from the driver, if there was one. */
   readonly cause?: unknown;
 };
 
 type Kind = OpenPostgresError['kind'];
 
-// The driver's own words; the second is of a way to log in that it does not know, such as Kerberos.
+// Messages of the driver. The second is for an unsupported authentication method, such as Kerberos.
 const loginMessages = /^SASL|^Unknown authenticationOk message/;
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MIS)/;
 const tlsMessages =
   /does not support SSL|establishing an SSL|secure TLS connection|channel_binding=require/;
 
-const isOfTls = (thrown: unknown): boolean =>
+const isTlsError = (thrown: unknown): boolean =>
   thrown instanceof Error &&
   (tlsMessages.test(thrown.message) || ('code' in thrown && tlsCodes.test(String(thrown.code))));
 
@@ -42,7 +42,7 @@ const kindOf = (thrown: unknown): Kind => {
   const state = sqlStateOf(thrown);
   if (state === undefined) {
     if (thrown instanceof Error && loginMessages.test(thrown.message)) return 'access-denied';
-    return isOfTls(thrown) ? 'tls-failed' : 'unreachable';
+    return isTlsError(thrown) ? 'tls-failed' : 'unreachable';
   }
   if (state === '3D000') return 'database-unknown';
   if (state === '42P01') return 'table-missing';
@@ -65,20 +65,20 @@ const advice = (kind: Kind, { user, database, password }: DatabaseUrl): string =
   switch (kind) {
     case 'access-denied':
       return password === undefined
-        ? `the server refuses the role ${user}: give its password in the URL, in PGPASSWORD, or in a pass file that only this user can read`
+        ? `the server refuses the role ${user}: give its password in the URL, in PGPASSWORD, or in a password file that only this user can read`
         : `the server refuses the role ${user} or its password: correct them in the URL or in PGPASSWORD`;
     case 'database-unknown':
-      return `there is no database ${database}: make it, as with "createdb --encoding=UTF8 ${database}", or correct the URL`;
+      return `there is no database ${database}: create it, for example with "createdb --encoding=UTF8 ${database}", or correct the URL`;
     case 'encoding-unsupported':
-      return `the database ${database} cannot keep every text: make one with "createdb --encoding=UTF8 --template=template0"`;
+      return `the database ${database} is not in UTF-8 and cannot store every text: create one with "createdb --encoding=UTF8 --template=template0"`;
     case 'standby-only':
-      return 'none of the servers in the URL takes writes: name the leader too';
+      return 'none of the servers in the URL accepts writes: add the leader to the URL';
     case 'tls-failed':
       return 'no secure connection to the server: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding in the URL, or the certificate of the server';
     case 'unreachable':
       return 'no database server can be reached: start it, or correct the host and the port in the URL';
     case 'table-missing':
-      return `the database ${database} has no table plants: no host has used it yet, or the search_path leads elsewhere`;
+      return `the database ${database} has no table plants: open a repository on it to create the table, or correct the search_path`;
     case 'unexpected':
     case 'table-denied':
     case 'table-foreign':
@@ -87,8 +87,8 @@ const advice = (kind: Kind, { user, database, password }: DatabaseUrl): string =
   }
 };
 
-/** The more of these an operator can mend, the earlier it stands. */
-const telling: readonly Kind[] = [
+/** Sorted by how specific the advice is, the most specific first. */
+const kindsByPriority: readonly Kind[] = [
   'access-denied',
   'database-unknown',
   'tls-failed',
@@ -99,13 +99,13 @@ const telling: readonly Kind[] = [
   'unreachable',
 ];
 
-/** Why none of the servers could be used. */
+/** Creates the error for a URL none of whose servers could be used. */
 export const connectError = (
   url: DatabaseUrl,
   failures: readonly ConnectFailure[],
 ): OpenPostgresError => {
   const kinds = failures.map(kindOfFailure);
-  const kind = telling.find((one) => kinds.includes(one)) ?? 'unexpected';
+  const kind = kindsByPriority.find((one) => kinds.includes(one)) ?? 'unexpected';
   const first = failures.find((_, index) => kinds[index] === kind);
   return {
     kind,
@@ -114,7 +114,7 @@ export const connectError = (
   };
 };
 
-/** Why the table of plants cannot be used. */
+/** Creates the error for a table that cannot be used. */
 export const tableError = (
   { user, database }: DatabaseUrl,
   fault: TableFault,
@@ -130,7 +130,7 @@ export const tableError = (
     case 'no-schema':
       return {
         kind: 'table-denied',
-        message: `${database} has no schema that the role ${user} may use for the table plants, its search_path is ${fault.searchPath}; let its owner make one with CREATE SCHEMA, or for one that is there run: ${grant('USAGE ON SCHEMA …')}`,
+        message: `${database} has no schema that the role ${user} may use for the table plants, search_path is ${fault.searchPath}; let its owner create one with CREATE SCHEMA, or, for an existing schema, run: ${grant('USAGE ON SCHEMA …')}`,
         cause: fault.cause,
       };
     case 'may-not-use':
@@ -141,12 +141,12 @@ export const tableError = (
     case 'foreign':
       return {
         kind: 'table-foreign',
-        message: `${database} has a table plants of another shape (${fault.found}), which was not touched: name another database in the URL, or another schema with options=-csearch_path=…`,
+        message: `${database} has a table plants with another definition (${fault.found}), which was not changed: name another database in the URL, or another schema with options=-csearch_path=…`,
       };
   }
 };
 
-/** Why preparing the table failed at a server that could be connected to. */
+/** Creates the error for a statement that failed. */
 export const statementError = (
   url: DatabaseUrl,
   address: ConnectFailure['address'],
@@ -155,7 +155,7 @@ export const statementError = (
   const kind = kindOf(thrown);
   const what =
     sqlStateOf(thrown) === undefined
-      ? 'the database server was reached and then did not answer: it may be overloaded, or the table plants be locked'
+      ? 'the database server accepted the connection but did not respond: it may be overloaded, or the table plants may be locked; check the server and retry'
       : advice(kind, url);
   const message = `${what} (${nameOf(address)}: ${describeThrown(thrown)})`;
   return { kind, message, cause: thrown };

@@ -19,7 +19,7 @@ describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async 
   };
 });
 
-it('reports each commit of a batch, and how many creates wait', async () => {
+it('reports each commit of a batch, and the number of waiting creates', async () => {
   const commits: number[] = [];
   const opened = await openPostgresRepository({
     url: sharedUrl(await newDatabase()),

@@ -5,7 +5,7 @@ import { createCheck } from './check.ts';
 import {
   connectLeader,
   describeFailure,
-  longestMs,
+  maxTimerMs,
   type Servers,
   serversOf,
 } from './connect-leader.ts';
@@ -17,39 +17,38 @@ import { connectError, type OpenPostgresError, statementError, tableError } from
 import { prepareTable } from './plants-table.ts';
 import type { Session } from './session.ts';
 
-/** A plant repository on a database server. */
+/** A plant repository on a PostgreSQL server. */
 export type PostgresRepository = PlantRepository & {
   /**
-   * Whether the database answers now, and takes writes: asked on a connection of its own, which the
-   * first check opens. It writes nothing.
+   * Checks, without writing, that the database is available and accepts writes. Uses a separate connection,
+   * which the first check opens.
    */
   readonly check: () => ResultAsync<void, StoreUnavailable>;
-  /** Number of creates without a result. One that waits for another program's lock may count twice. */
+  /** Number of creates in flight. A create that waits for another program's lock may count twice. */
   readonly waiting: () => number;
   /**
-   * Waits for the creates so far and ends the connections; creates that come later answer
-   * `store-unavailable`. Closing again does nothing. A plant that was answered is durable whether
-   * or not this is ever called.
+   * Waits for the creates in flight and closes the connections. Later creates return `store-unavailable`.
+   * Further calls have no effect. Acknowledged plants are durable even if this is never called.
    */
   readonly close: () => Promise<void>;
 };
 
-/** Where plants are kept, and how long to try. Only `url` is needed. */
+/** Options of {@link openPostgresRepository}. */
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`; several hosts are separated by commas. */
   readonly url: string;
-  /** How long a create may take, retries included. Default is 10000 (10 seconds). */
+  /** Maximum duration of a create including retries, in milliseconds. Default: 10000 (10 seconds). */
   readonly deadlineMs?: number;
   /**
-   * How long one server may take to log in, in milliseconds. Default: `connect_timeout` of the URL,
-   * else 2000 (2 seconds).
+   * Timeout of connecting and logging in to one server, in milliseconds. Default: `connect_timeout` of the
+   * URL, or 2000 (2 seconds).
    */
   readonly connectTimeoutMs?: number;
-  /** How long a statement may take before its connection is given up. Default is 4000 (4 seconds). */
+  /** Timeout of a statement, after which its connection is closed, in milliseconds. Default: 4000 (4 seconds). */
   readonly statementTimeoutMs?: number;
-  /** How many creates may wait; one more is `store-unavailable` at once. Default is 10000. */
+  /** Maximum number of creates without a result; the next one is `store-unavailable` immediately. Default: 10000. */
   readonly maxWaiting?: number;
-  /** Called after each commit of a batch, for metrics. Default: nothing is called. */
+  /** Called after each commit of a batch, for metrics. Default: none. */
   readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
@@ -83,36 +82,36 @@ const repositoryOn = (
       maxBatchPlants,
       maxBatchText,
       ...(report !== undefined && { onCommit: report }),
-      trouble: () => lanes.map(({ trouble }) => trouble()).find((one) => one !== undefined),
+      trouble: () => lanes.map(({ lastFailure }) => lastFailure()).find((one) => one !== undefined),
     });
 
-  const laneApart = createLane({ ...shared, session: undefined });
-  const apart = groupOn([laneApart]);
-  const locked = createLockedPlants(apart);
+  const lockedLane = createLane({ ...shared, session: undefined });
+  const lockedGroup = groupOn([lockedLane]);
+  const locked = createLockedPlants(lockedGroup);
   const lanes = Array.from({ length: lanesInFlight }, (_, index) =>
     createLane({
       ...shared,
       session: index === 0 ? session : undefined,
-      createApart: locked.create,
+      createLocked: locked.create,
     }),
   );
-  const together = groupOn(lanes, onCommit);
+  const mainGroup = groupOn(lanes, onCommit);
   const checker = createCheck({ connect, statementTimeoutMs });
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {
-    await together.close();
-    await apart.close();
-    await Promise.all([checker, laneApart, ...lanes].map(async (one) => one.close()));
+    await mainGroup.close();
+    await lockedGroup.close();
+    await Promise.all([checker, lockedLane, ...lanes].map(async (one) => one.close()));
   };
 
   return {
     create: (plant) =>
       closing === undefined && locked.has(plant.id)
         ? new ResultAsync(locked.create(plant))
-        : together.create(plant),
+        : mainGroup.create(plant),
     check: () => new ResultAsync(checker.check()),
-    waiting: () => together.waiting() + apart.waiting(),
+    waiting: () => mainGroup.waiting() + lockedGroup.waiting(),
     close: async () => {
       closing ??= close();
       return closing;
@@ -144,14 +143,13 @@ const open = async (
 };
 
 /**
- * Opens a plant repository on PostgreSQL, and makes its table where it is missing. A create answers
- * once the plant is durable, as far as the server's own replication goes. Any number of processes may
- * share one database. While the server is away creates are retried, then answered
- * `store-unavailable`; nothing has to be started again when it is back.
+ * Opens a plant repository on PostgreSQL, and creates its table if it does not exist. A create resolves
+ * once the plant is durable, on a standby too if the server replicates synchronously. Any number of processes
+ * can share one database. While the server is unavailable, creates are retried until their deadline, and then
+ * return `store-unavailable`. The repository reconnects by itself.
  *
- * @param options - the `url`, and how long to try
- * @returns the repository, or why the database cannot be used, with a `message` for the operator
- * that never has the password
+ * @returns the repository, or the reason why the database cannot be used, with a `message` for the operator
+ * that never contains the password
  * @example
  * ```ts
  * import { createPlant } from '@plantstore/core';
@@ -174,8 +172,8 @@ export const openPostgresRepository = ({
 }: PostgresOptions): ResultAsync<PostgresRepository, OpenPostgresError> =>
   new ResultAsync(
     open(url, connectTimeoutMs, {
-      deadlineMs: Math.min(deadlineMs, longestMs),
-      statementTimeoutMs: Math.min(statementTimeoutMs, longestMs),
+      deadlineMs: Math.min(deadlineMs, maxTimerMs),
+      statementTimeoutMs: Math.min(statementTimeoutMs, maxTimerMs),
       maxWaiting,
       ...(onCommit !== undefined && { onCommit }),
     }),

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * Turns what a listener of a stream throws into the stream's own error. The driver parses within
- * such listeners, and what it throws there, at a message it does not know, would end the process: so
- * does pg-protocol 1.16, the newest version. The tests in strange-server.test.ts show when this can go.
+ * Destroys a stream with the exception of a listener instead of throwing it. The driver parses messages in
+ * such listeners, and pg-protocol 1.16 throws for unknown messages, which would end the process. Remove when
+ * the tests in malformed-messages.test.ts pass without it.
  */
 export const guardParsing = (stream: Duplex): void => {
   const emit = stream.emit.bind(stream) as (event: string | symbol, ...args: unknown[]) => boolean;

@@ -9,7 +9,7 @@ const find = pgpass as (
   resolve: (password: string | undefined) => void,
 ) => void;
 
-/** Looks the password up in the user's pass file, as libpq does; `undefined` where there is none. */
+/** Returns the password from the user's password file, as libpq does; `undefined` when no line matches. */
 export const readPassFile = async (
   { host, port }: Address,
   { database, user }: Pick<DatabaseUrl, 'database' | 'user'>,
@@ -18,6 +18,6 @@ export const readPassFile = async (
     new Promise<string | undefined>((resolve) => {
       find({ host: name, port, database, user }, resolve);
     });
-  // libpq calls a socket in its usual folder localhost, and any other by its folder.
+  // In the file, a socket in the default folder has the host name localhost, and any other has its folder.
   return (await findFor(host)) ?? (host.startsWith('/') ? findFor('localhost') : undefined);
 };

@@ -3,20 +3,20 @@ import { describeThrown, sqlStateOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { insertStatement, quoted, readStatement } from './statements.ts';
 
-/** Makes the table of plants, wherever the name leads. */
+/** Returns the statement that creates the table of plants under a name. */
 export const createTable = (name: string): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (id bigint PRIMARY KEY, name text NOT NULL, tag text)`;
 
-/** Why the table cannot be used. */
+/** Reason why the table cannot be used. */
 export type TableFault =
   | { readonly kind: 'may-not-create'; readonly name: string; readonly cause: unknown }
   | { readonly kind: 'no-schema'; readonly searchPath: string; readonly cause: unknown }
-  /** `what`: what the role may not do to what, as in GRANT. */
+  /** `what` lists the missing privileges and their objects, as in GRANT. */
   | { readonly kind: 'may-not-use'; readonly what: readonly string[] }
   | { readonly kind: 'foreign'; readonly found: string };
 
-// Its schema, and whether it and its partitions outlive a session and a crash. Who inherits from a
-// table is no partition: ids are unique in each, and a row of one is seen in the other.
+// The schema of the table, and whether it and its partitions are permanent and logged. Inheritance children
+// are refused: ids are unique only within each table, and the parent also returns the rows of its children.
 const findTable = `SELECT n.nspname, t.relpersistence = 'p' AND NOT EXISTS (SELECT 1
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
     WHERE i.inhparent = t.oid AND (c.relpersistence <> 'p' OR t.relkind <> 'p'))
@@ -24,7 +24,7 @@ const findTable = `SELECT n.nspname, t.relpersistence = 'p' AND NOT EXISTS (SELE
 
 const shape = ['id bigint PRIMARY KEY', 'name text NOT NULL', 'tag text'];
 
-// The type in no quotes, whatever quote_all_identifiers is.
+// Without the quotes of quote_all_identifiers.
 const findShape = `SELECT concat_ws(' ', a.attname,
     replace(format_type(a.atttypid, a.atttypmod), '"', ''),
     CASE WHEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary
@@ -34,29 +34,29 @@ const findShape = `SELECT concat_ws(' ', a.attname,
   WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`;
 
-const findMissingRights = `SELECT 'SELECT, INSERT ON ' || $1::text
+const findMissingPrivileges = `SELECT 'SELECT, INSERT ON ' || $1::text
     WHERE NOT (has_table_privilege($1, 'SELECT') AND has_table_privilege($1, 'INSERT'))
   UNION ALL SELECT 'EXECUTE ON FUNCTION ' || oid::regprocedure FROM pg_proc
     WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype
       AND NOT has_function_privilege(oid, 'EXECUTE')`;
 
-const findPlace = `SELECT current_schema(), current_setting('search_path')`;
+const findSchema = `SELECT current_schema(), current_setting('search_path')`;
 
-// "IF NOT EXISTS" looks first and then creates, and another host may be between the two.
-const racedCodes = ['23505', '42P07', '42710', 'XX000', '40001', '40P01'];
+// IF NOT EXISTS is not atomic: another host can create the table at the same time.
+const concurrentCreateCodes = ['23505', '42P07', '42710', 'XX000', '40001', '40P01'];
 const deniedCodes = ['42501', '3F000', '25006'];
 
-// A column whose values the server makes itself; a rule in the way of an insert.
-const unfitCodes = ['428C9', '0A000'];
+// A generated column; a rule on INSERT.
+const unsupportedTableCodes = ['428C9', '0A000'];
 
 const maxAttempts = 10;
 
-/** The first column of what a statement finds out about the table. */
-const firstsOf = async (session: Session, text: string, table: string, timeoutMs: number) =>
+/** Returns the first column of the result. */
+const firstColumnOf = async (session: Session, text: string, table: string, timeoutMs: number) =>
   (await session.query({ text, values: [table] }, timeoutMs)).map(([first]) => first ?? '');
 
-/** Has the server plan our statements, which tells what no look at the columns does. */
-const statementFault = async (
+/** Plans the statements with EXPLAIN, which finds faults that the catalog does not show. */
+const findStatementFault = async (
   session: Session,
   table: string,
   timeoutMs: number,
@@ -71,7 +71,7 @@ const statementFault = async (
     }
     return undefined;
   } catch (thrown) {
-    if (!unfitCodes.includes(sqlStateOf(thrown) ?? '')) throw thrown;
+    if (!unsupportedTableCodes.includes(sqlStateOf(thrown) ?? '')) throw thrown;
     return { kind: 'foreign', found: describeThrown(thrown) };
   }
 };
@@ -83,25 +83,25 @@ const checkTable = async (
   timeoutMs: number,
 ): Promise<TableFault | undefined> => {
   if (!isDurable) {
-    const found = 'UNLOGGED, TEMPORARY or inherited from, so plants would be lost or double';
+    const found =
+      'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
     return { kind: 'foreign', found };
   }
-  const columns = await firstsOf(session, findShape, table, timeoutMs);
+  const columns = await firstColumnOf(session, findShape, table, timeoutMs);
   if (columns.toSorted().join() !== shape.join()) {
     return { kind: 'foreign', found: columns.join(', ') };
   }
-  const what = await firstsOf(session, findMissingRights, table, timeoutMs);
+  const what = await firstColumnOf(session, findMissingPrivileges, table, timeoutMs);
   return what.length > 0
     ? { kind: 'may-not-use', what }
-    : statementFault(session, table, timeoutMs);
+    : findStatementFault(session, table, timeoutMs);
 };
 
 /**
- * Makes the table where it is missing, and never alters one that is there. Throws what the driver
- * throws.
+ * Creates the table if it does not exist, and never alters an existing one. Throws the exceptions of the driver.
  *
- * @param timeoutMs - how long each statement may take
- * @returns the table as it is written in SQL, with its schema, whatever a pooler does to the search path
+ * @param timeoutMs - timeout of each statement, in milliseconds
+ * @returns the table name with its schema, quoted, which does not depend on the search path of a pooled session
  */
 export const prepareTable = async (
   session: Session,
@@ -119,7 +119,7 @@ export const prepareTable = async (
     } catch (cause) {
       const code = sqlStateOf(cause) ?? '';
       if (deniedCodes.includes(code)) {
-        const [place] = await session.query({ text: findPlace }, timeoutMs);
+        const [place] = await session.query({ text: findSchema }, timeoutMs);
         const [schema, searchPath] = place ?? [];
         return err(
           typeof schema === 'string'
@@ -127,7 +127,7 @@ export const prepareTable = async (
             : { kind: 'no-schema', searchPath: searchPath ?? '', cause },
         );
       }
-      if (!racedCodes.includes(code) || attempt === maxAttempts) throw cause;
+      if (!concurrentCreateCodes.includes(code) || attempt === maxAttempts) throw cause;
     }
   }
 };

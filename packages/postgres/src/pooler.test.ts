@@ -13,7 +13,7 @@ import {
 } from '@plantstore/test-support/postgres-server';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { open } from '../test/behind-proxy.ts';
-import { expectKept, startLoad } from '../test/load.ts';
+import { expectStored, startLoad } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 const program = process.env['PLANTSTORE_PGBOUNCER'] ?? 'pgbouncer';
@@ -22,11 +22,11 @@ const version = await promisify(execFile)(program, ['--version']).then(
   () => undefined,
 );
 
-/** Version 1.21 and later prepare a client's statements on each connection, unless that is set to 0. */
+/** Version 1.21 and later support prepared statements, unless max_prepared_statements is 0. */
 const settings =
   Number(version) >= 21 ? ['= 0', '= 200'].map((n) => `max_prepared_statements ${n}`) : [''];
 
-/** Starts a pgbouncer that may give a connection to another client after every transaction. */
+/** Starts pgbouncer in transaction mode. */
 const startPooler = async (setting: string, connections = 2) => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-pgbouncer-'));
   const port = await freePort();
@@ -53,11 +53,11 @@ unix_socket_dir =
     if (pooler.exitCode === null) await once(pooler, 'exit');
     await rm(folder, { recursive: true });
   });
-  let said = '';
+  let output = '';
   pooler.stderr.setEncoding('utf8');
-  while (!said.includes('process up')) {
+  while (!output.includes('process up')) {
     const [text] = (await once(pooler.stderr, 'data')) as [string];
-    said += text;
+    output += text;
   }
   return port;
 };
@@ -65,7 +65,7 @@ unix_socket_dir =
 describe.runIf(version !== undefined).each(settings)(
   'pgbouncer in transaction mode %s',
   (setting) => {
-    it('may stand between hosts and the server, whose setting it does not keep', async () => {
+    it('works between several hosts and a server with synchronous_commit = off', async () => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
       await runSql(direct, `ALTER DATABASE ${database} SET synchronous_commit = off`);
@@ -76,12 +76,12 @@ describe.runIf(version !== undefined).each(settings)(
       await load.progress(2_000);
       await load.stop();
       expect(load.unavailable).toEqual([]);
-      await expectKept(direct, load.acknowledged);
+      await expectStored(direct, load.acknowledged);
       const taken = await hosts[0]?.create({ ...load.acknowledged[0]!, name: 'other' });
       expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
     });
 
-    it('may have lent its connection to who left another table plants in the way', async () => {
+    it('may reuse a connection on which a client left another table named plants', async () => {
       const database = await newDatabase();
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
       const repository = await open(url);
@@ -95,11 +95,11 @@ describe.runIf(version !== undefined).each(settings)(
         await runSql(url, ...(left[index]?.split(/ (?=SET )/) ?? []));
         expect((await repository.create(plant)).isOk()).toBe(true);
       }
-      await expectKept(sharedUrl(database), plants);
+      await expectStored(sharedUrl(database), plants);
     });
 
     it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(
-      'may have lent its connection to a client that ran %s',
+      'may reuse a connection on which a client ran %s',
       async (statement) => {
         const database = await newDatabase();
         const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
@@ -109,11 +109,11 @@ describe.runIf(version !== undefined).each(settings)(
           expect((await repositories[index % 2]?.create(plant))?.isOk()).toBe(true);
           if (index % 2 === 1) await runSql(url, statement);
         }
-        await expectKept(sharedUrl(database), plants);
+        await expectStored(sharedUrl(database), plants);
       },
     );
 
-    it('may have lent its connection to a host that prepared its insert for another table', async () => {
+    it('may reuse a connection on which a host prepared its insert for another table', async () => {
       const database = await newDatabase();
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
       const plants = Array.from({ length: 2 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));
@@ -125,7 +125,7 @@ describe.runIf(version !== undefined).each(settings)(
       const inGarden = await open(url);
       await create(inGarden, 0);
       await create(repository, 1);
-      await expectKept(sharedUrl(database), plants);
+      await expectStored(sharedUrl(database), plants);
       const count = await runSql(sharedUrl(database), 'SELECT count(*)::int FROM garden.plants');
       expect(count).toEqual([{ count: 1 }]);
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { insertsIn, judgeNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { expectKept } from '../test/load.ts';
-import type { PostgresProxy, Verdict } from '../test/postgres-proxy.ts';
+import { insertsIn, handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { expectStored } from '../test/load.ts';
+import type { PostgresProxy, StatementAction } from '../test/postgres-proxy.ts';
 import { runSql } from '../test/shared-postgres.ts';
 
 const inserts = ({ statements }: PostgresProxy) =>
@@ -11,7 +11,7 @@ const plantsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: BigInt(first + index), name: 'Monstera' }));
 
 describe('the insert', () => {
-  it('is prepared once for each connection, whatever the sizes of the batches', async () => {
+  it('is prepared once for each connection, independent of the batch size', async () => {
     const { proxy, repository } = await openBehindProxy();
     const before = proxy.connections();
     for (const [index, size] of [1, 2, 3, 64, 1_000].entries()) {
@@ -48,19 +48,19 @@ describe('the insert', () => {
     expect(others.every(({ name }) => name === '')).toBe(true);
   });
 
-  it.each<[string, Verdict]>([
+  it.each<[string, StatementAction]>([
     ['the name is unknown', { error: '26000' }],
     ['the name is in use', { error: '42P05' }],
     ['the columns of its result changed', { error: '0A000' }],
     ['a pooler refuses it', { error: '08P01' }],
-    ['a pooler refuses it with a code of its own', { error: '58000' }],
+    ['a pooler refuses it with a custom code', { error: '58000' }],
     ['a pooler refuses it and ends the connection', { error: '08P01', severity: 'FATAL' }],
-  ])('is unnamed from then on where %s, on every connection', async (_, verdict) => {
+  ])('is unprepared on every connection after an error: %s', async (_, action) => {
     const { proxy, repository, direct } = await openBehindProxy();
     const plants = plantsFrom(0, 4);
     const create = async (index: number) => repository.create(plants[index]!);
     expect((await create(0)).isOk()).toBe(true);
-    judgeNext(proxy, /^INSERT/, verdict);
+    handleNext(proxy, /^INSERT/, action);
     expect((await create(1)).isOk()).toBe(true);
     const failed = insertsIn(proxy);
     expect((await create(2)).isOk()).toBe(true);
@@ -70,33 +70,33 @@ describe('the insert', () => {
     const later = inserts(proxy).slice(failed - 1);
     expect(later.length).toBeGreaterThan(2);
     expect(later.every(({ name }) => name === '')).toBe(true);
-    await expectKept(direct, plants);
+    await expectStored(direct, plants);
   });
 
-  it('is kept where the server drops it after each batch', async () => {
+  it('succeeds when the server deallocates it after each batch', async () => {
     const { repository, direct } = await openBehindProxy();
     await runSql(
       direct,
-      `CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      `CREATE FUNCTION deallocate_all() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         EXECUTE 'DEALLOCATE ALL'; RETURN NULL; END $$`,
-      `CREATE TRIGGER forget AFTER INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION forget()`,
+      `CREATE TRIGGER deallocate_all AFTER INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION deallocate_all()`,
     );
     const plants = plantsFrom(0, 5);
     for (const plant of plants) expect((await repository.create(plant)).isOk()).toBe(true);
-    await expectKept(direct, plants);
+    await expectStored(direct, plants);
   });
 
   it.each([
     'ALTER TABLE plants ALTER tag TYPE varchar, ALTER name TYPE varchar',
     'ALTER TABLE plants ADD planted timestamptz DEFAULT now()',
     'DROP TABLE plants; CREATE TABLE plants (tag text, name text NOT NULL, id bigint PRIMARY KEY)',
-  ])('is kept after %s', async (change) => {
+  ])('succeeds after %s', async (change) => {
     const { repository, direct } = await openBehindProxy();
     expect((await repository.create(monstera)).isOk()).toBe(true);
     await runSql(direct, ...change.split('; '));
     const plants = plantsFrom(10, 3);
     for (const plant of plants) expect((await repository.create(plant)).isOk()).toBe(true);
-    await expectKept(direct, plants);
+    await expectStored(direct, plants);
     const taken = await repository.create({ ...plants[0]!, name: 'other' });
     expect(taken._unsafeUnwrapErr().kind).toBe('id-taken');
   });

@@ -11,15 +11,15 @@ const run = async (program: URL, url: string) =>
     { env: { ...process.env, PLANTS_DATABASE: url } },
   );
 
-it('examples/use-postgres.ts keeps a plant, the first time and again', async () => {
+it('examples/use-postgres.ts stores a plant, and succeeds again for the same plant', async () => {
   const url = sharedUrl(await newDatabase());
   for (const _ of ['first', 'again']) {
-    const said = await run(new URL('../../../examples/use-postgres.ts', import.meta.url), url);
-    expect(said).toEqual({ stdout: 'in the database\n', stderr: '' });
+    const output = await run(new URL('../../../examples/use-postgres.ts', import.meta.url), url);
+    expect(output).toEqual({ stdout: 'in the database\n', stderr: '' });
   }
 });
 
-it('an open repository keeps no process alive', async () => {
+it('an open repository does not keep the process alive', async () => {
   const url = sharedUrl(await newDatabase());
   expect(await run(new URL('../test/leave-open.ts', import.meta.url), url)).toEqual({
     stdout: 'created',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { open } from '../test/behind-proxy.ts';
 import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
-it('makes one promise for each create, and no timer', async () => {
+it('allocates one promise and no timer for each create', async () => {
   const repository = await open(sharedUrl(await newDatabase()));
   // The first create of a batch starts the batch.
   const creating = [repository.create({ id: 0n, name: 'Monstera' })];

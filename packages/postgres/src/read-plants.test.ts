@@ -26,7 +26,7 @@ const extremes: NewPlant[] = [
 ];
 
 describe('readPlants', () => {
-  it('reads every plant as it is, in the order of the ids, while a repository is open', async () => {
+  it('reads every plant exactly, in ascending order of the ids, while a repository is open', async () => {
     const url = sharedUrl(await newDatabase());
     const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
     for (const plant of extremes.toReversed()) await repository.create(plant);
@@ -36,7 +36,7 @@ describe('readPlants', () => {
     await repository.close();
   });
 
-  it('reads many plants, and long ones, a page at a time', async () => {
+  it('reads many plants, and long ones, in several pages', async () => {
     const url = sharedUrl(await newDatabase());
     await openAndClose(url);
     await runSql(
@@ -52,7 +52,7 @@ describe('readPlants', () => {
     expect(plants.at(-1)?.tag).toHaveLength(3_000_000);
   });
 
-  it('needs the right to read only', async () => {
+  it('requires only the SELECT privilege', async () => {
     const database = await newDatabase();
     await openAndClose(sharedUrl(database));
     const role = await newRole(database);
@@ -65,7 +65,7 @@ describe('readPlants', () => {
     expect([plants, errors]).toEqual([[{ id: 7n, name: 'Monstera' }], []]);
   });
 
-  it('yields why it cannot read, and makes no table', async () => {
+  it('yields an error when it cannot read, and creates no table', async () => {
     const database = await newDatabase();
     const url = sharedUrl(database);
     for (const _ of ['first', 'again']) {

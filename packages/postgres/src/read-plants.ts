@@ -7,23 +7,23 @@ import type { Row, Session } from './session.ts';
 
 /** Options of {@link readPlants}. */
 export type ReadPlantsOptions = {
-  /** `postgres://user:password@host:5432/database`, as {@link openPostgresRepository} takes it. */
+  /** `postgres://user:password@host:5432/database`, as for {@link openPostgresRepository}. */
   readonly url: string;
-  /** Reads only the plants with a greater id, as after an interruption. Default: reads all plants. */
+  /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
   readonly after?: bigint;
 };
 
-/** How long one page may take, in milliseconds. */
+/** Timeout of reading one page, in milliseconds. */
 const pageTimeoutMs = 30_000;
 
 const maxPagePlants = 1_000;
-/** Bytes of text after which a page ends; one plant may always be longer. */
+/** Maximum text of a page, in bytes; a single plant may exceed it. */
 const maxPageBytes = 4 * 2 ** 20;
 
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
-// The sizes of long texts are known without reading them.
+// PostgreSQL knows the size of a long text without reading it.
 const pageStatement = `SELECT id, name, tag FROM (
     SELECT id, name, tag, sum(octet_length(name) + coalesce(octet_length(tag), 0)) OVER
       (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
@@ -39,12 +39,12 @@ const readPage = async (session: Session, from: bigint): Promise<readonly Row[]>
   session.query({ text: pageStatement, values: [String(from)] }, pageTimeoutMs);
 
 /**
- * Reads the plants of a PostgreSQL database in the order of their ids. Creates go on meanwhile. It reads every plant that
- * was acknowledged before it began, and may read later ones. It keeps at most 1,000 plants in memory, or about 4 MiB, and
- * a single plant that is longer. It makes no table, and needs the right to `SELECT` only.
+ * Reads the plants of a PostgreSQL database in ascending order of their ids, while repositories may create plants.
+ * Reads every plant that was acknowledged before the start, and possibly later ones. Keeps at most 1,000 plants in memory,
+ * and at most about 4 MiB of text plus one plant. Requires only the `SELECT` privilege, and creates no table.
  *
- * Yields a plant at a time as `ok`. What keeps it from reading on is the last thing that it yields, as `err`: a server that
- * cannot be reached, a lost connection. With `after`, the next call goes on where this one ended.
+ * Yields each plant as `ok`. An error, such as an unreachable server or a lost connection, is yielded as `err`, and ends
+ * the iteration. To continue, call it again with the last id as `after`.
  *
  * @example
  * ```ts

@@ -1,54 +1,54 @@
-/** The SQLSTATE that a server reported in what was thrown, or `undefined` where no server did. */
+/** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */
 export const sqlStateOf = (thrown: unknown): string | undefined => {
-  // Node's own codes (EPIPE) have the same form; only a server's report has a severity.
+  // Codes of Node.js, such as EPIPE, have the same form; only errors from the server have a severity.
   if (!(thrown instanceof Error) || !('code' in thrown) || !('severity' in thrown)) {
     return undefined;
   }
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 };
 
-/** A policy of row-level security has the code of a missing right, and is about one row. */
-const isOfPolicy = (thrown: unknown): boolean =>
+/** Whether a row security policy rejected a row. Its SQLSTATE is that of a missing privilege. */
+const isRowSecurityViolation = (thrown: unknown): boolean =>
   thrown instanceof Error && 'routine' in thrown && thrown.routine === 'ExecWithCheckOptions';
 
 /** What to do about a failed statement. */
-export type Remedy =
-  /** The same again, on the same connection: nothing is wrong with the server. */
+export type RetryStrategy =
+  /** Run it again on the same connection. */
   | 'repeat'
-  /** The same again on another connection, perhaps to another server. */
+  /** Run it again on a new connection, possibly to another server. */
   | 'reconnect'
-  /** One of the plants cannot be kept; the others may. */
-  | 'divide'
-  /** Nothing helps but an operator. */
-  | 'give-up';
+  /** Split the batch: one of its plants cannot be stored. */
+  | 'split'
+  /** Fail: a retry cannot succeed before an operator changes something. */
+  | 'fail';
 
 // postgresql.org/docs/current/errcodes-appendix.html
-const remedies: readonly (readonly [RegExp, Remedy])[] = [
-  // Conflicts of transactions (40001, 40P01) and an unknown outcome (40003): inserting is idempotent.
+const strategies: readonly (readonly [RegExp, RetryStrategy])[] = [
+  // Serialization failure (40001), deadlock (40P01), unknown completion (40003): the insert is idempotent.
   [/^(40001|40P01|40003)$/, 'repeat'],
-  // A lock or a statement that the server's own timeout or an administrator gave up; no memory, no space.
+  // Lock timeout, canceled statement, insufficient resources.
   [/^(55P03|57014|53...)$/, 'repeat'],
-  // Read-only: it was the leader. Shutting down, crashed, starting up. The connection's own failures.
+  // A former leader that is read-only; shutdown, crash or startup; connection exceptions.
   [/^(25006|57P0.|08...)$/, 'reconnect'],
-  // The statement itself, the role, the table or the disk: the same with any other plants.
-  [/^(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...$/, 'give-up'],
+  // The statement, the role, the table or the disk: every other plant would fail, too.
+  [/^(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...$/, 'fail'],
 ];
 
-/** Decides what to do about what a statement or a connection attempt threw. */
-export const remedyOf = (thrown: unknown): Remedy => {
+/** Returns what to do about an exception from a statement or a connection attempt. */
+export const retryStrategyOf = (thrown: unknown): RetryStrategy => {
   const state = sqlStateOf(thrown);
-  // The driver's own errors (resets, timeouts, "Connection terminated") have no SQLSTATE.
+  // Errors of the driver (reset, timeout, "Connection terminated") have no SQLSTATE.
   if (state === undefined) return 'reconnect';
-  if (isOfPolicy(thrown)) return 'divide';
-  // What is left is about values: constraints, and triggers, which may raise codes of their own.
-  return remedies.find(([pattern]) => pattern.test(state))?.[1] ?? 'divide';
+  if (isRowSecurityViolation(thrown)) return 'split';
+  // All other codes depend on the values: constraints, and triggers, which can raise any code.
+  return strategies.find(([pattern]) => pattern.test(state))?.[1] ?? 'split';
 };
 
-/** What was thrown, in a few words for an operator's log. */
+/** Describes an exception in a few words, for a log. */
 export const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return 'unknown failure';
   const code = sqlStateOf(thrown);
   if (code !== undefined) return `${thrown.message} (${code})`;
-  // Several addresses of one name that all fail have a code and no message.
+  // The AggregateError for a name with several addresses has a code, but no message.
   return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name);
 };

@@ -1,6 +1,6 @@
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { expectKept, type Load, startLoad } from '../test/load.ts';
+import { expectStored, type Load, startLoad } from '../test/load.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
@@ -21,7 +21,7 @@ const openTwo = async () => {
   );
 };
 
-/** Does something to the server again and again, while two hosts create plants. */
+/** Causes a fault repeatedly while two hosts create plants. */
 const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) => {
   const load = startLoad(await openTwo());
   onTestFinished(load.stop);
@@ -31,7 +31,7 @@ const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) =
   }
   await load.progress(300);
   await load.stop();
-  await expectKept(server.url(), load.acknowledged);
+  await expectStored(server.url(), load.acknowledged);
   const { acknowledged, unavailable } = load;
   const name = expect.getState().currentTestName?.split(' > ').at(-1);
   console.log(
@@ -40,7 +40,7 @@ const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) =
   return load;
 };
 
-describe('under load from two hosts, no acknowledged plant is missing and both go on', () => {
+describe('under load from two hosts, no acknowledged plant is missing and both recover', () => {
   it('after the server was stopped and started', async () => {
     const load = await underLoad(4, async () => {
       await server.stop();
@@ -57,7 +57,7 @@ describe('under load from two hosts, no acknowledged plant is missing and both g
     expect(load.unavailable).toEqual([]);
   });
 
-  it('after the server was frozen for longer than a statement may take', async () => {
+  it('after the server was frozen for longer than the statement timeout', async () => {
     await underLoad(2, async () => {
       await server.signalAll('SIGSTOP');
       await new Promise((resolve) => {
@@ -67,7 +67,7 @@ describe('under load from two hosts, no acknowledged plant is missing and both g
     });
   });
 
-  it('after every session was ended by an administrator', async () => {
+  it('after an administrator terminated every session', async () => {
     const load = await underLoad(10, async () => {
       await runSql(
         server.url(),
@@ -79,7 +79,7 @@ describe('under load from two hosts, no acknowledged plant is missing and both g
   });
 });
 
-it('a server that is away for longer than a create may take is told so, and got over', async () => {
+it('a create is store-unavailable while the server is down, and succeeds after its restart', async () => {
   const options = { url: server.url(), deadlineMs: 500 };
   const repository = (await openPostgresRepository(options))._unsafeUnwrap();
   onTestFinished(repository.close);

@@ -6,42 +6,42 @@ import type { Address, DatabaseUrl } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
 import { readPassFile } from './pass-file.ts';
 import { sqlStateOf } from './server-failure.ts';
-import { within } from './within.ts';
+import { withTimeout } from './with-timeout.ts';
 
-/** A row as text, whatever the columns' types. */
+/** A row; every column as text. */
 export type Row = readonly (string | null)[];
 
-/** A statement and its parameters. One with a name is prepared the first time, and then found by its name. */
+/** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */
 export type Query = {
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly name?: string;
 };
 
-/** One connection to one server. What it throws is what the driver throws. */
+/** A connection to a server. Its methods throw the exceptions of the driver. */
 export type Session = {
   readonly address: Address;
   /**
-   * Runs one statement; one at a time. After it threw what no server reported, such as that the
-   * time was up, the session is out of step and to be destroyed.
+   * Runs a statement. The caller waits for each statement before the next one. After an exception that the
+   * server did not report, such as a timeout, the caller must destroy the session.
    */
   readonly query: (query: Query, timeoutMs: number) => Promise<readonly Row[]>;
-  /** Whether the connection still stands, as far as is known. */
+  /** Whether the connection is open, as far as is known. */
   readonly isUsable: () => boolean;
-  /** Takes leave of the server; a server that does not answer is left without. */
+  /** Sends a Terminate message and closes the connection, after a timeout if the server does not respond. */
   readonly close: () => Promise<void>;
-  /** Ends the connection; a statement that had no answer is canceled. */
+  /** Closes the connection immediately, and cancels a statement without a response. */
   readonly destroy: () => void;
-  /** Ends the connection, and gives, once, what cancels a statement that had no answer. */
-  readonly leave: () => (() => void) | undefined;
+  /** Closes the connection immediately. The first call returns a function that cancels a statement without a response. */
+  readonly abandon: () => (() => void) | undefined;
 };
 
-const goodbyeMs = 1_000;
+const closeTimeoutMs = 1_000;
 
-/** What a server wants to hear from who cancels a statement. */
+/** The BackendKeyData message, which a CancelRequest repeats. */
 type BackendKey = { readonly processID: number; readonly secretKey: number };
 
-const begin = async (
+const connect = async (
   address: Address,
   url: DatabaseUrl,
   ssl: DatabaseUrl['tls'],
@@ -52,7 +52,8 @@ const begin = async (
     ...address,
     user: url.user,
     database: url.database,
-    // Read each time, so that it can change without a restart. The driver's own look at the file is deprecated.
+    // Reads the password file for each connection, so that it can change without a restart. The driver's own
+    // support is deprecated.
     password: async () => url.password ?? (await readPassFile(address, url)) ?? '',
     application_name: url.applicationName,
     options: url.options,
@@ -60,7 +61,7 @@ const begin = async (
     ssl,
     stream: () => socket,
     keepAlive: true,
-    // Every value as the server writes it: an int8 is not rounded, whatever else the process does with pg.
+    // Values stay text, independent of the type parsers that the process sets for pg: an int8 is not rounded.
     types: { getTypeParser: () => (value: unknown) => value },
   });
   guardParsing(socket);
@@ -69,11 +70,11 @@ const begin = async (
   });
   if (url.requiresChannelBinding) requireChannelBinding(client.connection);
   let key: BackendKey | undefined;
-  client.connection.on('backendKeyData', (given: BackendKey) => {
-    key = given;
+  client.connection.on('backendKeyData', (data: BackendKey) => {
+    key = data;
   });
-  const state = { isUsable: true, isInDoubt: false, isUnanswered: false };
-  // The statement on its way reports the failure; without a listener it would end the process.
+  const state = { isUsable: true, isInDoubt: false, isRunning: false };
+  // The statement in flight reports the error; without a listener, it would end the process.
   client.on('error', () => {
     state.isUsable = false;
   });
@@ -81,20 +82,20 @@ const begin = async (
     state.isUsable = false;
   });
   client.on('notice', ({ routine }) => {
-    // The server answers "done" to a commit whose wait for its standby was canceled.
+    // The server reports success for a commit whose wait for a standby was canceled.
     if (routine === 'SyncRepWaitForLSN') state.isInDoubt = true;
   });
-  const leave = () => {
+  const abandon = () => {
     state.isUsable = false;
     socket.destroy();
-    const given = key;
-    if (!state.isUnanswered || given === undefined) return undefined;
-    state.isUnanswered = false;
-    return () => void cancelStatement(address, given.processID, given.secretKey);
+    const backend = key;
+    if (!state.isRunning || backend === undefined) return undefined;
+    state.isRunning = false;
+    return () => void cancelStatement(address, backend.processID, backend.secretKey);
   };
-  const destroy = () => leave()?.();
+  const destroy = () => abandon()?.();
   try {
-    await within(timeoutMs, client.connect());
+    await withTimeout(timeoutMs, client.connect());
   } catch (thrown) {
     destroy();
     throw thrown;
@@ -103,36 +104,36 @@ const begin = async (
     address,
     isUsable: () => state.isUsable,
     destroy,
-    leave,
-    async query({ values = [], ...statement }, patienceMs) {
+    abandon,
+    async query({ values = [], ...statement }, statementTimeoutMs) {
       socket.ref();
       try {
-        const answer = client.query<(string | null)[]>({
+        const result = client.query<(string | null)[]>({
           ...statement,
           values: [...values],
           rowMode: 'array',
         });
-        const { rows } = await within(patienceMs, answer);
+        const { rows } = await withTimeout(statementTimeoutMs, result);
         if (state.isInDoubt) throw new Error('the commit may not have reached the standby');
         return rows;
       } catch (thrown) {
-        // Where the server did not answer, the statement may still be running.
-        state.isUnanswered = sqlStateOf(thrown) === undefined && !state.isInDoubt;
+        // Without a response, the statement may still be running.
+        state.isRunning = sqlStateOf(thrown) === undefined && !state.isInDoubt;
         throw thrown;
       } finally {
-        // An idle repository does not keep a process alive; a create on its way does.
+        // Only a statement in flight keeps the process alive, not an idle repository.
         socket.unref();
       }
     },
     async close() {
       socket.ref();
-      await within(goodbyeMs, client.end()).catch(() => {});
+      await withTimeout(closeTimeoutMs, client.end()).catch(() => {});
       destroy();
     },
   };
 };
 
-const hasNoTls = (thrown: unknown): boolean =>
+const isTlsUnsupported = (thrown: unknown): boolean =>
   thrown instanceof Error && thrown.message === 'The server does not support SSL connections';
 
 /** Connects to a server and logs in. */
@@ -141,12 +142,12 @@ export const startSession = async (
   url: DatabaseUrl,
   timeoutMs: number,
 ): Promise<Session> => {
-  // The traffic of a Unix socket does not leave the machine, and PostgreSQL has no TLS on it.
+  // PostgreSQL does not support TLS on Unix-domain sockets.
   const options = address.host.startsWith('/') ? false : url.tls;
   try {
-    return await begin(address, url, options, timeoutMs);
+    return await connect(address, url, options, timeoutMs);
   } catch (thrown) {
-    if (!url.isTlsOptional || !hasNoTls(thrown)) throw thrown;
-    return begin(address, url, false, timeoutMs);
+    if (!url.isTlsOptional || !isTlsUnsupported(thrown)) throw thrown;
+    return connect(address, url, false, timeoutMs);
   }
 };

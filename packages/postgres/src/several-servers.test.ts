@@ -35,13 +35,13 @@ it('a standby alone is refused', async () => {
   });
 });
 
-it('a server that only reads is refused as a standby is', async () => {
+it('a read-only server is refused like a standby', async () => {
   const url = `${urlOf(leader)}?options=-cdefault_transaction_read_only%3Don`;
   const error = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
   expect(error.kind).toBe('standby-only');
 });
 
-it('the leader is found wherever it stands in the URL, and followed when it changes', async () => {
+it('the leader is found at any position in the URL, and a new leader after a failover', async () => {
   const options = { url: urlOf(standby, leader), connectTimeoutMs: 500 };
   const repository = (await openPostgresRepository(options))._unsafeUnwrap();
   onTestFinished(repository.close);
@@ -53,17 +53,17 @@ it('the leader is found wherever it stands in the URL, and followed when it chan
   await runSql(
     standby.url(),
     'SELECT pg_promote()',
-    // This standby is a copy that never followed, so it has no table yet.
+    // This standby is a copy without replication, so the table does not exist yet.
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
   );
-  // Kept or unavailable: that depends on whether it met the new leader before or after the table.
+  // Stored or unavailable, depending on whether the table existed when it connected to the new leader.
   await pending;
   expect((await repository.create({ id: 2n, name: 'Ficus' })).isOk()).toBe(true);
   expect(await runSql(standby.url(), 'SELECT id FROM plants')).toEqual([{ id: '2' }]);
 });
 
-it('a leader that takes longer to find than a create may take is kept once it is found', async () => {
-  // The standby is the leader by now.
+it('the connection to a leader that was found after the deadline is used for later creates', async () => {
+  // The former standby is the leader now.
   const silent = await startProxy(standby.port);
   const proxy = await startProxy(standby.port);
   onTestFinished(async () => void (await Promise.all([silent.close(), proxy.close()])));
@@ -75,9 +75,9 @@ it('a leader that takes longer to find than a create may take is kept once it is
   const plant = { id: 3n, name: 'Hoya' };
   expect((await repository.create(plant)).isOk()).toBe(true);
   proxy.resetAll();
-  const told: string[] = [];
+  const outcomes: string[] = [];
   for (let count = 0; count < 4; count += 1) {
-    told.push((await repository.create(plant)).isOk() ? 'ok' : 'unavailable');
+    outcomes.push((await repository.create(plant)).isOk() ? 'ok' : 'unavailable');
   }
-  expect(told).toContain('ok');
+  expect(outcomes).toContain('ok');
 });

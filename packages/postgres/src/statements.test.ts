@@ -3,7 +3,7 @@ import { insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
 import { runSql } from '../test/shared-postgres.ts';
 
 describe('statements', () => {
-  it('are sent one in each message, as a pooler in transaction mode needs', async () => {
+  it('are sent one per message, as a pooler in transaction mode requires', async () => {
     const { proxy, repository } = await openBehindProxy();
     await repository.create(monstera);
     await repository.create({ ...monstera, name: 'Ficus' });
@@ -13,17 +13,17 @@ describe('statements', () => {
     }
   });
 
-  it('carry at most 1,000 plants, sorted by id', async () => {
+  it('contain at most 1,000 plants, sorted by id', async () => {
     const { proxy, repository, direct } = await openBehindProxy();
     await runSql(
       direct,
       'CREATE TABLE sizes (size int, sorted bool)',
-      `CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      `CREATE FUNCTION record_size() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         INSERT INTO sizes SELECT count(*), (SELECT array_agg(id) FROM new_plants)
           = (SELECT array_agg(id ORDER BY id) FROM new_plants) FROM new_plants;
         RETURN NULL; END $$`,
-      `CREATE TRIGGER note AFTER INSERT ON plants REFERENCING NEW TABLE AS new_plants
-        FOR EACH STATEMENT EXECUTE FUNCTION note()`,
+      `CREATE TRIGGER record_size AFTER INSERT ON plants REFERENCING NEW TABLE AS new_plants
+        FOR EACH STATEMENT EXECUTE FUNCTION record_size()`,
     );
     const created = await Promise.all(
       Array.from({ length: 3_500 }, async (_, index) =>
@@ -37,7 +37,7 @@ describe('statements', () => {
     expect(sizes.every(({ sorted }) => sorted)).toBe(true);
   });
 
-  it('carry no more text than a few megabytes, unless one plant has it', async () => {
+  it('contain at most 4 Mi code units of text, unless a single plant has more', async () => {
     const { proxy, repository } = await openBehindProxy();
     const created = await Promise.all(
       Array.from({ length: 6 }, async (_, index) =>

@@ -22,27 +22,36 @@ const hasOpenssl = await run('openssl', ['version']).then(
   () => false,
 );
 
-/** Makes a certificate for the address 127.0.0.1, which is its own authority. */
+/** Creates a self-signed certificate for 127.0.0.1. */
 const makeCertificate = async (folder: string, name: string) => {
   const certificate = join(folder, `${name}.crt`);
   const key = join(folder, `${name}.key`);
-  const what = ['-subj', '/CN=plantstore', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const how = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await run('openssl', ['req', '-x509', ...how, ...what, '-keyout', key, '-out', certificate]);
+  const subject = ['-subj', '/CN=plantstore', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  await run('openssl', [
+    'req',
+    '-x509',
+    ...keyOptions,
+    ...subject,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]);
   await giveToServer(key);
   await giveToServer(certificate);
   return certificate;
 };
 
-describe.runIf(hasOpenssl)('a server that wants TLS', () => {
+describe.runIf(hasOpenssl)('a server that requires TLS', () => {
   let server: PostgresServer;
   let authority = '';
-  let stranger = '';
+  let otherCa = '';
   beforeAll(async () => {
     server = await startPostgres();
     const data = join(server.folder, 'data');
     authority = await makeCertificate(data, 'server');
-    stranger = await makeCertificate(data, 'stranger');
+    otherCa = await makeCertificate(data, 'otherCa');
     const access = join(data, 'pg_hba.conf');
     const rules = await readFile(access, 'utf8');
     await writeFile(access, rules.replaceAll(/^host /gm, 'hostssl '));
@@ -71,7 +80,7 @@ describe.runIf(hasOpenssl)('a server that wants TLS', () => {
     ['sslmode=require&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-ca&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-full&sslrootcert=AUTHORITY', '127.0.0.1'],
-  ])('is written to, encrypted, with "%s" at %s', async (parameters, host) => {
+  ])('is used over an encrypted connection with "%s" at %s', async (parameters, host) => {
     const opened = await open(parameters.replace('AUTHORITY', authority), host);
     const repository = opened._unsafeUnwrap();
     expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
@@ -82,18 +91,18 @@ describe.runIf(hasOpenssl)('a server that wants TLS', () => {
   it.each([
     ['sslmode=verify-full', '127.0.0.1'],
     ['sslmode=verify-full&sslrootcert=AUTHORITY', 'localhost'],
-    ['sslmode=verify-full&sslrootcert=STRANGER', '127.0.0.1'],
-    ['sslmode=verify-ca&sslrootcert=STRANGER', '127.0.0.1'],
-    ['sslmode=require&sslrootcert=STRANGER', '127.0.0.1'],
+    ['sslmode=verify-full&sslrootcert=OTHER_CA', '127.0.0.1'],
+    ['sslmode=verify-ca&sslrootcert=OTHER_CA', '127.0.0.1'],
+    ['sslmode=require&sslrootcert=OTHER_CA', '127.0.0.1'],
     ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '127.0.0.1'],
   ])('is refused with "%s" at %s', async (parameters, host) => {
-    const written = parameters.replace('AUTHORITY', authority).replace('STRANGER', stranger);
+    const written = parameters.replace('AUTHORITY', authority).replace('OTHER_CA', otherCa);
     const error = (await open(written, host))._unsafeUnwrapErr();
     expect(error.kind).toBe('tls-failed');
     expect(error.message).toMatch(/sslrootcert/);
   });
 
-  it('is refused where channel binding is required and it identifies the client without', async () => {
+  it('is refused when channel binding is required and it uses another authentication method', async () => {
     const access = join(server.folder, 'data/pg_hba.conf');
     const rules = await readFile(access, 'utf8');
     onTestFinished(async () => {
@@ -119,15 +128,17 @@ describe.runIf(hasOpenssl)('a server that wants TLS', () => {
     }
   });
 
-  it('is refused with a client certificate that is none', async () => {
-    const none = join(server.folder, 'none.pem');
-    await writeFile(none, 'no certificate');
-    const error = (await open(`sslmode=require&sslcert=${none}&sslkey=${none}`))._unsafeUnwrapErr();
+  it('is refused with a malformed client certificate file', async () => {
+    const malformed = join(server.folder, 'malformed.pem');
+    await writeFile(malformed, 'not a certificate');
+    const error = (
+      await open(`sslmode=require&sslcert=${malformed}&sslkey=${malformed}`)
+    )._unsafeUnwrapErr();
     expect(error.kind).toBe('tls-failed');
     expect(error.message).toMatch(/sslcert/);
   });
 
-  it('is no crash when what it says within TLS is not understood', async () => {
+  it('does not crash the process with a malformed message over TLS', async () => {
     const key = await readFile(authority.replace(/crt$/, 'key'));
     const context = createSecureContext({ key, cert: await readFile(authority) });
     const impostor = createServer((socket) => {
@@ -157,7 +168,7 @@ describe.runIf(hasOpenssl)('a server that wants TLS', () => {
     expect(stdout).toBe('created');
   });
 
-  it('says so to a connection without it', async () => {
+  it('refuses an unencrypted connection', async () => {
     const error = (await open('sslmode=disable'))._unsafeUnwrapErr();
     expect(error).toMatchObject({
       kind: 'access-denied',

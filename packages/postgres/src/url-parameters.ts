@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 
-/** Parameters that are read, and the variables of libpq that they stand before. */
+/** Supported parameters, and the libpq variables that they override. */
 const known = {
   application_name: 'PGAPPNAME',
   channel_binding: 'PGCHANNELBINDING',
@@ -17,21 +17,21 @@ const known = {
 
 type Name = keyof typeof known;
 
-/** The parameters of a database URL, completed from the variables. */
+/** Parameters of a database URL, with defaults from the variables. */
 export type Parameters = Readonly<Partial<Record<Name, string>>>;
 
-/** Values that a parameter may have. */
+/** Permitted values of a parameter. */
 const choices: Readonly<Partial<Record<Name, readonly string[]>>> = {
   channel_binding: ['disable', 'prefer', 'require'],
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
-  // Each is the server that takes writes.
+  // All three select the server that accepts writes.
   target_session_attrs: ['any', 'primary', 'read-write'],
 };
 
-/** Nothing of ours depends on keepalives, pools or caches of statements. */
+/** Ignored prefixes: keepalives, pools and statement caches have no effect here. */
 const ignoredFamilies = /^(keepalives|pool|statement_cache)(_|$)/;
 
-/** Parameters that change nothing here: of libpq, and of what hosting providers write for other drivers. */
+/** Parameters of libpq and other drivers that have no effect here. */
 const ignored: ReadonlySet<string> = new Set([
   // libpq (postgresql.org/docs/current/libpq-connect.html)
   'gssdelegation',
@@ -58,19 +58,19 @@ const ignored: ReadonlySet<string> = new Set([
   'workaround',
 ]);
 
-/** Parameters that change nothing here with these values, in lower case, and would with others. */
+/** Parameters that are ignored with these values (in lower case) and rejected with others. */
 const ignoredValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['client_encoding', ['auto', 'utf8', 'utf-8', 'unicode']],
   ['gssencmode', ['disable', 'prefer']],
   ['min_protocol_version', ['3.0']],
   ['replication', ['false', 'off', 'no', '0']],
   ['requiressl', ['0']],
-  // Node's own minimum is TLS 1.2.
+  // The minimum of Node.js is TLS 1.2.
   ['ssl_min_protocol_version', ['tlsv1', 'tlsv1.1', 'tlsv1.2']],
   ['sslnegotiation', ['postgres']],
 ]);
 
-/** The fault of a parameter that is neither read nor ignored. */
+/** Returns an error message for a parameter that is neither supported nor ignored. */
 const faultOf = (name: string, value: string, mayNameAll: boolean): string | undefined => {
   if (Object.hasOwn(known, name) || ignored.has(name) || ignoredFamilies.test(name)) {
     return undefined;
@@ -82,28 +82,28 @@ const faultOf = (name: string, value: string, mayNameAll: boolean): string | und
       : `${name} in the database URL must be one of ${values.join(', ')}, or be removed`;
   }
   const shown = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name) ? `${name} ` : '';
-  return `the database URL has a parameter ${shown}that is not supported: remove it; supported are ${Object.keys(known).join(', ')}`;
+  return `the database URL has a parameter ${shown}that is not supported; remove it. Supported parameters: ${Object.keys(known).join(', ')}`;
 };
 
 /**
- * Reads the parameters of a database URL. A fault never repeats a value, and repeats an unknown name
- * only where it cannot be a part of the password.
+ * Reads the parameters of a database URL. Errors never contain a value. They contain an unknown name only if it
+ * cannot be a part of the password.
  *
- * @param mayNameAll - whether the password, if there is one, ended before the parameters
+ * @param mayNameAll - whether a password cannot extend into the parameters
  */
 export const readParameters = (
   query: string,
   env: Readonly<Record<string, string | undefined>>,
   mayNameAll: boolean,
 ): Result<Parameters, string> => {
-  const written = new URLSearchParams(query.replaceAll('+', '%2B'));
-  for (const [name, value] of written) {
+  const given = new URLSearchParams(query.replaceAll('+', '%2B'));
+  for (const [name, value] of given) {
     const fault = faultOf(name, value, mayNameAll);
     if (fault !== undefined) return err(fault);
   }
   const parameters: Partial<Record<Name, string>> = {};
   for (const [name, variable] of Object.entries(known) as [Name, string | undefined][]) {
-    const value = (written.get(name) ?? '') || (variable === undefined ? undefined : env[variable]);
+    const value = (given.get(name) ?? '') || (variable === undefined ? undefined : env[variable]);
     if (value === undefined) continue;
     if (choices[name]?.includes(value) === false) {
       return err(`${name} in the database URL must be one of ${choices[name].join(', ')}`);

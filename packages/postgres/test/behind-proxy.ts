@@ -1,16 +1,16 @@
 import { inject, onTestFinished } from 'vitest';
 import { openPostgresRepository, type PostgresOptions } from '../src/open-postgres-repository.ts';
-import { type PostgresProxy, startProxy, type Verdict } from './postgres-proxy.ts';
+import { type PostgresProxy, startProxy, type StatementAction } from './postgres-proxy.ts';
 import { newDatabase, sharedUrl } from './shared-postgres.ts';
 
-/** Opens a repository until the test is over. */
+/** Opens a repository, and closes it after the test. */
 export const open = async (url: string, options: Partial<PostgresOptions> = {}) => {
   const repository = (await openPostgresRepository({ url, ...options }))._unsafeUnwrap();
   onTestFinished(repository.close);
   return repository;
 };
 
-/** A repository on a new database, with a proxy between them. */
+/** Opens a repository on a new database through a proxy. */
 export const openBehindProxy = async (options: Partial<PostgresOptions> = {}) => {
   const proxy = await startProxy(inject('postgresPort'));
   onTestFinished(proxy.close);
@@ -19,12 +19,16 @@ export const openBehindProxy = async (options: Partial<PostgresOptions> = {}) =>
   return { proxy, direct, url, repository: await open(url, options) };
 };
 
-/** Judges the next statements that match, one verdict each. */
-export const judgeNext = (proxy: PostgresProxy, pattern: RegExp, ...verdicts: Verdict[]) => {
-  proxy.judge(({ text }) => (pattern.test(text) ? (verdicts.shift() ?? 'pass') : 'pass'));
+/** Applies one action to each of the next matching statements. */
+export const handleNext = (
+  proxy: PostgresProxy,
+  pattern: RegExp,
+  ...actions: StatementAction[]
+) => {
+  proxy.onStatement(({ text }) => (pattern.test(text) ? (actions.shift() ?? 'pass') : 'pass'));
 };
 
-/** How many batches of plants were sent. */
+/** Number of inserts that were sent. */
 export const insertsIn = ({ statements }: PostgresProxy): number =>
   statements.filter(({ text }) => text.startsWith('INSERT')).length;
 

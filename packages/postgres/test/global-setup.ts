@@ -2,14 +2,14 @@ import { startPostgres } from '@plantstore/test-support/postgres-server';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The port of the server that the whole test run shares. */
+    /** Port of the server that all tests share. */
     readonly postgresPort: number;
   }
 }
 
 type Project = { readonly provide: (key: 'postgresPort', value: number) => void };
 
-/** Starts the server that the tests share. */
+/** Starts the shared server. */
 export const setup = async (project: Project): Promise<() => Promise<void>> => {
   const server = await startPostgres();
   project.provide('postgresPort', server.port);

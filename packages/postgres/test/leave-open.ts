@@ -1,4 +1,4 @@
-// Opens a repository on the URL that is its first argument, creates a plant, and leaves it open.
+// Opens a repository, creates a plant, and does not close the repository. Argument: database URL.
 import { openPostgresRepository } from '@plantstore/postgres';
 
 const opened = await openPostgresRepository({ url: process.argv[2] ?? '' });

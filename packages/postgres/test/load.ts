@@ -2,24 +2,24 @@ import type { NewPlant, PlantRepository } from '@plantstore/core';
 import { expect } from 'vitest';
 import { runSql } from './shared-postgres.ts';
 
-/** Creates on their way, and what became of them. */
+/** Concurrent creates and their results. */
 export type Load = {
-  /** Plants that were answered `ok`. */
+  /** Acknowledged plants. */
   readonly acknowledged: readonly NewPlant[];
-  /** Why creates were not answered. */
+  /** Reasons of creates that were store-unavailable. */
   readonly unavailable: readonly string[];
-  /** Resolves once so many more plants are acknowledged from now on. */
+  /** Resolves once this number of further plants is acknowledged. */
   readonly progress: (plants: number) => Promise<void>;
-  /** Ends when the creates on their way have their answers. */
+  /** Stops the load, and resolves when the creates in flight have a result. */
   readonly stop: () => Promise<void>;
 };
 
 const clients = 16;
 
-/** Never the same plant twice, whichever load it is of. */
+/** Shared by all loads, so that every plant is unique. */
 let next = 0n;
 
-/** Creates plants from several clients at once, and repeats what was not answered. */
+/** Creates plants from several concurrent clients, and retries creates that are store-unavailable. */
 export const startLoad = (repositories: readonly PlantRepository[]): Load => {
   const acknowledged: NewPlant[] = [];
   const unavailable: string[] = [];
@@ -31,14 +31,17 @@ export const startLoad = (repositories: readonly PlantRepository[]): Load => {
       const id = next * 7_919n - 500_000n;
       next += 1n;
       const plant = { id, name: `plant ${id}`, ...(id % 2n === 0n && { tag: `of ${client}` }) };
-      for (let told = 'store-unavailable'; told === 'store-unavailable' && !state.isStopped;) {
+      for (
+        let outcome = 'store-unavailable';
+        outcome === 'store-unavailable' && !state.isStopped;
+      ) {
         const repository = repositories[Number(next) % repositories.length];
         const created = await repository?.create(plant);
-        told = created?.isErr() === true ? created.error.kind : 'ok';
-        if (told === 'ok') acknowledged.push(plant);
+        outcome = created?.isErr() === true ? created.error.kind : 'ok';
+        if (outcome === 'ok') acknowledged.push(plant);
         else if (created?.isErr() && 'reason' in created.error) {
           unavailable.push(created.error.reason);
-        } else throw new Error(`wrong answer ${told} to ${id}`);
+        } else throw new Error(`unexpected result ${outcome} for plant ${id}`);
       }
       const reached = waiting.filter(({ target }) => acknowledged.length >= target);
       waiting = waiting.filter((one) => !reached.includes(one));
@@ -64,8 +67,8 @@ export const startLoad = (repositories: readonly PlantRepository[]): Load => {
   };
 };
 
-/** Every acknowledged plant is in the database, with its content. */
-export const expectKept = async (url: string, plants: readonly NewPlant[]): Promise<void> => {
+/** Expects that the plants are in the database with their content. */
+export const expectStored = async (url: string, plants: readonly NewPlant[]): Promise<void> => {
   const rows = await runSql(url, 'SELECT id::text, name, tag FROM plants');
   const found = new Map(rows.map((row) => [row['id'], row]));
   const missing = plants.filter(({ id, name, tag }) => {

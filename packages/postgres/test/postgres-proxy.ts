@@ -9,36 +9,36 @@ import {
   type SentStatement,
 } from './wire-messages.ts';
 
-/** What becomes of a statement. */
-export type Verdict =
+/** How the proxy handles a statement. */
+export type StatementAction =
   | 'pass'
-  /** The connection is reset and the server never sees the statement. */
+  /** Resets the connection without sending the statement to the server. */
   | 'reset-before'
-  /** The server runs the statement; the connection is reset instead of its answer. */
+  /** Sends the statement to the server, and resets the connection instead of sending the response. */
   | 'reset-after'
-  /** The server never sees it and nobody answers. */
-  | 'swallow'
-  /** A server's error. `FATAL` ends the connection. */
+  /** Discards the statement without a response. */
+  | 'discard'
+  /** Responds with an error. `FATAL` closes the connection. */
   | { readonly error: string; readonly severity?: 'FATAL' }
-  /** The server runs it and this error stands instead of its answer. */
+  /** Sends the statement to the server, and responds with this error instead. */
   | { readonly errorAfter: string }
-  /** A result of one text. */
+  /** Responds with one row of one text. */
   | { readonly text: string };
 
-/** A PostgreSQL server at an address of its own, with faults. */
+/** A proxy for a PostgreSQL server that can cause faults. */
 export type PostgresProxy = {
   readonly port: number;
-  /** Every statement so far. */
+  /** Statements received so far. */
   readonly statements: readonly SentStatement[];
-  /** How many connections it has had. */
+  /** Number of connections so far. */
   readonly connections: () => number;
-  /** How many bytes the server has answered. */
-  readonly answered: () => number;
-  /** Decides on every statement from now on. */
-  readonly judge: (verdict: (statement: SentStatement) => Verdict) => void;
-  /** Resets every connection that stands. */
+  /** Number of bytes that the server has sent. */
+  readonly bytesSent: () => number;
+  /** Sets the handler of all further statements. */
+  readonly onStatement: (action: (statement: SentStatement) => StatementAction) => void;
+  /** Resets every open connection. */
   readonly resetAll: () => void;
-  /** Nothing passes any more, in either direction and on new connections, until it does again. */
+  /** Pauses or resumes all data in both directions, also on new connections. */
   readonly freeze: (isFrozen: boolean) => void;
   readonly close: () => Promise<void>;
 };
@@ -47,17 +47,17 @@ export type PostgresProxy = {
 export const startProxy = async (serverPort: number): Promise<PostgresProxy> => {
   const statements: SentStatement[] = [];
   const sockets = new Set<Socket>();
-  let verdictOn: (statement: SentStatement) => Verdict = () => 'pass';
+  let actionFor: (statement: SentStatement) => StatementAction = () => 'pass';
   let connections = 0;
-  let answered = 0;
+  let bytesSent = 0;
   let isFrozen = false;
 
   const serve = (client: Socket) => {
     connections += 1;
     const upstream = connect(serverPort, '127.0.0.1');
     const read = createRoundReader();
-    /** What is done with what the server answers next. */
-    let onAnswer: ((chunk: Buffer) => void) | undefined;
+    /** Handles the next data from the server. */
+    let onResponse: ((chunk: Buffer) => void) | undefined;
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       if (isFrozen) socket.pause();
@@ -70,42 +70,42 @@ export const startProxy = async (serverPort: number): Promise<PostgresProxy> => 
     }
     const reset = () => client.resetAndDestroy();
 
-    const take = ({ bytes, statement }: Round) => {
-      onAnswer = undefined;
+    const handle = ({ bytes, statement }: Round) => {
+      onResponse = undefined;
       if (statement === undefined) {
         upstream.write(bytes);
         return;
       }
       statements.push(statement);
-      const verdict = verdictOn(statement);
-      if (verdict === 'swallow') return;
-      if (verdict === 'reset-before') {
+      const action = actionFor(statement);
+      if (action === 'discard') return;
+      if (action === 'reset-before') {
         reset();
-      } else if (verdict === 'pass' || verdict === 'reset-after') {
-        if (verdict === 'reset-after') onAnswer = reset;
+      } else if (action === 'pass' || action === 'reset-after') {
+        if (action === 'reset-after') onResponse = reset;
         upstream.write(bytes);
-      } else if ('text' in verdict) {
-        client.write(Buffer.concat([oneText(verdict.text), readyForQuery]));
-      } else if ('errorAfter' in verdict) {
-        const { errorAfter } = verdict;
-        onAnswer = (chunk) => {
+      } else if ('text' in action) {
+        client.write(Buffer.concat([oneText(action.text), readyForQuery]));
+      } else if ('errorAfter' in action) {
+        const { errorAfter } = action;
+        onResponse = (chunk) => {
           if (!chunk.includes(readyForQuery)) return;
           client.write(Buffer.concat([errorResponse(errorAfter), readyForQuery]));
         };
         upstream.write(bytes);
-      } else if (verdict.severity === 'FATAL') {
-        client.end(errorResponse(verdict.error, 'FATAL'));
+      } else if (action.severity === 'FATAL') {
+        client.end(errorResponse(action.error, 'FATAL'));
       } else {
-        client.write(Buffer.concat([errorResponse(verdict.error), readyForQuery]));
+        client.write(Buffer.concat([errorResponse(action.error), readyForQuery]));
       }
     };
     client.on('data', (chunk) => {
-      for (const round of read(chunk)) take(round);
+      for (const round of read(chunk)) handle(round);
     });
     upstream.on('data', (chunk) => {
-      answered += chunk.length;
-      if (onAnswer === undefined) client.write(chunk);
-      else onAnswer(chunk);
+      bytesSent += chunk.length;
+      if (onResponse === undefined) client.write(chunk);
+      else onResponse(chunk);
     });
   };
 
@@ -119,9 +119,9 @@ export const startProxy = async (serverPort: number): Promise<PostgresProxy> => 
     port: typeof address === 'object' && address !== null ? address.port : 0,
     statements,
     connections: () => connections,
-    answered: () => answered,
-    judge: (verdict) => {
-      verdictOn = verdict;
+    bytesSent: () => bytesSent,
+    onStatement: (action) => {
+      actionFor = action;
     },
     resetAll,
     freeze: (frozen) => {

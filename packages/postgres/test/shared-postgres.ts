@@ -4,14 +4,14 @@ import { inject } from 'vitest';
 
 let count = 0;
 
-/** A URL of the shared server for a role, by default the superuser. */
+/** Returns a URL of the shared server for a role. Default: the superuser. */
 export const sharedUrl = (
   database: string,
   { user = 'postgres', password = superuserPassword } = {},
 ): string =>
   `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${inject('postgresPort')}/${database}`;
 
-/** Runs SQL, a statement each, and gives the last one's rows. */
+/** Runs SQL statements, and returns the rows of the last one. */
 export const runSql = async (
   url: string,
   ...statements: readonly string[]
@@ -28,7 +28,7 @@ export const runSql = async (
   }
 };
 
-/** A new, empty database on the shared server. */
+/** Creates an empty database on the shared server, and returns its name. */
 export const newDatabase = async (options = ''): Promise<string> => {
   count += 1;
   const name = `plants_${process.pid}_${process.env['VITEST_WORKER_ID'] ?? '0'}_${count}`;

@@ -1,4 +1,4 @@
-// The little of PostgreSQL's wire protocol (version 3) that the tests' proxy speaks.
+// The part of PostgreSQL's frontend/backend protocol (version 3) that the proxy of the tests uses.
 
 /** A statement that a client sends. */
 export type SentStatement = {
@@ -12,7 +12,7 @@ export type SentStatement = {
 const cString = (bytes: Buffer, from: number): string =>
   bytes.toString('utf8', from, bytes.indexOf(0, from));
 
-/** The two strings at the beginning of a message: the name and text of a Parse, the portal and name of a Bind. */
+/** Returns the first two strings of a message: name and text of Parse, portal and name of Bind. */
 const twoStrings = (bytes: Buffer): [string, string] => {
   const first = cString(bytes, 5);
   return [first, cString(bytes, 5 + Buffer.byteLength(first) + 1)];
@@ -39,14 +39,14 @@ const int32 = (value: number): Buffer => {
 
 const textOid = 25;
 
-/** "Ready for the next statement." */
+/** A ReadyForQuery message. */
 export const readyForQuery: Buffer = message('Z', Buffer.from('I'));
 
-/** What a server says of a statement that failed. */
+/** Creates an ErrorResponse message. */
 export const errorResponse = (code: string, severity = 'ERROR'): Buffer =>
-  message('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0Mreplayed by the test\0\0`));
+  message('E', Buffer.from(`S${severity}\0V${severity}\0C${code}\0Msimulated by the test\0\0`));
 
-/** What a server says to a simple query that has one row of one text. */
+/** Creates the response to a simple query with one row of one text. */
 export const oneText = (text: string): Buffer =>
   Buffer.concat([
     message(
@@ -64,7 +64,7 @@ export const oneText = (text: string): Buffer =>
     message('C', Buffer.from('SELECT 1\0')),
   ]);
 
-const cutMessage = (bytes: Buffer, isStartup: boolean): Buffer | undefined => {
+const readMessage = (bytes: Buffer, isStartup: boolean): Buffer | undefined => {
   const lengthAt = isStartup ? 0 : 1;
   if (bytes.length < lengthAt + 4) return undefined;
   const end = lengthAt + bytes.readInt32BE(lengthAt);
@@ -73,10 +73,10 @@ const cutMessage = (bytes: Buffer, isStartup: boolean): Buffer | undefined => {
 
 const sslRequestLength = 8;
 
-/** What a client sends up to where it waits for an answer. */
+/** Messages that a client sends before it waits for a response. */
 export type Round = { readonly bytes: Buffer; readonly statement: SentStatement | undefined };
 
-/** Cuts what a client sends into rounds: a login step, or one statement. */
+/** Splits the data of a client into rounds: a step of the login, or one statement. */
 export const createRoundReader = (): ((chunk: Buffer) => Round[]) => {
   let unread = Buffer.alloc(0);
   let isStartup = true;
@@ -87,7 +87,7 @@ export const createRoundReader = (): ((chunk: Buffer) => Round[]) => {
     unread = Buffer.concat([unread, chunk]);
     const rounds: Round[] = [];
     for (;;) {
-      const cut = cutMessage(unread, isStartup);
+      const cut = readMessage(unread, isStartup);
       if (cut === undefined) return rounds;
       unread = unread.subarray(cut.length);
       held.push(cut);

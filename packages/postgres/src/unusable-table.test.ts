@@ -5,7 +5,7 @@ import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 describe('a table that cannot be used', () => {
-  it('is made by hand where the role may not make it, with the statements of the message', async () => {
+  it('can be created with the statements of the message when the role may not create it', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     const error = await failToOpen(sharedUrl(database, role));
@@ -27,7 +27,7 @@ describe('a table that cannot be used', () => {
     expect(results.map((result) => result.isOk())).toEqual([true, true, false]);
   });
 
-  it('is reported where the role may not write to it', async () => {
+  it('is reported when the role has no INSERT privilege', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     await openAndClose(sharedUrl(database));
@@ -48,14 +48,14 @@ describe('a table that cannot be used', () => {
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, colour text)',
     'CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, name text NOT NULL, tag text)',
     "CREATE VIEW plants AS SELECT 1::bigint AS id, ''::text AS name, ''::text AS tag",
-  ])('is refused and left as it is: %s', async (statement) => {
+  ])('is refused and left unchanged: %s', async (statement) => {
     const database = await newDatabase();
     const columns = `SELECT * FROM information_schema.columns WHERE table_name = 'plants'`;
     await runSql(sharedUrl(database), statement);
     const before = await runSql(sharedUrl(database), columns);
     const error = await failToOpen(sharedUrl(database));
     expect(error.kind).toBe('table-foreign');
-    expect(error.message).toMatch(/another shape \(id .*\), which was not touched/);
+    expect(error.message).toMatch(/another definition \(id .*\), which was not changed/);
     expect(await runSql(sharedUrl(database), columns)).toEqual(before);
   });
 
@@ -87,16 +87,19 @@ describe('a table that cannot be used', () => {
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
       'CREATE RULE nothing AS ON INSERT TO plants DO INSTEAD NOTHING',
     ],
-  ])('is refused where plants would be lost or never kept: %s', async (found, ...statements) => {
-    const database = await newDatabase();
-    await runSql(sharedUrl(database), ...statements);
-    expect(await failToOpen(sharedUrl(database))).toMatchObject({
-      kind: 'table-foreign',
-      message: expect.stringContaining(found) as unknown,
-    });
-  });
+  ])(
+    'is refused when plants could be lost or not be inserted: %s',
+    async (found, ...statements) => {
+      const database = await newDatabase();
+      await runSql(sharedUrl(database), ...statements);
+      expect(await failToOpen(sharedUrl(database))).toMatchObject({
+        kind: 'table-foreign',
+        message: expect.stringContaining(found) as unknown,
+      });
+    },
+  );
 
-  it('is reported where the role may not enter its schema, and works once it may', async () => {
+  it('is reported when the role has no USAGE privilege on its schema, and opens once it is granted', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     await openAndClose(sharedUrl(database));
@@ -112,7 +115,7 @@ describe('a table that cannot be used', () => {
     await openAndClose(sharedUrl(database, role));
   });
 
-  it('is made by hand in the schema that the options name, with the statements of the message', async () => {
+  it('can be created with the statements of the message in the schema that the options name', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     const url = `${sharedUrl(database, role)}?options=-csearch_path%3D%22Ada's%5C%20garden%22`;
@@ -127,7 +130,7 @@ describe('a table that cannot be used', () => {
     await openAndClose(url);
   });
 
-  it('is named when another session has it locked', async () => {
+  it('is reported when another session has it locked', async () => {
     const url = sharedUrl(await newDatabase());
     await openAndClose(url);
     const holder = await connectSql(url);
@@ -137,11 +140,11 @@ describe('a table that cannot be used', () => {
     const opened = await openPostgresRepository({ url, statementTimeoutMs: 200 });
     expect(opened._unsafeUnwrapErr()).toMatchObject({
       kind: 'unreachable',
-      message: expect.stringContaining('or the table plants be locked') as unknown,
+      message: expect.stringContaining('or the table plants may be locked') as unknown,
     });
   });
 
-  it('is refused where the server may not be asked whether what is there is durable', async () => {
+  it('is refused when the role may not execute pg_logical_emit_message', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     await openAndClose(sharedUrl(database));
@@ -167,7 +170,7 @@ describe('a table that cannot be used', () => {
     expect(await runSql(sharedUrl(database), 'SELECT * FROM garden.plants')).toEqual([]);
   });
 
-  it('is refused in a database that cannot keep every text', async () => {
+  it('is refused in a database that is not in UTF-8', async () => {
     const database = await newDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
     expect(await failToOpen(sharedUrl(database))).toMatchObject({
       kind: 'encoding-unsupported',

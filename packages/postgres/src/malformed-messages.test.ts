@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
-/** Something that says the same to whatever it is told. */
-const startSaying = async (...bytes: readonly number[]) => {
+/** Starts a server that responds to all data with the same bytes. */
+const startServer = async (...bytes: readonly number[]) => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.on('data', () => socket.write(Buffer.from(bytes)));
@@ -21,8 +21,8 @@ const open = async (port: number) =>
     connectTimeoutMs: 1_000,
   });
 
-it('a way to log in that the driver does not know is an error and no crash', async () => {
-  const port = await startSaying(0x52, 0, 0, 0, 8, 0, 0, 0, 7);
+it('an unsupported authentication method is an error and does not crash the process', async () => {
+  const port = await startServer(0x52, 0, 0, 0, 8, 0, 0, 0, 7);
   expect((await open(port))._unsafeUnwrapErr()).toMatchObject({
     kind: 'access-denied',
     message: expect.stringContaining('authenticationOk message type 7') as unknown,
@@ -30,10 +30,13 @@ it('a way to log in that the driver does not know is an error and no crash', asy
 });
 
 it.each([
-  ['a row that is cut short', [0x44, 0, 0, 0, 4]],
-  ['a row that nobody asked for', [0x44, 0, 0, 0, 6, 0, 0]],
-  ['the end of a login that never began', [0x52, 0, 0, 0, 12, 0, 0, 0, 12, 65, 65, 65, 65]],
-  ['a key that is cut short', [0x4b, 0, 0, 0, 4]],
-])('%s is an error and no crash', async (_, bytes) => {
-  expect((await open(await startSaying(...bytes)))._unsafeUnwrapErr().kind).toBe('unreachable');
+  ['a truncated row', [0x44, 0, 0, 0, 4]],
+  ['an unexpected row', [0x44, 0, 0, 0, 6, 0, 0]],
+  [
+    'the end of a SASL exchange that did not start',
+    [0x52, 0, 0, 0, 12, 0, 0, 0, 12, 65, 65, 65, 65],
+  ],
+  ['a truncated BackendKeyData message', [0x4b, 0, 0, 0, 4]],
+])('%s is an error and does not crash the process', async (_, bytes) => {
+  expect((await open(await startServer(...bytes)))._unsafeUnwrapErr().kind).toBe('unreachable');
 });

@@ -1,0 +1,16 @@
+/** Waits for a promise, and throws after a timeout. */
+export const withTimeout = async <T>(timeoutMs: number, work: Promise<T>): Promise<T> => {
+  // A rejection after the timeout is ignored.
+  work.catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`no response within ${Math.round(timeoutMs)} ms`));
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([work, timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
