@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where the programs are that make a cluster. */
+/** Paths of the programs of a cluster. */
 export type Programs = {
   readonly etcd: string;
   readonly patroni: string;
-  /** The folder of PostgreSQL's server programs, which Debian keeps out of the path. */
+  /** Folder of PostgreSQL's server programs, which is not in the path on Debian. */
   readonly postgresFolder: string;
 };
 
@@ -32,7 +32,7 @@ const newestPostgres = (): string | undefined =>
     .map((version) => join(versions, version, 'bin'))
     .find((folder) => isProgram(join(folder, 'postgres')));
 
-/** Finds the programs, or throws what to install. */
+/** Finds the programs. Throws an error with the packages to install when one is missing. */
 export const findPrograms = (): Programs => {
   const etcd = inPath('etcd');
   const patroni = inPath('patroni');
@@ -46,6 +46,6 @@ export const findPrograms = (): Programs => {
     postgresFolder === undefined ? 'postgresql' : '',
   ].filter((name) => name !== '');
   throw new Error(
-    `the failover proof needs a cluster's programs; on Debian: apt-get install ${missing.join(' ')}`,
+    `the failover test cannot find the programs of a cluster. On Debian, run: apt-get install ${missing.join(' ')}`,
   );
 };

@@ -4,43 +4,43 @@ import type { CreatePlantError, PlantClient } from '@plantstore/client';
 /** A plant that was sent. */
 export type Plant = { readonly id: bigint; readonly name: string; readonly tag?: string };
 
-/** What is measured from one fault to the next. */
+/** Figures between two faults. */
 export type Figures = {
   readonly acknowledged: number;
-  /** Requests that came to nothing and were sent again. */
-  readonly repeated: number;
-  /** The longest time in which no client at all had a plant acknowledged. */
-  readonly longestSilenceMs: number;
-  /** The longest time that one client needed for one plant, its repeats included. */
+  /** Requests that failed and were retried. */
+  readonly retried: number;
+  /** Longest time without an acknowledged plant, in milliseconds. */
+  readonly longestOutageMs: number;
+  /** Longest time for one plant including retries, in milliseconds. */
   readonly longestWaitMs: number;
 };
 
-/** Creates on their way, and what became of them. */
+/** Concurrent creates and their results. */
 export type FailoverLoad = {
   readonly acknowledged: readonly Plant[];
-  /** Answers that no plant store may give. */
-  readonly wrongAnswers: readonly string[];
-  /** The figures since the last call. */
+  /** Results that violate the contract of a plant store. */
+  readonly wrongResults: readonly string[];
+  /** Returns the figures since the previous call. */
   readonly takeFigures: () => Figures;
-  /** Resolves when so many plants are acknowledged that were first sent after this call. */
-  readonly served: (plants: number) => Promise<void>;
-  /** How long nothing has been acknowledged. */
-  readonly silenceMs: () => number;
+  /** Resolves when this number of plants, first sent after this call, is acknowledged. */
+  readonly waitForAcknowledged: (plants: number) => Promise<void>;
+  /** Time since the last acknowledged plant, in milliseconds. */
+  readonly outageMs: () => number;
   readonly stop: () => Promise<void>;
 };
 
-/** Never the same plant twice, whichever load it is of. */
+/** Shared by all loads, so that every plant is unique. */
 let next = 0n;
 
 const nextPlant = (): Plant => {
-  // Spread over all of int64, so that inserts do not all go to the index's last page.
+  // Distributed over the int64 range, so that inserts do not all change the last page of the index.
   const id = BigInt.asIntN(64, next * 0x9e37_79b9_7f4a_7c15n);
   next += 1n;
   return { id, name: `plant ${id}`, ...(id % 2n === 0n && { tag: '🪴' }) };
 };
 
-/** Whether it says that the plant may or may not be stored. */
-const isOpen = (error: CreatePlantError): boolean =>
+/** Whether the outcome of the create is unknown. */
+const isUnknown = (error: CreatePlantError): boolean =>
   error.kind === 'network' ||
   error.kind === 'timeout' ||
   error.kind === 'aborted' ||
@@ -49,35 +49,35 @@ const isOpen = (error: CreatePlantError): boolean =>
 const pauseMs = 20;
 
 /**
- * Creates plants through so many clients of each host at once. What is not answered is repeated, at
- * the next host; of some plants that are acknowledged another one under the same id is tried.
+ * Creates plants through several concurrent clients of each host. A create with an unknown outcome is retried on
+ * the next host. For some acknowledged plants, also tries to create another plant with the same id.
  */
 export const startFailoverLoad = (
   hosts: readonly PlantClient[],
   clientsPerHost: number,
 ): FailoverLoad => {
   const acknowledged: Plant[] = [];
-  const wrongAnswers: string[] = [];
+  const wrongResults: string[] = [];
   const stopping = new AbortController();
   const { signal } = stopping;
-  let figures = { acknowledged: 0, repeated: 0, longestSilenceMs: 0, longestWaitMs: 0 };
+  let figures = { acknowledged: 0, retried: 0, longestOutageMs: 0, longestWaitMs: 0 };
   let lastAt = performance.now();
   let waiting: { readonly since: number; missing: number; readonly resolve: () => void }[] = [];
 
-  const silenceMs = () => performance.now() - lastAt;
+  const outageMs = () => performance.now() - lastAt;
 
-  /** Asks until there is an answer; nothing where the load is stopped before. */
-  const ask = async (plant: Plant, first: number): Promise<string | undefined> => {
+  /** Retries a create until its outcome is known; returns `undefined` when the load is stopped before. */
+  const createUntilKnown = async (plant: Plant, first: number): Promise<string | undefined> => {
     for (let attempt = first; !signal.aborted; attempt += 1) {
       const created = await hosts[attempt % hosts.length]?.createPlant(plant, { signal });
       if (created?.isOk() === true) {
         const { name, tag } = created.value;
         return name === plant.name && tag === plant.tag ? 'ok' : `ok of ${name} (${tag})`;
       }
-      if (created?.isErr() === true && !isOpen(created.error)) {
+      if (created?.isErr() === true && !isUnknown(created.error)) {
         return created.error.kind === 'refused' ? created.error.name : created.error.kind;
       }
-      if (!signal.aborted) figures.repeated += 1;
+      if (!signal.aborted) figures.retried += 1;
       await sleep(pauseMs);
     }
     return undefined;
@@ -86,12 +86,12 @@ export const startFailoverLoad = (
   const create = async (host: number): Promise<void> => {
     const plant = nextPlant();
     const sentAt = performance.now();
-    const told = await ask(plant, host);
-    if (told === undefined) return;
-    if (told !== 'ok') wrongAnswers.push(`${told} to ${plant.id}`);
+    const outcome = await createUntilKnown(plant, host);
+    if (outcome === undefined) return;
+    if (outcome !== 'ok') wrongResults.push(`${outcome} for plant ${plant.id}`);
     else {
       figures.acknowledged += 1;
-      figures.longestSilenceMs = Math.max(figures.longestSilenceMs, silenceMs());
+      figures.longestOutageMs = Math.max(figures.longestOutageMs, outageMs());
       figures.longestWaitMs = Math.max(figures.longestWaitMs, performance.now() - sentAt);
       lastAt = performance.now();
       acknowledged.push(plant);
@@ -100,9 +100,9 @@ export const startFailoverLoad = (
       waiting = waiting.filter(({ missing }) => missing > 0);
     }
     if (next % 16n !== 0n) return;
-    const impostor = await ask({ id: plant.id, name: 'another' }, host);
-    if (impostor !== undefined && impostor !== 'id-taken') {
-      wrongAnswers.push(`${impostor} to another plant under the id ${plant.id}`);
+    const conflict = await createUntilKnown({ id: plant.id, name: 'another' }, host);
+    if (conflict !== undefined && conflict !== 'id-taken') {
+      wrongResults.push(`${conflict} for another plant with the id ${plant.id}`);
     }
   };
 
@@ -118,14 +118,14 @@ export const startFailoverLoad = (
 
   return {
     acknowledged,
-    wrongAnswers,
-    silenceMs,
+    wrongResults,
+    outageMs,
     takeFigures() {
       const taken = figures;
-      figures = { acknowledged: 0, repeated: 0, longestSilenceMs: 0, longestWaitMs: 0 };
+      figures = { acknowledged: 0, retried: 0, longestOutageMs: 0, longestWaitMs: 0 };
       return taken;
     },
-    served: async (plants) =>
+    waitForAcknowledged: async (plants) =>
       new Promise((resolve) => {
         waiting.push({ since: performance.now(), missing: plants, resolve });
       }),

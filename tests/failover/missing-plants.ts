@@ -2,10 +2,10 @@ import type { Plant } from './failover-load.ts';
 import type { PatroniCluster } from './patroni-cluster.ts';
 import type { Node } from './patroni-settings.ts';
 
-/** The name of the database that has the plants. */
+/** Name of the database. */
 export const database = 'garden';
 
-/** Returns the plants that a leader does not have, or has with other content. */
+/** Returns the plants that are missing on a leader or have other content there. */
 export const missingFrom = async (
   { sql }: PatroniCluster,
   leader: Node,

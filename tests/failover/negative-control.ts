@@ -5,20 +5,20 @@ import { killNode } from './node-processes.ts';
 import type { PatroniCluster } from './patroni-cluster.ts';
 import type { Node } from './patroni-settings.ts';
 
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!(await isSo())) await sleep(200);
+const until = async (condition: () => Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await sleep(200);
 };
 
-/** Acknowledged plants that the next leader does not have. */
+/** Numbers of acknowledged plants that are missing on the next leader. */
 export type ControlResult = {
-  /** Those that were acknowledged after replication had stopped, which no standby can have. */
+  /** Plants that were acknowledged after replication had stopped, and so exist on no standby. */
   readonly unreplicated: number;
-  /** Those that a standby had confirmed. */
+  /** Plants that were replicated to a standby. */
   readonly replicated: number;
 };
 
 const stopReplication = async ({ sql }: PatroniCluster, leader: Node): Promise<void> => {
-  // In a transaction of its own, so that a standby that reconnects at once is refused.
+  // A separate transaction, so that a standby that reconnects immediately is refused.
   await sql(leader, 'ALTER ROLE replicator NOREPLICATION');
   await sql(leader, 'SELECT pg_terminate_backend(pid) FROM pg_stat_replication');
   await until(async () => (await sql(leader, 'SELECT count(*) FROM pg_stat_replication')) === '0');
@@ -36,27 +36,27 @@ const leaderAfter = async (cluster: PatroniCluster, lost: Node): Promise<Node> =
 };
 
 /**
- * Loses the leader of a cluster without synchronous replication after it has acknowledged at least so
- * many plants that no standby has, and looks for them as the proof does. Ends the load, and leaves a
- * cluster that cannot be used.
+ * Disables synchronous replication, kills the leader after it has acknowledged at least `plants` plants that no
+ * standby has, and counts the missing plants as the failover test does. Stops the load, and leaves the cluster
+ * unusable.
  */
 export const runNegativeControl = async (
   cluster: PatroniCluster,
   load: FailoverLoad,
   plants: number,
 ): Promise<ControlResult> => {
-  const { leader } = await cluster.whole();
+  const { leader } = await cluster.healthy();
   const replicated = [...load.acknowledged];
   await cluster.configure({
     synchronous_mode: false,
     synchronous_mode_strict: false,
-    // By default, Patroni promotes no standby that is more than 1 MiB of log behind.
+    // By default, Patroni promotes no standby that is more than 1 MiB of WAL behind.
     maximum_lag_on_failover: 2 ** 40,
   });
   await until(async () => (await cluster.sql(leader, 'SHOW synchronous_standby_names')) === '');
   await stopReplication(cluster, leader);
   const start = load.acknowledged.length;
-  await load.served(plants);
+  await load.waitForAcknowledged(plants);
   await load.stop();
   const unreplicated = load.acknowledged.slice(start);
   await killNode(leader.folder);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A process that runs: one that ended and that nobody has asked about yet does not. */
+/** A running process; zombies are excluded. */
 export type Process = { readonly pid: number; readonly parent: number; readonly args: string };
 
 const everyProcess = async (): Promise<Process[]> => {
@@ -19,20 +19,20 @@ const everyProcess = async (): Promise<Process[]> => {
 };
 
 /**
- * Every process of a node, parents first: those that were started with its folder in their
- * arguments (Patroni leaves PostgreSQL to process 1), and their descendants.
+ * Returns every process of a node, parents first: the processes with its folder in their arguments (PostgreSQL is
+ * not a child of Patroni), and their descendants.
  */
 export const processesOf = async (folder: string): Promise<Process[]> => {
   const all = await everyProcess();
   const found = all.filter(({ args }) => args.includes(`${folder}/`));
-  // It grows while it is walked.
+  // The array grows during the iteration.
   for (const { pid } of found) {
     found.push(...all.filter((one) => one.parent === pid && !found.includes(one)));
   }
   return found;
 };
 
-/** Sends a signal to processes; one that has ended meanwhile is no matter. */
+/** Sends a signal to processes; ignores processes that have exited. */
 export const signal = (processes: readonly Process[], name: NodeJS.Signals): void => {
   for (const { pid } of processes) {
     try {
@@ -43,7 +43,7 @@ export const signal = (processes: readonly Process[], name: NodeJS.Signals): voi
   }
 };
 
-/** Kills every process of a node, as a power cut does. */
+/** Kills every process of a node, which simulates a power cut. */
 export const killNode = async (folder: string): Promise<void> => {
   for (;;) {
     const processes = await processesOf(folder);
@@ -53,8 +53,8 @@ export const killNode = async (folder: string): Promise<void> => {
   }
 };
 
-/** Freezes every process of a node, as a hypervisor does that pauses a machine. */
-export const freezeNode = async (folder: string): Promise<void> => {
-  // Twice, for a child that was started while the first list was made.
+/** Suspends every process of a node, which simulates a paused virtual machine. */
+export const suspendNode = async (folder: string): Promise<void> => {
+  // Twice, for a child that was started while the first list was created.
   for (const _ of ['once', 'again']) signal(await processesOf(folder), 'SIGSTOP');
 };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort, giveToServer, nobody } from '@plantstore/test-support/postgres-server';
+import { freePort, changeOwner, unprivilegedUser } from '@plantstore/test-support/postgres-server';
 import type { Cleanup } from '../black-box/host.ts';
 import type { Programs } from './debian-programs.ts';
 import { killNode, processesOf, signal } from './node-processes.ts';
@@ -14,40 +14,40 @@ import { type Node, type Passwords, settingsOf } from './patroni-settings.ts';
 
 const run = promisify(execFile);
 
-/** Who is what, as Patroni has it in etcd. */
+/** Roles of the members, as Patroni reports them. */
 export type Roles = {
   readonly leader: Node | undefined;
-  /** The standby that confirms every commit, and the only one that may be promoted. */
+  /** The synchronous standby, the only one that Patroni may promote. */
   readonly synchronous: Node | undefined;
 };
 
-/** Three members, one of which leads. */
+/** A cluster of three members. */
 export type PatroniCluster = {
   readonly nodes: readonly Node[];
   /** Starts etcd and the members. */
   readonly startAll: () => Promise<void>;
   readonly roles: () => Promise<Roles>;
-  /** Changes settings of the whole cluster; its members apply them within some seconds. */
+  /** Changes settings of the cluster; the members apply them after a few seconds. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Starts a member that was killed. */
   readonly start: (node: Node) => Promise<void>;
-  /** Waits until all three run, both standbys follow the leader, and one of them confirms commits. */
-  readonly whole: () => Promise<{ readonly leader: Node; readonly synchronous: Node }>;
-  /** Runs SQL on a member and gives what it prints. */
+  /** Waits until both standbys replicate from the leader, and one is synchronous. */
+  readonly healthy: () => Promise<{ readonly leader: Node; readonly synchronous: Node }>;
+  /** Runs SQL on a member, and returns the output of psql. */
   readonly sql: (node: Node, statement: string, database?: string) => Promise<string>;
-  /** The end of what every member said, without the passwords. */
+  /** Returns the last log lines of every member, without passwords. */
   readonly logs: () => Promise<string>;
 };
 
 type Member = { readonly name: string; readonly role: string };
 
-const isThrown = (work: Promise<unknown>): Promise<boolean> =>
+const isRejected = (work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => false,
     () => true,
   );
 
-/** Ends a process without leaving its shared memory behind. */
+/** Ends the processes of a node, and lets PostgreSQL release its shared memory. */
 const endNode = async (folder: string): Promise<void> => {
   const processes = await processesOf(folder);
   const isPostmaster = ({ args }: { args: string }) => args.includes(' -D ');
@@ -63,13 +63,13 @@ const endNode = async (folder: string): Promise<void> => {
   await killNode(folder);
 };
 
-/** Prepares three members; the cleanup ends every process and removes every file. */
+/** Prepares three members. The cleanup ends every process and removes every file. */
 export const createPatroniCluster = async (
   programs: Programs,
   cleanup: Cleanup,
 ): Promise<PatroniCluster> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-failover-'));
-  await giveToServer(folder);
+  await changeOwner(folder);
   const passwords: Passwords = {
     postgres: randomBytes(16).toString('hex'),
     replicator: randomBytes(16).toString('hex'),
@@ -81,20 +81,20 @@ export const createPatroniCluster = async (
     nodes.push({ name, folder: join(folder, name), ...ports });
   }
 
-  let isOver = false;
+  let isClosed = false;
   cleanup(async () => {
-    isOver = true;
+    isClosed = true;
     await Promise.all(nodes.map(async (node) => endNode(node.folder)));
     await killNode(folder);
     await rm(folder, { recursive: true, force: true });
   });
 
-  const launch = (program: string, args: readonly string[], home: string) => {
-    if (isOver) throw new Error('the cluster is over');
-    const log = openSync(join(home, 'log'), 'a');
+  const launch = (program: string, args: readonly string[], workingFolder: string) => {
+    if (isClosed) throw new Error('the cluster is closed');
+    const log = openSync(join(workingFolder, 'log'), 'a');
     const child = spawn(program, args, {
-      ...nobody,
-      cwd: home,
+      ...unprivilegedUser,
+      cwd: workingFolder,
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
       stdio: ['ignore', log, log],
     });
@@ -118,34 +118,34 @@ export const createPatroniCluster = async (
       };
       const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
       launch(programs.etcd, args, folder);
-      while (await isThrown(fetch(`${etcdUrl}/version`))) await sleep(100);
+      while (await isRejected(fetch(`${etcdUrl}/version`))) await sleep(100);
       for (const node of nodes) {
         await mkdir(node.folder);
         const file = join(node.folder, 'patroni.json');
         const text = settingsOf(node, etcdPort, passwords, programs);
         await writeFile(file, text, { mode: 0o600 });
-        await giveToServer(node.folder);
-        await giveToServer(file);
+        await changeOwner(node.folder);
+        await changeOwner(file);
         await cluster.start(node);
       }
     },
     async start(node) {
-      // Whoever has the number of its last process now is somebody else.
+      // The process id in the file may belong to another process now.
       await rm(join(node.folder, 'data/postmaster.pid'), { force: true });
       launch(programs.patroni, [join(node.folder, 'patroni.json')], node.folder);
     },
     async roles() {
       const members = await Promise.any(
         nodes.map(async ({ patroniPort }) => {
-          const answer = await fetch(`http://127.0.0.1:${patroniPort}/cluster`, {
+          const response = await fetch(`http://127.0.0.1:${patroniPort}/cluster`, {
             signal: AbortSignal.timeout(2_000),
           });
-          return ((await answer.json()) as { members: Member[] }).members;
+          return ((await response.json()) as { members: Member[] }).members;
         }),
       ).catch(() => []);
-      const nodeThatIs = (role: string) =>
+      const nodeWithRole = (role: string) =>
         nodes.find(({ name }) => members.some((one) => one.name === name && one.role === role));
-      return { leader: nodeThatIs('leader'), synchronous: nodeThatIs('sync_standby') };
+      return { leader: nodeWithRole('leader'), synchronous: nodeWithRole('sync_standby') };
     },
     async configure(changes) {
       const [node] = nodes;
@@ -156,7 +156,7 @@ export const createPatroniCluster = async (
       });
       if (!response.ok) throw new Error(`Patroni refused the settings: ${await response.text()}`);
     },
-    async whole() {
+    async healthy() {
       for (;;) {
         const { leader, synchronous } = await cluster.roles();
         if (leader !== undefined && synchronous !== undefined) {
@@ -189,7 +189,7 @@ export const createPatroniCluster = async (
       const logs = await Promise.all(
         nodes.map(async (node) => {
           const log = await readFile(join(node.folder, 'log'), 'utf8').catch(() => '');
-          // Without the loops in which nothing happened, and the list that pg_controldata prints.
+          // Without the iterations of Patroni that changed nothing, and the output of pg_controldata.
           const lines = log.split('\n').filter((line) => !/no action\. I am|^ {2}\S/.test(line));
           return `--- ${node.name}\n${lines.slice(-60).join('\n')}`;
         }),

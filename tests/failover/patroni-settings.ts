@@ -1,6 +1,6 @@
 import type { Programs } from './debian-programs.ts';
 
-/** A member of the cluster: where it keeps its files and where it listens. */
+/** A member of the cluster: its folder and ports. */
 export type Node = {
   readonly name: string;
   readonly folder: string;
@@ -8,29 +8,28 @@ export type Node = {
   readonly patroniPort: number;
 };
 
-/** The passwords of the cluster's roles, made up for the run. */
+/** Generated passwords of the roles. */
 export type Passwords = { readonly postgres: string; readonly replicator: string };
 
-/** What the whole cluster is told, once, by its first member. */
+/** Settings of the cluster, which its first member writes to etcd. */
 const shared = {
-  // The shortest that Patroni takes: 3.0 takes less, but newer ones raise it to 20 s. A leader that
-  // is lost is replaced when its key has run out.
+  // The shortest value that newer versions of Patroni accept. A failed leader is replaced when its key expires.
   ttl: 20,
   loop_wait: 1,
   retry_timeout: 3,
   synchronous_mode: true,
-  // Without it a leader whose standbys are both away, or that was promoted a moment ago, commits
-  // alone: whoever loses that machine loses acknowledged plants. With it such a leader waits.
+  // Without it, a leader without standbys, for example after a promotion, commits alone: if that machine is lost,
+  // acknowledged plants are lost. With it, such a leader waits for a standby.
   synchronous_mode_strict: true,
   postgresql: {
     use_pg_rewind: true,
     parameters: {
       max_connections: 100,
       shared_buffers: '32MB',
-      // How long a standby that hangs may hold up every commit, before another takes its place.
+      // Time that a standby that hangs can delay commits, before another one replaces it.
       wal_sender_timeout: '5s',
       wal_receiver_timeout: '5s',
-      // How long a standby waits that met no leader where it looked; no commit is confirmed meanwhile.
+      // Time after which a standby that found no leader retries.
       wal_retrieve_retry_interval: '1s',
     },
   },
@@ -49,9 +48,9 @@ export const settingsOf = (
     scope: 'plantstore',
     name,
     restapi: { listen: http, connect_address: http },
-    // Over etcd's third API Patroni 3.0.2, which Debian 12 has, overwrites the leader's key: a leader
-    // that was frozen takes the lead back when it is thawed, and its successor's plants are lost
-    // (github.com/patroni/patroni/pull/2689). Over the second API it only renews a key of its own.
+    // With version 3 of etcd's API, Patroni 3.0.2 of Debian 12 overwrites the leader key: a suspended leader becomes
+    // leader again when it is resumed, and the plants of its successor are lost
+    // (github.com/patroni/patroni/pull/2689). With version 2, it only renews its own key.
     etcd: { host: `127.0.0.1:${etcdPort}` },
     bootstrap: { dcs: shared, initdb: [{ encoding: 'UTF8' }, { locale: 'C' }] },
     postgresql: {

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FailoverLoad } from './failover-load.ts';
-import { freezeNode, killNode, processesOf, signal } from './node-processes.ts';
+import { suspendNode, killNode, processesOf, signal } from './node-processes.ts';
 import type { PatroniCluster } from './patroni-cluster.ts';
 import type { Node } from './patroni-settings.ts';
 
-/** A cluster that is whole and has work to do. */
+/** A healthy cluster under load. */
 export type Situation = {
   readonly cluster: PatroniCluster;
   readonly leader: Node;
   readonly synchronous: Node;
   readonly load: FailoverLoad;
-  /** Starts load through a host that knows no server but this one. */
+  /** Starts load through a host that connects only to this server. */
   readonly loadOn: (node: Node) => Promise<FailoverLoad>;
-  readonly say: (text: string) => void;
+  readonly log: (text: string) => void;
 };
 
-/** A way to lose the leader. */
+/** A failure of the leader. */
 export type Scenario = {
   readonly name: string;
-  /** Loses it, and gives how what is broken is mended. */
+  /** Causes the failure, and returns a function that repairs the cluster. */
   readonly lose: (situation: Situation) => Promise<() => Promise<void>>;
 };
 
@@ -30,60 +30,59 @@ const killed: Scenario = {
   },
 };
 
-const aloneMs = 3_000;
+const withoutPatroniMs = 3_000;
 
-const frozen: Scenario = {
-  name: '(b) leader frozen, and thawed under load',
-  async lose({ leader, loadOn, say }) {
-    // What it is told after the thaw comes from the old leader alone: connected before, and asked
-    // again and again meanwhile.
-    const stray = await loadOn(leader);
-    await stray.served(20);
-    await freezeNode(leader.folder);
+const suspended: Scenario = {
+  name: '(b) leader suspended, and resumed under load',
+  async lose({ leader, loadOn, log }) {
+    // This load is connected to the old leader alone, and retries while it is suspended.
+    const oldLeaderLoad = await loadOn(leader);
+    await oldLeaderLoad.waitForAcknowledged(20);
+    await suspendNode(leader.folder);
     return async () => {
-      say(`thawing ${leader.name}`);
-      stray.takeFigures();
-      // PostgreSQL wakes as the leader that it was; Patroni, which has to fence it, wakes later.
+      log(`resuming ${leader.name}`);
+      oldLeaderLoad.takeFigures();
+      // PostgreSQL resumes as a leader. Patroni, which demotes it, resumes later.
       const processes = await processesOf(leader.folder);
       const isPatroni = ({ args }: { args: string }) => args.includes('/patroni.json');
       signal(
         processes.filter((one) => !isPatroni(one)),
         'SIGCONT',
       );
-      await sleep(aloneMs);
+      await sleep(withoutPatroniMs);
       signal(processes, 'SIGCONT');
-      await sleep(aloneMs);
-      await stray.stop();
-      const { acknowledged } = stray.takeFigures();
-      say(
-        `the thawed old leader acknowledged ${acknowledged} plants to a host that knows no other`,
+      await sleep(withoutPatroniMs);
+      await oldLeaderLoad.stop();
+      const { acknowledged } = oldLeaderLoad.takeFigures();
+      log(
+        `the resumed old leader acknowledged ${acknowledged} plants to a host that connects to it alone`,
       );
     };
   },
 };
 
-const stalledMs = 1_500;
+const noCommitMs = 1_500;
 
-const receiverFrozen: Scenario = {
-  name: "(c) standby's receiver frozen, then the leader killed",
-  async lose({ cluster, leader, synchronous, load, say }) {
+const receiverSuspended: Scenario = {
+  name: '(c) WAL receiver of the standby suspended, then the leader killed',
+  async lose({ cluster, leader, synchronous, load, log }) {
     const receivers = (await processesOf(synchronous.folder)).filter(({ args }) =>
       args.includes('walreceiver'),
     );
-    if (receivers.length !== 1) throw new Error(`${synchronous.name} has no receiver`);
+    if (receivers.length !== 1) throw new Error(`${synchronous.name} has no WAL receiver`);
     signal(receivers, 'SIGSTOP');
-    // Creates wait for a standby that confirms nothing; what is answered now would be lost.
-    while (load.silenceMs() < stalledMs) await sleep(50);
+    // No standby confirms commits now, so any plant that is acknowledged would be lost.
+    while (load.outageMs() < noCommitMs) await sleep(50);
     await killNode(leader.folder);
-    say(
-      `killed ${leader.name} while creates waited for the frozen receiver of ${synchronous.name}`,
+    log(
+      `killed ${leader.name} while creates waited for the suspended WAL receiver of ${synchronous.name}`,
     );
     while ([undefined, leader].includes((await cluster.roles()).leader)) await sleep(200);
-    // PostgreSQL ends its receiver before it is promoted, and waits as long as that takes.
+    // A promotion waits until the WAL receiver has ended.
     signal(receivers, 'SIGCONT');
     return async () => cluster.start(leader);
   },
 };
 
-/** The ways to lose a leader that are tried, one after another on one cluster. */
-export const scenarios: readonly Scenario[] = [killed, frozen, receiverFrozen];
+/** The failures, which are caused one after another on one cluster. */
+export const scenarios: readonly Scenario[] = [killed, suspended, receiverSuspended];

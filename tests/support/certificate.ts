@@ -6,23 +6,32 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Whether this machine can make certificates. */
+/** Whether openssl is installed. */
 export const hasOpenssl: boolean = await run('openssl', ['version']).then(
   () => true,
   () => false,
 );
 
-/** A certificate for 127.0.0.1, which is its own authority, and its key. */
+/** A self-signed certificate for 127.0.0.1, and its key. */
 export type Certificate = { readonly cert: string; readonly key: string };
 
-/** Makes such a certificate; `subject` tells one from another. */
+/** Creates a self-signed certificate. `subject` is its common name. */
 export const makeCertificate = async (subject = 'plantstore'): Promise<Certificate> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const what = ['-subj', `/CN=${subject}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const how = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await run('openssl', ['req', '-x509', ...how, ...what, '-keyout', key, '-out', cert]);
-  const made = { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
+  const subjectOptions = ['-subj', `/CN=${subject}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  await run('openssl', [
+    'req',
+    '-x509',
+    ...keyOptions,
+    ...subjectOptions,
+    '-keyout',
+    key,
+    '-out',
+    cert,
+  ]);
+  const certificate = { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
   await rm(folder, { recursive: true });
-  return made;
+  return certificate;
 };

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks';
 
-/** Counts the promises and timers that are made until the returned function is called. */
+/** Counts the promises and timers that are created until the returned function is called. */
 export const countResources = (): (() => Record<'promises' | 'timers', number>) => {
   const counts = { promises: 0, timers: 0 };
   const hook = createHook({

@@ -1,8 +1,8 @@
 /*
- * A disk whose syncs can fail and whose power can be cut (LD_PRELOAD).
- * Every change of a file in $DISK_FOLDER, and every sync, is recorded in the folder $DISK_TRACE:
- * disk-trace.ts reads it. $DISK_DELAY_MS makes each sync slow. $DISK_FAILS ("log 2 4,folder 1 1") makes the second
- * to the fourth sync of the log fail with EIO, and the first one of the folder.
+ * Simulates failed syncs and power cuts (LD_PRELOAD).
+ * Records every change and sync of a file in $DISK_FOLDER in the folder $DISK_TRACE, which disk-trace.ts reads.
+ * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("log 2 4,folder 1 1") makes the second to the fourth
+ * sync of the WAL file and the first sync of the folder fail with EIO.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,11 +21,11 @@
 
 #define REAL(type, name, ...) ((type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-static int lock(void) { return pthread_mutex_lock(&one_at_a_time); }
-static int unlock(void) { return pthread_mutex_unlock(&one_at_a_time); }
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int lock(void) { return pthread_mutex_lock(&mutex); }
+static int unlock(void) { return pthread_mutex_unlock(&mutex); }
 
-/* The name in the folder that a path means: "" for the folder, NULL for what is elsewhere. */
+/* Returns the name of a path relative to the folder: "" for the folder itself, NULL outside it. */
 static const char *name_of(const char *path) {
   const char *folder = getenv("DISK_FOLDER");
   size_t length = folder ? strlen(folder) : 0;
@@ -51,7 +51,7 @@ struct record { uint32_t kind, length; uint64_t inode, offset; };
 
 static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, size_t length) {
   static int file = -1;
-  /* A trace for each process, in their order: one that is killed leaves half a record. */
+  /* Each process has its own trace file, because a killed process can leave an incomplete record. */
   for (int process = 0; file < 0; process++) {
     char path[4200];
     snprintf(path, sizeof path, "%s/%06d", getenv("DISK_TRACE"), process);
@@ -101,7 +101,7 @@ static int sync_file(int file, int (*real)(int)) {
 int fsync(int file) { return sync_file(file, REAL(int, "fsync", int)); }
 int fdatasync(int file) { return sync_file(file, REAL(int, "fdatasync", int)); }
 
-static ssize_t note_write(int file, const void *data, off_t offset, ssize_t written) {
+static ssize_t record_write(int file, const void *data, off_t offset, ssize_t written) {
   int error = errno;
   char path[4096];
   if (written > 0 && name_of_file(file, path)) trace('w', inode_of(file), offset, data, written);
@@ -113,10 +113,10 @@ ssize_t write(int file, const void *data, size_t length) {
   lock();
   ssize_t written = REAL(ssize_t, "write", int, const void *, size_t)(file, data, length);
   int error = errno;
-  /* Where it ended: in a file opened for appending it did not begin at the position before. */
+  /* The offset after the write: with O_APPEND, the write did not start at the previous offset. */
   off_t end = lseek(file, 0, SEEK_CUR);
   errno = error;
-  note_write(file, data, end - written, written);
+  record_write(file, data, end - written, written);
   unlock();
   return written;
 }
@@ -124,7 +124,7 @@ ssize_t write(int file, const void *data, size_t length) {
 ssize_t pwrite64(int file, const void *data, size_t length, off64_t offset) {
   lock();
   ssize_t written = REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t)(file, data, length, offset);
-  note_write(file, data, offset, written);
+  record_write(file, data, offset, written);
   unlock();
   return written;
 }
@@ -153,9 +153,9 @@ static int open_file(const char *path, int flags, mode_t mode) {
   const char *name = name_of(path);
   lock();
   struct stat found;
-  int was_there = !name || stat(path, &found) == 0;
+  int existed = !name || stat(path, &found) == 0;
   int file = REAL(int, "open64", const char *, int, ...)(path, flags, mode);
-  if (file >= 0 && !was_there) trace('c', inode_of(file), 0, name, strlen(name));
+  if (file >= 0 && !existed) trace('c', inode_of(file), 0, name, strlen(name));
   else if (file >= 0 && name && flags & O_TRUNC) trace('t', inode_of(file), 0, NULL, 0);
   unlock();
   return file;

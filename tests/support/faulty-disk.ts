@@ -11,23 +11,23 @@ import { createFolder } from './power-cut.ts';
 const run = promisify(execFile);
 const fileBeside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** A disk that can be slow, whose syncs can fail, and whose power can be cut. */
+/** A simulated disk with slow syncs, failed syncs and power cuts. */
 export type FaultyDisk = {
   /** Path of the database. */
   readonly path: string;
-  /** Environment that makes a process use the disk. */
+  /** Environment variables of a process that uses the disk. */
   readonly env: Readonly<Record<string, string>>;
-  /** Everything that was done on the disk so far. */
+  /** Operations on the disk so far. */
   readonly operations: () => Promise<Operation[]>;
   /** Number of syncs so far. */
   readonly syncs: () => Promise<number>;
   /** Replaces the files of the folder. */
   readonly restore: (files: ReadonlyMap<string, Buffer>) => Promise<void>;
-  /** Replaces the files of the folder by what a power cut would have left: what was synced. */
+  /** Replaces the files of the folder with their state after a power cut, which is the synced data. */
   readonly cutPower: () => Promise<void>;
 };
 
-/** Makes such a disk, or `undefined` where there is no C compiler or no LD_PRELOAD. */
+/** Creates a faulty disk; returns `undefined` without a C compiler or LD_PRELOAD. */
 export const makeFaultyDisk = async (delayMs = 0): Promise<FaultyDisk | undefined> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'plantstore-')));
   onTestFinished(async () => rm(folder, { recursive: true }));
@@ -39,20 +39,20 @@ export const makeFaultyDisk = async (delayMs = 0): Promise<FaultyDisk | undefine
   );
   if (process.platform !== 'linux' || !built) return undefined;
 
-  const [used, trace] = [join(folder, 'used'), join(folder, 'trace')];
-  await mkdir(used);
+  const [filesFolder, trace] = [join(folder, 'files'), join(folder, 'trace')];
+  await mkdir(filesFolder);
   await mkdir(trace);
   const operations = async () => readTrace(trace);
   const restore = async (files: ReadonlyMap<string, Buffer>) => {
-    await rm(used, { recursive: true });
-    await mkdir(used);
-    for (const [name, content] of files) await writeFile(join(used, name), content);
+    await rm(filesFolder, { recursive: true });
+    await mkdir(filesFolder);
+    for (const [name, content] of files) await writeFile(join(filesFolder, name), content);
   };
   return {
-    path: join(used, 'plants.db'),
+    path: join(filesFolder, 'plants.db'),
     env: {
       LD_PRELOAD: library,
-      DISK_FOLDER: used,
+      DISK_FOLDER: filesFolder,
       DISK_TRACE: trace,
       DISK_DELAY_MS: String(delayMs),
     },
@@ -60,9 +60,9 @@ export const makeFaultyDisk = async (delayMs = 0): Promise<FaultyDisk | undefine
     syncs: async () => (await operations()).filter(({ kind }) => kind === 'sync').length,
     restore,
     async cutPower() {
-      const done = createFolder();
-      for (const operation of await operations()) done.apply(operation);
-      await restore(done.cutPower(() => false));
+      const folderState = createFolder();
+      for (const operation of await operations()) folderState.apply(operation);
+      await restore(folderState.cutPower(() => false));
     },
   };
 };

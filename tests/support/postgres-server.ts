@@ -9,28 +9,28 @@ import { postgresBinaries } from './postgres-binaries.ts';
 
 const run = promisify(execFile);
 
-/** The superuser's password: recognisable, so that tests find it where it must not be. */
+/** Password of the superuser: distinctive, so that tests can search for it. */
 export const superuserPassword = 'p%:/@?#ss wörd';
 
-/** A real PostgreSQL server of our own. */
+/** A PostgreSQL server that a test controls. */
 export type PostgresServer = {
   readonly port: number;
   readonly folder: string;
-  /** A URL for the superuser. */
+  /** Returns a URL for the superuser. */
   readonly url: (database?: string, port?: number) => string;
   readonly start: () => Promise<void>;
-  /** `SIGINT` ends sessions and stops (PostgreSQL's "fast"), `SIGQUIT` crashes. */
+  /** `SIGINT` is a fast shutdown, `SIGQUIT` an immediate shutdown, which requires recovery. Default: `SIGINT`. */
   readonly stop: (signal?: 'SIGINT' | 'SIGQUIT') => Promise<void>;
-  /** Freezes (or thaws) every process of the server. */
+  /** Suspends or resumes every process of the server. */
   readonly signalAll: (signal: 'SIGSTOP' | 'SIGCONT') => Promise<void>;
-  /** Stops it and removes its files. */
+  /** Stops the server and removes its files. */
   readonly dispose: () => Promise<void>;
 };
 
-/** PostgreSQL and pgbouncer refuse to run as root. */
-export const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+/** User for PostgreSQL and pgbouncer, which refuse to run as root; empty when the tests do not run as root. */
+export const unprivilegedUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** A port that nobody listens at. */
+/** Returns a port on which no process listens. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -49,7 +49,7 @@ const childrenOf = async (pid: number): Promise<number[]> => {
     .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
 };
 
-/** Signals a process, which may have ended since it was seen. */
+/** Sends a signal to a process, if it still exists. */
 const signal = (pid: number, name: 'SIGSTOP' | 'SIGCONT') => {
   try {
     process.kill(pid, name);
@@ -58,14 +58,15 @@ const signal = (pid: number, name: 'SIGSTOP' | 'SIGCONT') => {
   }
 };
 
-/** Makes a file the server's own. */
-export const giveToServer = async (path: string) => {
-  if (nobody.uid !== undefined) await chown(path, nobody.uid, nobody.gid);
+/** Changes the owner of a file to the user of the server. */
+export const changeOwner = async (path: string) => {
+  if (unprivilegedUser.uid !== undefined)
+    await chown(path, unprivilegedUser.uid, unprivilegedUser.gid);
 };
 
 const newFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-postgres-'));
-  await giveToServer(folder);
+  await changeOwner(folder);
   return folder;
 };
 
@@ -82,29 +83,29 @@ const controlOf = (bin: string, folder: string, port: number): PostgresServer =>
     async start() {
       const args = ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1'];
       const started = spawn(join(bin, 'postgres'), [...args, '-k', folder], {
-        ...nobody,
+        ...unprivilegedUser,
         env: { ...process.env, LC_ALL: 'C' },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       child = started;
       exited = once(started, 'exit');
-      let said = '';
+      let output = '';
       await new Promise<void>((resolve, reject) => {
         started.stderr.setEncoding('utf8').on('data', (text: string) => {
-          said += text;
+          output += text;
           if (/ready to accept (read-only )?connections/.test(text)) resolve();
         });
-        started.once('exit', () => reject(new Error(said)));
+        started.once('exit', () => reject(new Error(output)));
       });
     },
-    async stop(how = 'SIGINT') {
-      child?.kill(how);
+    async stop(signalName = 'SIGINT') {
+      child?.kill(signalName);
       await exited;
     },
     async signalAll(name) {
       const pid = child?.pid;
       if (pid === undefined) return;
-      // The postmaster is frozen first and thawed last, so that no process escapes.
+      // The postmaster is suspended first and resumed last, so that it starts no process in between.
       if (name === 'SIGSTOP') signal(pid, name);
       for (const one of await childrenOf(pid)) signal(one, name);
       if (name === 'SIGCONT') signal(pid, name);
@@ -120,30 +121,34 @@ const controlOf = (bin: string, folder: string, port: number): PostgresServer =>
   return server;
 };
 
-/** Makes a new cluster and starts it; `settings` are lines of postgresql.conf. */
+/** Creates and starts a server. `settings` are lines of postgresql.conf. */
 export const startPostgres = async (settings = ''): Promise<PostgresServer> => {
   const bin = await postgresBinaries();
   const folder = await newFolder();
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, superuserPassword);
-  await giveToServer(passwordFile);
+  await changeOwner(passwordFile);
   const data = join(folder, 'data');
-  const how = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`];
-  const where = ['--encoding=UTF8', '--locale=C', '--no-sync', `--pgdata=${data}`];
-  await run(join(bin, 'initdb'), [...how, ...where], { ...nobody, cwd: folder });
+  const authOptions = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`];
+  const clusterOptions = ['--encoding=UTF8', '--locale=C', '--no-sync', `--pgdata=${data}`];
+  await run(join(bin, 'initdb'), [...authOptions, ...clusterOptions], {
+    ...unprivilegedUser,
+    cwd: folder,
+  });
   await appendFile(join(data, 'postgresql.conf'), `\nmax_connections = 100\n${settings}\n`);
   const server = controlOf(bin, folder, await freePort());
   await server.start();
   return server;
 };
 
-/** A standby of a server that is stopped: a copy of its files that only reads. */
+/** Starts a read-only standby from a copy of the files of a stopped server. */
 export const startStandbyOf = async (stopped: PostgresServer): Promise<PostgresServer> => {
   const folder = await newFolder();
   const data = join(folder, 'data');
   await cp(join(stopped.folder, 'data'), data, { recursive: true });
   await writeFile(join(data, 'standby.signal'), '');
-  if (nobody.uid !== undefined) await run('chown', ['-R', `${nobody.uid}:${nobody.gid}`, data]);
+  if (unprivilegedUser.uid !== undefined)
+    await run('chown', ['-R', `${unprivilegedUser.uid}:${unprivilegedUser.gid}`, data]);
   const server = controlOf(await postgresBinaries(), folder, await freePort());
   await server.start();
   return server;

@@ -1,20 +1,20 @@
 import type { Operation } from './disk-trace.ts';
 
-/** The unit in which a disk keeps a file. */
+/** Size of a block, which a disk writes completely or not at all. */
 const blockSize = 4096;
 
-/** Which changes that no sync made durable a power cut leaves: none, all, or those for which it is true. */
-export type Leaves = () => boolean;
+/** Decides for each change that was not synced whether it survives the power cut. */
+export type Survives = () => boolean;
 
-/** More than any file of a test grows to. */
+/** Maximum size of a file in a test. */
 const maxByteLength = 64 * 1024 * 1024;
 
-/** The bytes of an empty file. Its buffer can be resized; what is added is zero. */
+/** Creates the content of an empty file. Its buffer is resizable; added bytes are zero. */
 const createBytes = () => new Uint8Array(new ArrayBuffer(0, { maxByteLength }));
 
 /**
- * A file as Linux keeps it. Blocks are dirty from a write until a sync. A sync that fails marks them
- * clean, too: they can be read, and no later sync writes them.
+ * Simulates a file in the page cache of Linux. A write marks blocks as dirty, and a sync as clean. A failed sync
+ * also marks them as clean: they can be read, but no later sync writes them.
  */
 const createFile = () => {
   const cached = createBytes();
@@ -34,19 +34,19 @@ const createFile = () => {
     dirty.clear();
     hasNewSize = false;
   };
-  /** What is durable, and what `keeps` chooses of the rest. */
-  const after = (keeps: Leaves): Buffer => {
-    const result = Buffer.alloc(hasNewSize && keeps() ? cached.length : durable.length);
+  /** Returns the durable content, with the dirty blocks that survive. */
+  const afterPowerCut = (survives: Survives): Buffer => {
+    const result = Buffer.alloc(hasNewSize && survives() ? cached.length : durable.length);
     result.set(durable.subarray(0, result.length));
     for (const block of dirty) {
-      if (keeps()) copyBlock(block, result);
+      if (survives()) copyBlock(block, result);
     }
     return result;
   };
   return {
     write(offset: number, data: Buffer) {
       resize(Math.max(cached.length, offset + data.length));
-      // The disk learns the size with the block that ends the file.
+      // The new size becomes durable with a sync.
       hasNewSize ||= offset + data.length > durable.length;
       cached.set(data, offset);
       const first = offset - (offset % blockSize);
@@ -62,14 +62,14 @@ const createFile = () => {
       clean();
     },
     failToSync: clean,
-    after,
+    afterPowerCut,
     cached: () => Buffer.from(cached),
   };
 };
 
 type File = ReturnType<typeof createFile>;
 
-/** The files of a folder while operations are done on them. The names are one unit: ext4 journals them. */
+/** Simulates the files of a folder. All names become durable together, because ext4 journals them. */
 export const createFolder = () => {
   const files = new Map<bigint, File>();
   let cached = new Map<string, File>();
@@ -77,7 +77,7 @@ export const createFolder = () => {
   let isDirty = false;
   const fileOf = (inode: bigint): File => {
     const file = files.get(inode);
-    if (file === undefined) throw new Error(`nothing created the file ${inode}`);
+    if (file === undefined) throw new Error(`the trace has no create of inode ${inode}`);
     return file;
   };
   const syncNames = (succeeds: boolean) => {
@@ -110,12 +110,12 @@ export const createFolder = () => {
 
   return {
     apply,
-    /** The content of a file as a process sees it. */
+    /** Returns the content of a file as a process reads it. */
     read: (name: string): string => cached.get(name)?.cached().toString() ?? '',
-    /** What a power cut now would leave. */
-    cutPower: (leaves: Leaves): Map<string, Buffer> => {
-      const names = isDirty && leaves() ? cached : durable;
-      return new Map([...names].map(([name, file]) => [name, file.after(leaves)]));
+    /** Returns the files after a power cut. */
+    cutPower: (survives: Survives): Map<string, Buffer> => {
+      const names = isDirty && survives() ? cached : durable;
+      return new Map([...names].map(([name, file]) => [name, file.afterPowerCut(survives)]));
     },
   };
 };

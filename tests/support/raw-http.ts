@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely, type ConnectionOptions, type TLSSocket } from 'node:tls';
 
-/** An HTTP response as it stands on the wire. */
+/** An HTTP response, parsed without normalization. */
 export type RawResponse = {
   readonly status: number;
   /** Field names in lower case; a repeated field has its values joined by a line break. */
@@ -29,20 +29,20 @@ const parseOne = (text: string): { response: RawResponse; rest: string } | undef
   return { response, rest: text.slice(start + length) };
 };
 
-/** The responses that stand in a text, in order. */
+/** Parses the responses in a text, in order. */
 export const parseResponses = (text: string): RawResponse[] => {
   const parsed = parseOne(text);
   return parsed === undefined ? [] : [parsed.response, ...parseResponses(parsed.rest)];
 };
 
-/** A connection on which a test writes bytes of its own and reads what comes back. */
+/** A connection on which a test writes and reads raw bytes. */
 export type RawConnection<S extends Socket = Socket> = {
   readonly socket: S;
-  /** Everything that has come so far (bytes as Latin-1). */
+  /** Returns the data received so far (bytes as Latin-1). */
   readonly received: () => string;
-  /** Waits until what has come satisfies a test; fails when the connection ends before. */
+  /** Waits until the received data satisfies a predicate. Rejects when the connection ends before. */
   readonly until: (isEnough: (received: string) => boolean) => Promise<string>;
-  /** Waits until the other side has ended the connection. */
+  /** Resolves with the received data when the connection has ended. */
   readonly ended: Promise<string>;
 };
 
@@ -86,11 +86,11 @@ const watch = async <S extends Socket>(
   };
 };
 
-/** Connects to a port of this machine. */
+/** Connects to a port on 127.0.0.1. */
 export const connectRaw = async (port: number): Promise<RawConnection> =>
   watch(connect({ port, host: '127.0.0.1', allowHalfOpen: true }), 'connect');
 
-/** Connects to a port of this machine with TLS; whose certificate it is does not matter. */
+/** Connects to a port on 127.0.0.1 with TLS, without verifying the certificate. */
 export const connectTls = async (
   port: number,
   options: ConnectionOptions = {},
@@ -100,19 +100,19 @@ export const connectTls = async (
     'secureConnect',
   );
 
-/** Sends bytes on a connection of their own and gives the first final response. */
+/** Sends bytes on a new connection, and returns the first final response. */
 export const sendRaw = async (port: number, bytes: string | Uint8Array): Promise<RawResponse> => {
   const connection = await connectRaw(port);
   connection.socket.write(bytes);
   const final = (text: string) => parseResponses(text).find(({ status }) => status >= 200);
-  const isWhole = (text: string) => {
+  const isComplete = (text: string) => {
     const response = final(text);
     return (
       response !== undefined &&
       response.body.length >= Number(response.headers['content-length'] ?? 0)
     );
   };
-  const text = await connection.until(isWhole);
+  const text = await connection.until(isComplete);
   connection.socket.destroy();
   const response = final(text);
   if (response === undefined) throw new Error(`no response in ${JSON.stringify(text)}`);

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Makes a command run where the folder is a disk of its own of 2 MB (a mount that only it sees). */
+/** Wraps a command so that the folder is a file system of 2 MB in a private mount namespace. */
 export const smallDiskCommand = (
   folder: string,
   command: readonly string[],
@@ -18,13 +18,13 @@ export const smallDiskCommand = (
   ...command,
 ];
 
-/** Runs a command where the folder is a disk of its own of 2 MB. */
+/** Runs a command in which the folder is a file system of 2 MB. */
 export const onSmallDisk = async (folder: string, command: readonly string[]) => {
   const [program, ...args] = smallDiskCommand(folder, command);
   return run(program, args);
 };
 
-/** Whether this machine lets its user mount a disk. */
+/** Whether this user can mount a file system. */
 export const mayMount = async (folder: string): Promise<boolean> =>
   onSmallDisk(folder, ['true']).then(
     () => true,

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Connects to a server. A session that the server ends fails its statements and not the process. */
+/** Connects to a server. When the server closes the session, statements reject and the process continues. */
 export const connectSql = async (url: string): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import type { PlantRepository } from '@plantstore/core';
 import {
   freePort,
-  giveToServer,
-  nobody,
+  changeOwner,
+  unprivilegedUser,
   superuserPassword,
 } from '@plantstore/test-support/postgres-server';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -45,9 +45,12 @@ ${setting}
 unix_socket_dir =
 `,
   );
-  await giveToServer(folder);
-  await giveToServer(file);
-  const pooler = spawn(program, [file], { ...nobody, stdio: ['ignore', 'ignore', 'pipe'] });
+  await changeOwner(folder);
+  await changeOwner(file);
+  const pooler = spawn(program, [file], {
+    ...unprivilegedUser,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   onTestFinished(async () => {
     pooler.kill();
     if (pooler.exitCode === null) await once(pooler, 'exit');

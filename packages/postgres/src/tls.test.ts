@@ -7,7 +7,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
-  giveToServer,
+  changeOwner,
   type PostgresServer,
   startPostgres,
 } from '@plantstore/test-support/postgres-server';
@@ -38,8 +38,8 @@ const makeCertificate = async (folder: string, name: string) => {
     '-out',
     certificate,
   ]);
-  await giveToServer(key);
-  await giveToServer(certificate);
+  await changeOwner(key);
+  await changeOwner(certificate);
   return certificate;
 };
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
-import { createFolder, type Leaves } from '@plantstore/test-support/power-cut';
+import { createFolder, type Survives } from '@plantstore/test-support/power-cut';
 import { openDatabaseFile } from '../src/database-file.ts';
 import type { Database } from '../src/node-sqlite.ts';
 import { plantOf } from './plant-of.ts';
@@ -44,7 +44,7 @@ export const faultIn = (path: string, acknowledged: readonly number[]): Fault | 
 };
 
 /** Returns a pseudo-random sequence of decisions for a seed (mulberry32). */
-const decisions = (seed: number): Leaves => {
+const decisions = (seed: number): Survives => {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -75,9 +75,9 @@ export const inspectStates = async (
     const isChosen = index >= first && index < first + count && (index - first) % step === 0;
     if (!isChosen && index < operations.length - 1) continue;
     const acknowledged = folder.read('acknowledged').split('\n').slice(0, -1).map(Number);
-    for (const leaves of [() => false, () => true, decisions(index)]) {
+    for (const survives of [() => false, () => true, decisions(index)]) {
       const state = await mkdtemp(join(root, 'state-'));
-      for (const [name, content] of folder.cutPower(leaves)) {
+      for (const [name, content] of folder.cutPower(survives)) {
         await writeFile(join(state, name), content);
       }
       const fault = faultIn(join(state, 'plants.db'), acknowledged);
