@@ -90,6 +90,15 @@ describe.each(
     expect(read('package.json')).not.toMatch(/@plantstore\/source|workspace:/);
   });
 
+  it('names the author and the repository', () => {
+    expect(JSON.parse(read('package.json'))).toMatchObject({
+      author: expect.any(String) as unknown,
+      homepage: expect.any(String) as unknown,
+      bugs: expect.any(String) as unknown,
+      repository: { type: 'git', directory: `packages/${name}` },
+    });
+  });
+
   it('has no problems according to publint', async () => {
     const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
