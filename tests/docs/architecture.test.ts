@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const server = 'packages/server/src';
+
+const importPattern = /^(?:import|export)\b[^;']*'([^']+)';|\bimport\('([^']+)'\)/gm;
+
+const files = globSync('packages/*/src/**/*.ts', {
+  cwd: root,
+  exclude: ['**/*.{test,test-d}.ts', '**/test-support/**'],
+});
+
+/** The files that a file imports, and the packages of the workspace. */
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(importPattern)].flatMap(
+    ([, written = '', loaded = written]) => {
+      if (loaded.startsWith('.')) return join(dirname(file), loaded);
+      return /^@plantstore\/\w+/.exec(loaded)?.[0].replace('@plantstore', 'packages') ?? [];
+    },
+  );
+
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+/** Whether a file leads to a folder of the server: it assembles what the folders have. */
+const isAssembly = (file: string): boolean =>
+  (imports.get(file) ?? []).some(
+    (imported) =>
+      imported.startsWith(`${server}/`) && (dirname(imported) !== server || isAssembly(imported)),
+  );
+
+/** The box of a file of the server in the drawing: its folder, or a part of those in no folder. */
+const boxOf = (file: string): string => {
+  const [folder = ''] = relative(server, file).split('/');
+  if (!folder.endsWith('.ts')) return folder;
+  return isAssembly(file) ? 'assembly' : 'shared';
+};
+
+const packageOf = (file: string): string => file.split('/')[1] ?? '';
+
+const edges = files.flatMap((file) =>
+  importsOf(file).flatMap((imported) => {
+    const isInServer = file.startsWith(`${server}/`) && imported.startsWith(`${server}/`);
+    const [from, to] = isInServer
+      ? [boxOf(file), boxOf(imported)]
+      : [packageOf(file), packageOf(imported)];
+    return from === to ? [] : `${from} --> ${to}`;
+  }),
+);
+
+it('draws every import between packages and between folders of the server, and no other', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const [, drawing = ''] = /^```mermaid\n(.*?)^```$/ms.exec(page) ?? [];
+  expect((drawing.match(/\w+ --> \w+/g) ?? []).toSorted()).toEqual([...new Set(edges)].toSorted());
+});
