@@ -1,6 +1,6 @@
-// `pnpm bench`: measures everything and writes results.json. `--parts start,client` measures only those parts,
-// `--only sqlite` only the servers with that in their names, and both write only where `--json` says.
-// `pnpm bench --report` measures nothing: it writes the pages and the plots from results.json.
+// `pnpm bench` runs all parts and writes results.json. `--parts start,client` runs only these parts, and
+// `--only sqlite` only servers with this text in their names; both write results only with `--json FILE`.
+// `pnpm bench --report` writes the pages and plots from results.json without measuring.
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 const notify = (text: string) => process.stderr.write(`${text}\n`);
 
 const load = { connections: 64, seconds: Number(values.seconds), warmUpSeconds: 1.5 };
-const rounds = (usual: number): number => Number(values.rounds ?? usual);
+const rounds = (defaultRounds: number): number => Number(values.rounds ?? defaultRounds);
 
 const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = {
   servers: async () => compareServers(load, rounds(3), values.only, notify),
@@ -38,7 +38,7 @@ const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = 
   growth: async () => measureGrowth(load, Number(values.plants), rounds(5)),
 };
 
-const machineInWords = async (): Promise<string> => {
+const describeMachine = async (): Promise<string> => {
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const tmpfs = 0x01_02_19_94;
   return [
@@ -51,13 +51,13 @@ const machineInWords = async (): Promise<string> => {
 const partsIn = (text: string): readonly (keyof Parts)[] =>
   text.split(',').map((name) => {
     if (name in measure) return name as keyof Parts;
-    throw new Error(`there is no part "${name}": ${Object.keys(measure).join(', ')}`);
+    throw new Error(`unknown part "${name}". Choose from: ${Object.keys(measure).join(', ')}`);
   });
 
-const usualJson = join(import.meta.dirname, 'results.json');
+const defaultJson = join(import.meta.dirname, 'results.json');
 
 const measureParts = async (names: readonly (keyof Parts)[]): Promise<void> => {
-  const machine = await machineInWords();
+  const machine = await describeMachine();
   const began = performance.now();
   console.log(machine);
   const parts: Partial<Parts> = {};
@@ -68,8 +68,8 @@ const measureParts = async (names: readonly (keyof Parts)[]): Promise<void> => {
       console.log(await formatMarkdown(asMarkdown(table)));
   }
   const seconds = Math.round((performance.now() - began) / 1_000);
-  const isWhole = names.length === Object.keys(measure).length;
-  const json = values.json ?? (isWhole ? usualJson : undefined);
+  const isComplete = names.length === Object.keys(measure).length;
+  const json = values.json ?? (isComplete ? defaultJson : undefined);
   if (json === undefined) return;
   const results = { date: new Date().toISOString(), seconds, machine, ...parts };
   await writeFile(json, `${JSON.stringify(results, undefined, 2)}\n`);
@@ -77,7 +77,7 @@ const measureParts = async (names: readonly (keyof Parts)[]): Promise<void> => {
 };
 
 if (values.report) {
-  const results = JSON.parse(await readFile(values.json ?? usualJson, 'utf8')) as Results;
+  const results = JSON.parse(await readFile(values.json ?? defaultJson, 'utf8')) as Results;
   for (const file of await writeReport(results)) notify(`written: ${file}`);
 } else {
   await measureParts(values.only === '' ? partsIn(values.parts) : ['servers']);

@@ -3,26 +3,26 @@ import { on } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What a process has used, its threads included. */
+/** CPU time and memory of a process, including its threads. */
 export type Usage = { readonly cpuUs: number; readonly residentMiB: number };
 
 /** A process that exchanges messages with this one. */
 export type Child = {
-  /** Returns its next message, in order. Rejects with how it ended if it ended before. */
+  /** Returns the next message. Rejects with the exit status if the process exited before. */
   readonly next: () => Promise<unknown>;
-  /** Returns what it has used so far. */
+  /** Returns the usage so far. */
   readonly usage: () => Promise<Usage>;
-  /** How it ended, with the end of its standard error. */
+  /** Resolves to the exit status and the end of standard error. */
   readonly ended: Promise<string>;
   readonly stop: () => Promise<void>;
 };
 
 /** Options of {@link startChild}. */
 export type ChildOptions = {
-  /** The core that it runs on. Default: any. */
+  /** CPU core of the process. Default: any. */
   readonly core?: 0 | 1 | 'any' | undefined;
   readonly env?: Readonly<Record<string, string>>;
-  /** Path of Bun, for a program that runs on it. Default: this Node runs it. */
+  /** Path of Bun, for a program that runs on Bun. Default: the program runs on this Node. */
   readonly bun?: string;
   /** File for its standard output. Default: none. */
   readonly stdout?: string;
@@ -59,11 +59,11 @@ export const startChild = (
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(`${program} did not start: ${message}`));
     child.once('close', (status, signal) => {
-      const how = `${program} ended with ${signal ?? `exit status ${status}`}`;
-      resolve(errorOutput === '' ? how : `${how}: ${errorOutput.trim()}`);
+      const exit = `${program} exited with ${signal ?? `exit status ${status}`}`;
+      resolve(errorOutput === '' ? exit : `${exit}: ${errorOutput.trim()}`);
     });
   });
-  // The channel closes after its last message was read.
+  // The channel closes after the last message was read.
   const messages = on(child, 'message', { close: ['disconnect'] });
   const next = async (): Promise<unknown> => {
     const result = (await messages.next()) as IteratorResult<readonly unknown[], undefined>;
@@ -78,7 +78,7 @@ export const startChild = (
     },
     ended,
     async stop() {
-      // At once: nothing that a contender leaves is needed.
+      // No graceful close, because the data of a contender is discarded.
       child.kill('SIGKILL');
       await ended;
     },

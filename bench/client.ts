@@ -1,4 +1,4 @@
-// A call of the client beside the same call by bare fetch and by other clients, on one loopback server.
+// Compares a call of the client with the same call of plain fetch and other clients, on one loopback server.
 import { join } from 'node:path';
 import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { sum } from 'simple-statistics';
@@ -24,7 +24,7 @@ type Modules = {
 const importPeer = async (file: string): Promise<Modules> =>
   (await import(join(peersFolder, file))) as Modules;
 
-const respondAtOnce = async (): Promise<Response> =>
+const respondImmediately = async (): Promise<Response> =>
   new Response('{"name":"Monstera","tag":"climber"}', {
     headers: { 'Content-Type': 'application/json' },
   });
@@ -32,12 +32,12 @@ const respondAtOnce = async (): Promise<Response> =>
 const settings = [
   { section: 'one call after the other', atATime: 1 },
   { section: '16 calls at a time', atATime: 16 },
-  { section: 'a fetch that responds at once', atATime: 1, fetch: respondAtOnce },
+  { section: 'a fetch that responds at once', atATime: 1, fetch: respondImmediately },
 ];
 
 const calls = 512;
 
-/** Makes a block of calls. The figures are for each call. */
+/** Runs a block of calls. The figures are per call. */
 const measureCalls = async (call: Call, atATime: number): Promise<Figures> => {
   const callMany = async () => {
     for (let id = 1; id <= calls / atATime; id += 1)
@@ -61,7 +61,7 @@ const measureCalls = async (call: Call, atATime: number): Promise<Figures> => {
   return { wallUs, cpuUs: (user + system) / calls, allocatedBytes };
 };
 
-/** Measures every client in every setting, and its weight in a bundle. */
+/** Measures every client with every setting, and its size in a bundle. */
 export const compareClients = async (rounds: number): Promise<Parts['client']> => {
   await installPeers();
   const { createClients } = await importPeer('clients.mjs');

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Program, Server } from './server.ts';
 import { token } from './token.ts';
 
-/** The program as it is built, which is what users start. */
+/** The built program, which users run. */
 const bin = join(import.meta.dirname, '../packages/server/dist/bin.js');
 
-/** Folder of the peers, whose packages are installed by the benchmark alone. */
+/** Folder of the peers. Only the benchmark installs their packages. */
 export const peersFolder = join(import.meta.dirname, 'peers');
 
 /** Creates stores. */
@@ -47,7 +47,7 @@ export const hostOn = (file: string): Server => ({
   program: (port) => host(port, `sqlite:${file}`, `${file}.log`),
 });
 
-/** This project, as it is built. */
+/** The build of this project. */
 const ours = ({ newFile, newDatabase }: Stores): readonly Server[] => {
   const server = (
     store: Store,
@@ -57,7 +57,7 @@ const ours = ({ newFile, newDatabase }: Stores): readonly Server[] => {
   ): Server => ({ ...store, name: `ours, ${name}`, group: 'ours', program, ...more });
   const onNewFile = () => listener(newFile());
   return [
-    server(inMemory, 'keeping nothing', () => listener('nothing'), { forgets: true }),
+    server(inMemory, 'keeping nothing', () => listener('nothing'), { storesNothing: true }),
     server(inMemory, 'in memory', () => listener('memory')),
     server(inMemory, 'in memory, whole host, logging', (port) => host(port, 'memory:', newFile())),
     server(onSqlite, 'sqlite, sequential ids', onNewFile, { ids: 'sequential' }),
@@ -79,7 +79,7 @@ const elysia: Framework = {
   bun: join(peersFolder, 'node_modules/.bin/bun'),
 };
 
-/** The same job with other frameworks and drivers. */
+/** The same operation with other frameworks and drivers. */
 const peers = ({ newFile, newDatabase }: Stores): readonly Server[] => {
   const peer = (
     store: Store,

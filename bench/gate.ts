@@ -1,5 +1,5 @@
-// `pnpm bench:gate`: fails where a request takes much more CPU time than it did. The ratio to a baseline in the
-// same run holds on a busy machine. Throughput does not.
+// `pnpm bench:gate` fails when the CPU time per request exceeds a limit. The limit is a ratio to a baseline in the
+// same run, which is reproducible on a busy machine. Throughput is not.
 import { join } from 'node:path';
 import { allServers, baseline } from './contenders.ts';
 import { withFolder } from './folder.ts';
@@ -7,7 +7,7 @@ import { runRounds } from './rounds.ts';
 import { underLoad } from './servers.ts';
 
 /**
- * The most CPU time per request, as a multiple of the baseline's, in the best of the rounds. Medians are 1.1 to
+ * Maximum CPU time per request, as a multiple of the baseline's, in the best of the rounds. Medians are 1.1 to
  * 1.2 and 1.6 to 1.8 on a quiet machine, 1.4 and 2.0 on a busy one. The rest is margin.
  */
 const limits: Readonly<Record<string, number>> = {
@@ -31,7 +31,7 @@ await withFolder(async (folder) => {
     const ratio = rows.find((row) => row.name === name)?.ratios['cpuUs']?.least ?? Number.NaN;
     const isWithin = ratio <= limit;
     if (!isWithin) process.exitCode = 1;
-    const verdict = isWithin ? 'good' : 'too much';
+    const verdict = isWithin ? 'ok' : 'too high';
     console.log(`${verdict}: ${name}: ×${ratio.toFixed(2)} CPU per request (at most ${limit})`);
   }
 });

@@ -1,4 +1,4 @@
-// What a create costs as the plants in a SQLite file become many, with random ids, which no cache helps.
+// Measures creates in SQLite files with increasing numbers of plants and random ids, for which caches have little effect.
 import { randomFillSync } from 'node:crypto';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { measureStart } from './start.ts';
 const small = 10_000;
 const sizes = [100_000, 1_000_000, 5_000_000];
 
-/** Creates plants in a file, as many at a time as may wait in a store. */
+/** Creates plants in a file, with as many concurrent creates as a repository permits. */
 const fill = async (path: string, plants: number): Promise<void> => {
   const opened = await openSqliteRepository({ path });
   if (opened.isErr()) throw new Error(opened.error.message);
@@ -31,7 +31,7 @@ const fill = async (path: string, plants: number): Promise<void> => {
   await repository.close();
 };
 
-/** Returns a contender with a file of so many plants, of which every measurement gets a copy. */
+/** Returns a contender with a file of this number of plants. Each measurement uses a copy. */
 const contenderOf = async (folder: string, plants: number, load: Load): Promise<Contender> => {
   const filled = join(folder, `${plants}.db`);
   await fill(filled, plants);
@@ -39,9 +39,9 @@ const contenderOf = async (folder: string, plants: number, load: Load): Promise<
   return {
     name: String(plants),
     measure: async () =>
-      withFolder(async (own) => {
-        const host = hostOn(join(own, 'plants.db'));
-        await copyFile(filled, join(own, 'plants.db'));
+      withFolder(async (copyFolder) => {
+        const host = hostOn(join(copyFolder, 'plants.db'));
+        await copyFile(filled, join(copyFolder, 'plants.db'));
         const start = await measureStart(host);
         const figures = await measureServer(host, load);
         return { ...figures, ...start, bytesPerPlant: size / plants };
@@ -57,7 +57,7 @@ export const measureGrowth = async (load: Load, most: number, rounds: number): P
     for (const plants of sizes.filter((size) => size <= most)) {
       const big = await contenderOf(folder, plants, load);
       const measured = await runRounds(baseline, [big], { rounds });
-      // The baseline's row is needed once.
+      // Only the first result needs the row of the baseline.
       rows.push(...(rows.length === 0 ? measured : measured.slice(1)));
     }
     return { rounds, baseline: baseline.name, rows };

@@ -1,5 +1,5 @@
-// The load: unique plants over keep-alive connections, each of which waits for the response before its next
-// request. Raw sockets, because a client library would be the bottleneck.
+// The load generator: sends unique plants over keep-alive connections. Each connection waits for the response before
+// its next request. Raw sockets, because a client library would be the bottleneck.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantileSorted } from 'simple-statistics';
@@ -8,18 +8,18 @@ import { token } from './token.ts';
 /** The load on a server. */
 export type Load = {
   readonly connections: number;
-  /** Time before anything is counted. Up to three times as long for servers that warm up slowly. */
+  /** Duration of the warm-up, which is not counted. Up to three times as long for servers that warm up slowly. */
   readonly warmUpSeconds: number;
   readonly seconds: number;
 };
 
-/** The load, and the server that it is put on. */
+/** The load, and the server under load. */
 export type LoadOptions = Load & {
   readonly port: number;
   readonly ids: 'sequential' | 'random';
 };
 
-/** The result, for the seconds that count. */
+/** Result of the counted seconds. */
 export type LoadResult = {
   readonly responses: number;
   readonly perSecond: number;
@@ -27,19 +27,19 @@ export type LoadResult = {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** The share of a core that this process used. Near 1, the load was the bottleneck. */
+  /** CPU time of this process per second. Near 1, the load generator was the bottleneck. */
   readonly loadCores: number;
 };
 
-/** Responses after which a server's code has been compiled as far as it will be. */
+/** Number of responses after which the code of a server is optimized. */
 const warmResponses = 10_000;
 
 /** Time after which a request without a response fails, in milliseconds. */
-const maxSilenceMs = 10_000;
+const responseTimeoutMs = 10_000;
 
-const goodHead = /^HTTP\/1\.1 200 [^]*\r\nContent-Length: (\d+)\r\n/i;
+const expectedHead = /^HTTP\/1\.1 200 [^]*\r\nContent-Length: (\d+)\r\n/i;
 
-const putLoad = async (options: LoadOptions): Promise<LoadResult> => {
+const runLoad = async (options: LoadOptions): Promise<LoadResult> => {
   const head = `POST /plants HTTP/1.1\r\nHost: 127.0.0.1:${options.port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
   const latencies: number[] = [];
   const state = { phase: 'warm-up' as 'warm-up' | 'counting' | 'over', responses: 0, lastId: 0 };
@@ -71,7 +71,7 @@ const putLoad = async (options: LoadOptions): Promise<LoadResult> => {
         response += text;
         const bodyAt = response.indexOf('\r\n\r\n') + 4;
         if (bodyAt < 4) return;
-        const length = goodHead.exec(response.slice(0, bodyAt - 2))?.[1];
+        const length = expectedHead.exec(response.slice(0, bodyAt - 2))?.[1];
         if (length === undefined) {
           reject(new Error(`a response was not 200 with a Content-Length: ${response}`));
           return;
@@ -82,7 +82,9 @@ const putLoad = async (options: LoadOptions): Promise<LoadResult> => {
         response = '';
         send();
       });
-      socket.setTimeout(maxSilenceMs, () => reject(new Error('a response did not come')));
+      socket.setTimeout(responseTimeoutMs, () =>
+        reject(new Error(`no response within ${responseTimeoutMs} ms`)),
+      );
       socket.on('error', reject);
       socket.on('close', () => reject(new Error('the server closed a connection')));
     });
@@ -114,13 +116,13 @@ const putLoad = async (options: LoadOptions): Promise<LoadResult> => {
 };
 
 try {
-  const result = await putLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOptions);
-  // Without a parent, a person started it.
+  const result = await runLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOptions);
+  // Without a parent process, it was started from a shell.
   if (process.send === undefined) console.log(result);
   process.send?.(result);
   process.disconnect?.();
 } catch (error) {
-  // Without the stack, which has nothing to do with the server.
+  // Without the stack, which is unrelated to the server.
   process.stderr.write(error instanceof Error ? error.message : String(error), () => {
     process.exit(1);
   });

@@ -14,7 +14,7 @@ import { token } from './token.ts';
 
 const load = { connections: 4, seconds: 0.3, warmUpSeconds: 0 };
 
-/** Serves until the test is over, and puts the load on it. */
+/** Starts a server for the test, and a load generator for it. */
 const putLoadOn = async (listener: RequestListener) => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ const putLoadOn = async (listener: RequestListener) => {
   return generator;
 };
 
-/** A server, or another program, of some lines. */
+/** Creates a server, or another program, from its source. */
 const serverOf = async (source: string): Promise<Server> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
@@ -40,7 +40,7 @@ const serverOf = async (source: string): Promise<Server> => {
   return { name: 'broken', ids: 'random', program: () => ({ file }) };
 };
 
-it('the load sends unique plants with a token and counts their responses', async () => {
+it('the load generator sends unique plants with a token and counts their responses', async () => {
   const received: { readonly id: number; readonly authorization: string | undefined }[] = [];
   const generator = await putLoadOn(async (request, response) => {
     const { id } = (await json(request)) as { readonly id: number };
@@ -65,7 +65,7 @@ it.each([
   [400, { 'Content-Length': 2 }],
   [202, { 'Content-Length': 2 }],
   [200, { 'Transfer-Encoding': 'chunked' }],
-])('the load fails on a response of %i with %j', async (status, headers) => {
+])('the load generator fails on a response of %i with %j', async (status, headers) => {
   let count = 0;
   const generator = await putLoadOn((request, response) => {
     count += 1;
@@ -81,7 +81,7 @@ it.each([
   );
 });
 
-it('returns the messages of a process that has ended, in order, and then how it ended', async () => {
+it('returns the messages of an exited process in order, and then rejects with its exit status', async () => {
   const { program } = await serverOf(
     `for (const word of 'abc') process.send(word); process.stderr.write('no more'); process.exitCode = 2;`,
   );
@@ -100,14 +100,17 @@ it.each([
   [
     'under load',
     `import { createServer } from 'node:http';
-     createServer(() => { throw new Error('too tired'); }).listen(Number(process.env.PORT), '127.0.0.1');`,
-    /^broken: [^]*exit status 1: [^]*too tired/,
+     createServer(() => { throw new Error('simulated error'); }).listen(Number(process.env.PORT), '127.0.0.1');`,
+    /^broken: [^]*exit status 1: [^]*simulated error/,
   ],
-])('reports a server that ends %s with its name, status and output', async (_, source, message) => {
-  await expect(measureServer(await serverOf(source), load)).rejects.toThrow(message);
-});
+])(
+  'reports a server that exits %s with its name, status and output',
+  async (_, source, message) => {
+    await expect(measureServer(await serverOf(source), load)).rejects.toThrow(message);
+  },
+);
 
-it('refuses a server that does another job', async () => {
+it('rejects a server that does not implement the operation', async () => {
   await expect(check(baseline)).rejects.toThrow(
     /^bare node:http: .*the response to another plant with its id was 200.*without a token was 200/,
   );

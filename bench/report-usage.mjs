@@ -1,4 +1,4 @@
-// Loaded into every measured process before its own code: replies with what the process has used so far.
+// Preloaded into every measured process: replies with its CPU time and memory.
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send({ cpuUs: user + system, residentMiB: process.memoryUsage.rss() / 2 ** 20 });

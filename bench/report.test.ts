@@ -15,13 +15,13 @@ const withServers = (servers: Partial<Results['servers']>): Results => ({
   servers: { ...measured.servers, ...servers },
 });
 
-it.each(pages)('%s has what `pnpm bench --report` writes from results.json', async (file) => {
+it.each(pages)('%s is what `pnpm bench --report` writes from results.json', async (file) => {
   const page = await read(file);
   expect(page, 'run pnpm bench --report').toBe(await withResults(page, measured));
   expect(page).not.toMatch(/NaN|Infinity|\[object/);
 });
 
-it('docs/benchmarks.md has every server', async () => {
+it('docs/benchmarks.md contains every server', async () => {
   const page = await read('docs/benchmarks.md');
   for (const { name } of measured.servers.rows) expect(page).toContain(`| ${name} `);
 });
@@ -31,7 +31,7 @@ it.each(Object.entries(plotsOf(measured)))('%s is drawn from results.json', asyn
   expect(svg.startsWith(stampOf(plot)), 'run pnpm bench --report').toBe(true);
 });
 
-it('docs/benchmarks.md names a server that was left out, with the first line of why', async () => {
+it('docs/benchmarks.md names a server that was left out, with the first line of the reason', async () => {
   const rows = measured.servers.rows.slice(0, -1);
   const name = measured.servers.rows.at(-1)?.name ?? '';
   const results = withServers({ rows, leftOut: [`${name}: it ended: status 3\nat some line`] });
@@ -41,7 +41,7 @@ it('docs/benchmarks.md names a server that was left out, with the first line of 
   expect(page).not.toContain('at some line');
 });
 
-it('rejects a page with an unknown generated part, and keeps what stands around the known ones', async () => {
+it('rejects a page with an unknown generated part, and changes only generated parts', async () => {
   const block = (name: string) =>
     `# One\n\n<!-- bench: ${name} -->\n<!-- end of bench -->\n\nTwo\n`;
   await expect(withResults(block('nothing'), measured)).rejects.toThrow('"nothing"');

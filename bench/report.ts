@@ -1,4 +1,4 @@
-// The generated parts of the pages: what stands between `<!-- bench: name -->` and `<!-- end of bench -->`.
+// Generates the parts of pages between `<!-- bench: name -->` and `<!-- end of bench -->`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -14,7 +14,7 @@ export const pages = ['README.md', 'docs/benchmarks.md'];
 const leftOut = ({ leftOut: failures }: Parts['servers']): string =>
   failures.length === 0
     ? ''
-    : // What a process wrote before it ended may be long.
+    : // The output of a failed process can be long.
       `\n\nLeft out, because it failed:\n\n${failures
         .map((text) => `- ${(text.split('\n')[0] ?? '').slice(0, 200)}`)
         .join('\n')}`;
@@ -36,21 +36,21 @@ const blocks: Readonly<Record<string, (results: Results) => string>> = {
   growth: partOf('growth'),
 };
 
-/** Formats Markdown as this repository does. */
+/** Formats Markdown with the settings of this repository. */
 export const formatMarkdown = async (markdown: string): Promise<string> =>
   format(markdown, {
     ...(await resolveConfig(join(root, 'README.md'))),
     parser: 'markdown',
   });
 
-/** Writes the generated parts of a page anew. The rest stays as it is. */
+/** Replaces the generated parts of a page. */
 export const withResults = async (page: string, results: Results): Promise<string> =>
   formatMarkdown(
     page.replaceAll(
       /(<!-- bench: (\w+) -->)[^]*?(<!-- end of bench -->)/g,
       (_, begin: string, name: string, end: string) => {
         const block = blocks[name];
-        if (block === undefined) throw new Error(`there is no generated part "${name}"`);
+        if (block === undefined) throw new Error(`unknown generated part "${name}"`);
         return `${begin}\n\n${block(results)}\n\n${end}`;
       },
     ),

@@ -1,7 +1,7 @@
 /** A metric over all rounds. */
 export type Spread = { readonly median: number; readonly least: number; readonly most: number };
 
-/** The baseline, this project, or a peer that does the same job. */
+/** The baseline, this project, or a peer with the same operation. */
 export type Group = 'limit' | 'ours' | 'peer';
 
 /** One contender. Metrics that do not apply to it are absent. */
@@ -16,7 +16,7 @@ export type Row = {
   readonly ratios: Readonly<Record<string, Spread>>;
 };
 
-/** A part of the benchmark: contenders measured in turn with one baseline. */
+/** A part of the benchmark: contenders that are measured alternately with one baseline. */
 export type Part = {
   readonly rounds: number;
   /** The name of the row to which the ratios relate. */
@@ -24,7 +24,7 @@ export type Part = {
   readonly rows: readonly Row[];
 };
 
-/** The parts, each of which can be measured alone. */
+/** The parts of the benchmark. */
 export type Parts = {
   readonly servers: Part & {
     readonly connections: number;

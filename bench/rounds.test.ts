@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Contender, type Figures, runRounds } from './rounds.ts';
 
-/** A contender with a given result for each of its measurements. */
+/** Creates a contender that returns the given results, one per measurement. */
 const contenderOf = (name: string, results: readonly Figures[], log: string[] = []): Contender => {
   const left = [...results];
   return {
@@ -26,7 +26,7 @@ it('relates each contender to the mean of the baseline before and after it', asy
   expect(row?.ratios['perSecond']).toEqual({ median: 1, least: 0.5, most: 2 });
 });
 
-it('begins each round with another contender, and measures the baseline as often as asked', async () => {
+it('starts each round with the next contender, and measures the baseline between groups of contenders', async () => {
   const log: string[] = [];
   const [bare, ...others] = ['bare', 'a', 'b', 'c'].map((name) =>
     contenderOf(name, rates(1, 1, 1, 1, 1, 1), log),
@@ -46,7 +46,7 @@ it('does not count warm-up rounds', async () => {
   expect(row?.ratios['perSecond']?.median).toBe(2);
 });
 
-it('reports a contender that fails, leaves it out, and goes on with the others', async () => {
+it('reports a contender that fails, and continues without it', async () => {
   const log: string[] = [];
   const failures: unknown[] = [];
   const rows = await runRounds(

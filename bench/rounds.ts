@@ -4,7 +4,7 @@ import type { Row, Spread } from './results.ts';
 /** The result of one measurement, by metric. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Anything that is measured once in each round. */
+/** A measurement that runs once per round. */
 export type Contender = Pick<Row, 'name' | 'group' | 'section'> & {
   readonly measure: () => Promise<Figures>;
 };
@@ -12,11 +12,11 @@ export type Contender = Pick<Row, 'name' | 'group' | 'section'> & {
 /** Options of {@link runRounds}. */
 export type RoundOptions = {
   readonly rounds: number;
-  /** Rounds before those that count. Default: 0. */
+  /** Number of warm-up rounds, which are not counted. Default: 0. */
   readonly warmUps?: number;
-  /** Contenders between two measurements of the baseline. Default: all. */
+  /** Number of contenders between two measurements of the baseline. Default: all. */
   readonly betweenBaselines?: number;
-  /** Called when a contender fails, which ends its rounds. By default, the error is thrown. */
+  /** Called when a contender fails; its further rounds are skipped. Default: the error is thrown. */
   readonly onFailure?: (contender: Contender, error: unknown) => void;
 };
 
@@ -51,7 +51,7 @@ const rowOf = ({ name, group, section }: Contender, samples: readonly Sample[]):
 
 /**
  * Measures every contender in every round, between two measurements of the baseline, because the speed of
- * a machine drifts. Each round begins with another contender. Returns the baseline's row, then the others.
+ * a machine drifts. Each round starts with the next contender. Returns the baseline's row, then the others.
  */
 export const runRounds = async (
   baseline: Contender,

@@ -11,7 +11,7 @@ import { token } from './token.ts';
 
 /** A program that listens on a port. */
 export type Program = {
-  /** Absolute, or from this folder. */
+  /** Absolute path, or path relative to this folder. */
   readonly file: string;
   readonly args?: readonly string[];
 } & Pick<ChildOptions, 'env' | 'bun' | 'stdout'>;
@@ -21,10 +21,10 @@ export type Server = Pick<Row, 'name' | 'group' | 'section'> & {
   readonly ids: LoadOptions['ids'];
   /** Called for each start, which gets a new process and a new store. */
   readonly program: (port: number) => Program | Promise<Program>;
-  /** Default: the core that the load does not use. `any` where another thread or process has work. */
+  /** Default: the core that the load generator does not use. `any` for servers with several threads or processes. */
   readonly core?: ChildOptions['core'];
-  /** Whether it keeps nothing, and so cannot detect that an id already exists. */
-  readonly forgets?: boolean;
+  /** Whether the server stores nothing, and so cannot detect that an id already exists. */
+  readonly storesNothing?: boolean;
 };
 
 /** The text of an error. */
@@ -45,16 +45,16 @@ const accepts = async (port: number): Promise<boolean> => {
 const maxStartMs = 30_000;
 
 const untilListening = async ({ ended }: Child, port: number): Promise<void> => {
-  const isOver = ended.then(() => true);
+  const hasEnded = ended.then(() => true);
   const began = performance.now();
   while (!(await accepts(port))) {
-    if (await Promise.race([isOver, sleep(2, false)]))
-      throw new Error('it ended before it listened');
+    if (await Promise.race([hasEnded, sleep(2, false)]))
+      throw new Error('it exited before it listened');
     if (performance.now() - began > maxStartMs) throw new Error('it does not listen');
   }
 };
 
-/** Runs a task with a server. An error has the server's name, how it ended, and what it wrote. */
+/** Runs a task with a server. Errors contain the server's name, exit status and output. */
 export const withServer = async <T>(
   { name, program, core = 0 }: Server,
   task: (port: number, server: Child) => Promise<T>,
@@ -86,9 +86,9 @@ export const post = async (
     body: JSON.stringify(plant),
   });
 
-/** Puts a server under load once. Its CPU time is per request, its memory that at the end. */
+/** Measures a server under load: CPU time per request, and memory at the end. */
 export const measureServer = async (server: Server, load: Load): Promise<Figures> => {
-  // Writes what the last contender left, so that it does not slow the next.
+  // Flushes the writes of the previous contender, so that they do not slow down the next one.
   spawnSync('sync');
   return withServer(server, async (port, child) => {
     const options: LoadOptions = { ...load, port, ids: server.ids };

@@ -1,4 +1,4 @@
-// Every server under the same load, in rounds, as ratios to a bare server.
+// Measures every server under the same load, in rounds, as ratios to a bare server.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -45,13 +45,13 @@ const withStores = async <T>(task: (stores: Stores) => Promise<T>): Promise<T> =
     }
   });
 
-/** Turns a server into a contender. */
+/** Creates a contender from a server. */
 export const underLoad = (server: Server, load: Load): Contender => ({
   ...server,
   measure: async () => measureServer(server, load),
 });
 
-/** Measures every server that has `only` in its name and does the job. The others are left out. */
+/** Measures the servers with `only` in their names. Servers that fail the check are left out. */
 export const compareServers = async (
   load: Load,
   rounds: number,

@@ -1,4 +1,4 @@
-// From the command to the first response, and the memory at rest, beside a bare server.
+// Measures the time from the start to the first response, and the idle memory, in comparison with a bare server.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseline, hostOn } from './contenders.ts';
@@ -20,7 +20,7 @@ export const measureStart = async (server: Server): Promise<Figures> => {
   });
 };
 
-/** Starts the program on a new file and the bare server in turn. */
+/** Starts the program on a new file and the bare server alternately. */
 export const compareStarts = async (rounds: number): Promise<Part> => {
   const bare = { name: baseline.name, measure: async () => measureStart(baseline) };
   const host = {

@@ -1,7 +1,7 @@
 import { baseline as bareServer } from './contenders.ts';
 import type { Parts, Row, Spread } from './results.ts';
 
-/** Rows of cells. The first row has the heads. A row of one cell is the title of a section. */
+/** Rows of cells. The first row is the header. A row with one cell is the title of a section. */
 export type Table = readonly (readonly string[])[];
 
 type Cell = (row: Row) => string;
@@ -9,26 +9,26 @@ type Columns = readonly (readonly [head: string, cell: Cell])[];
 
 const integers = new Intl.NumberFormat('en');
 
-/** A number of things, with its thousands separated. */
+/** Formats an integer with thousands separators. */
 const many = (number: number): string => integers.format(Math.round(number));
 
 const orNone = (spread: Spread | undefined, write: (spread: Spread) => string): string =>
   spread === undefined ? '–' : write(spread);
 
-const inWords = ({ median, least, most }: Spread, digits: number): string =>
+const formatSpread = ({ median, least, most }: Spread, digits: number): string =>
   `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
 
 /** The ratio of a metric, as "×1.23 (1.20–1.31)". */
 const ratio =
   (metric: string): Cell =>
   ({ ratios }) =>
-    orNone(ratios[metric], (spread) => `×${inWords(spread, 2)}`);
+    orNone(ratios[metric], (spread) => `×${formatSpread(spread, 2)}`);
 
 /** The figure of a metric, as "123 (120–131)". */
 const spread =
   (metric: string): Cell =>
   ({ figures }) =>
-    orNone(figures[metric], (figure) => inWords(figure, 0));
+    orNone(figures[metric], (figure) => formatSpread(figure, 0));
 
 /** The median of a metric. */
 const median =
@@ -117,7 +117,7 @@ export const tablesOf = (part: keyof Parts, results: Parts): readonly Table[] =>
   return [table, [['in a bundle', 'bytes, minified and gzipped'], ...sizes]];
 };
 
-/** Markdown. */
+/** Formats a table as Markdown. */
 export const asMarkdown = ([heads = [], ...rows]: Table): string =>
   [
     heads,

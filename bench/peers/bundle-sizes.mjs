@@ -1,4 +1,4 @@
-// The weight of each client in an application for browsers, with all that it imports.
+// The size of each client in a browser bundle, with its dependencies.
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 

@@ -1,10 +1,10 @@
-// The same call by every client, with its defaults. Not compiled: the others are installed on demand.
+// The same call with every client and its defaults. Not type-checked, because the peers are installed on demand.
 import ky from 'ky';
 import { createFetch } from 'ofetch';
 import createOpenApiClient from 'openapi-fetch';
 import { createClient } from '../../packages/client/dist/index.js';
 
-/** Creates each client once. Its call creates a plant and returns the name in the response, or throws. */
+/** Creates the clients. Each is a function that creates a plant, and returns its name in the response or throws. */
 export const createClients = (baseUrl, token, fetch) => {
   const headers = { Authorization: `Bearer ${token}` };
   const post = async (plant, more) => {

@@ -3,19 +3,19 @@ import { bearer } from '@elysiajs/bearer';
 import { Elysia, t } from 'elysia';
 import { idTaken, openStore } from './store.mjs';
 
-// Both stores that it is measured on are synchronous, so the handler is too.
-const keep = await openStore(process.argv[2]);
+// The handler is synchronous, because both measured stores are.
+const store = await openStore(process.argv[2]);
 
 new Elysia()
   .use(bearer())
-  // Its own status for this is 422.
+  // The default status of Elysia is 422.
   .onError(({ code, error, status }) =>
     code === 'VALIDATION' ? status(400, { error: 1000, message: error.message }) : undefined,
   )
   .post(
     '/plants',
     ({ body, status }) => {
-      if (!keep(body)) return status(400, idTaken);
+      if (!store(body)) return status(400, idTaken);
       return { name: body.name, tag: body.tag };
     },
     {

@@ -1,11 +1,11 @@
-// Express 5 with zod. It has no bearer of its own; its guide shows how a middleware is written.
+// Express 5 with zod. Express has no bearer authentication, so this is a middleware as in its guide.
 import express from 'express';
 import { z } from 'zod';
 import { idTaken, openStore } from './store.mjs';
 
 const newPlant = z.object({ id: z.int(), name: z.string(), tag: z.string().optional() });
 
-const keep = await openStore(process.argv[2]);
+const store = await openStore(process.argv[2]);
 const app = express();
 
 app.use((request, response, next) => {
@@ -21,7 +21,7 @@ app.post('/plants', (request, response) => {
     return;
   }
   const { name, tag } = read.data;
-  if (keep(read.data)) response.json({ name, tag });
+  if (store(read.data)) response.json({ name, tag });
   else response.status(400).json(idTaken);
 });
 

@@ -1,4 +1,4 @@
-// Fastify with JSON Schema (ajv), for the answer too, as it recommends, and its own bearer plugin.
+// Fastify with JSON Schema (ajv), also for the response, as its documentation recommends, and its bearer plugin.
 import bearerAuth from '@fastify/bearer-auth';
 import Fastify from 'fastify';
 import { idTaken, openStore } from './store.mjs';
@@ -11,7 +11,7 @@ const newPlant = {
 };
 const plant = { type: 'object', properties: { name: text, tag: text } };
 
-const keep = await openStore(process.argv[2]);
+const store = await openStore(process.argv[2]);
 const app = Fastify();
 await app.register(bearerAuth, { keys: new Set([process.env.TOKEN]) });
 
@@ -19,7 +19,7 @@ app.post(
   '/plants',
   { schema: { body: newPlant, response: { 200: plant } } },
   async (request, reply) => {
-    if (!(await keep(request.body))) return reply.code(400).send(idTaken);
+    if (!(await store(request.body))) return reply.code(400).send(idTaken);
     return request.body;
   },
 );

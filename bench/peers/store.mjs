@@ -1,16 +1,16 @@
-// The stores of the peers. Ids are JavaScript numbers, as JSON.parse returns them: digits beyond 2^53
-// are lost, or rejected by the peers that validate with zod. Plantstore keeps them.
+// The stores of the peers. Ids are JavaScript numbers, as JSON.parse returns them: above 2^53
+// they lose digits, or the peers that validate with zod reject them. Plantstore stores them exactly.
 
 const openMemory = () => {
   const plants = new Map();
   return ({ id, name, tag }) => {
-    const kept = plants.get(id);
-    if (kept === undefined) plants.set(id, { name, tag });
-    return kept === undefined || (kept.name === name && kept.tag === tag);
+    const stored = plants.get(id);
+    if (stored === undefined) plants.set(id, { name, tag });
+    return stored === undefined || (stored.name === name && stored.tag === tag);
   };
 };
 
-// The three drivers share the methods that are used here. Each create is a transaction of its own.
+// The three drivers have these methods in common. Each create is a separate transaction.
 const openSqlite = (Database, path) => {
   const database = new Database(path);
   // In WAL mode, the default of better-sqlite3 is NORMAL, which can lose commits in a power cut.
@@ -20,25 +20,25 @@ const openSqlite = (Database, path) => {
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
-  const keep = ({ id, name, tag = null }) =>
+  const create = ({ id, name, tag = null }) =>
     // Without a row, get() returns undefined on Node and null on Bun.
     insert.run(id, name, tag).changes === 1 || Boolean(findSame.get(id, name, tag));
-  return { database, keep };
+  return { database, create };
 };
 
-// Group commit by hand: the creates of one turn of the event loop share a transaction.
+// Group commit: the creates of one iteration of the event loop share a transaction.
 const openGroupCommit = async (path) => {
   const { DatabaseSync } = await import('node:sqlite');
-  const { database, keep } = openSqlite(DatabaseSync, path);
+  const { database, create } = openSqlite(DatabaseSync, path);
   let group = [];
   const commit = () => {
     const creates = group;
     group = [];
     try {
       database.exec('BEGIN IMMEDIATE');
-      const kept = creates.map(({ plant }) => keep(plant));
+      const stored = creates.map(({ plant }) => create(plant));
       database.exec('COMMIT');
-      for (const [at, { resolve }] of creates.entries()) resolve(kept[at]);
+      for (const [at, { resolve }] of creates.entries()) resolve(stored[at]);
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
       for (const { reject } of creates) reject(error);
@@ -73,7 +73,7 @@ const openPostgres = async (connectionString) => {
 
 /**
  * Opens `memory`, a `postgres:` URL, `group-commit:` and a path, or a path (bun:sqlite on Bun,
- * better-sqlite3 on Node). Returns a function that creates a plant: false where another plant has its id.
+ * better-sqlite3 on Node). Returns a function that creates a plant: false when another plant has its id.
  */
 export const openStore = async (database) => {
   if (database === 'memory') return openMemory();
@@ -82,8 +82,8 @@ export const openStore = async (database) => {
   const { default: Database } = await import(
     process.versions.bun ? 'bun:sqlite' : 'better-sqlite3'
   );
-  return openSqlite(Database, database).keep;
+  return openSqlite(Database, database).create;
 };
 
-/** The response where another plant has the id; the other errors have each framework's own form. */
+/** Body of the response when another plant has the id. Other errors have the format of each framework. */
 export const idTaken = { error: 1401, message: 'another plant has this id' };

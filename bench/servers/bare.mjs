@@ -1,8 +1,8 @@
-// The baseline: a server without a store, a bearer or a check. It reads the body, parses it, and sends a constant.
+// The baseline: a server without a store, authentication or validation. It reads the body, parses it, and sends a constant.
 // Plain JavaScript, because its start is measured too.
 import { createServer } from 'node:http';
 
-const answer = '{"name":"Monstera","tag":"climber"}';
+const responseBody = '{"name":"Monstera","tag":"climber"}';
 
 const server = createServer((request, response) => {
   let body = '';
@@ -13,11 +13,11 @@ const server = createServer((request, response) => {
     JSON.parse(body);
     response.writeHead(200, {
       'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(answer),
+      'Content-Length': Buffer.byteLength(responseBody),
     });
-    response.end(answer);
+    response.end(responseBody);
   });
 });
-// Longer than any part of the benchmark, so that no connection ends in the middle of it.
+// Longer than any part of the benchmark, so that no connection is closed during it.
 server.keepAliveTimeout = 600_000;
 server.listen(Number(process.env.PORT), '127.0.0.1');

@@ -6,10 +6,10 @@ import { openSqliteRepository } from '@plantstore/sqlite';
 import { okAsync } from 'neverthrow';
 import { token } from '../token.ts';
 
-const keepsNothing: PlantRepository = { create: () => okAsync() };
+const storesNothing: PlantRepository = { create: () => okAsync() };
 
 const open = async (database: string): Promise<PlantRepository> => {
-  if (database === 'nothing') return keepsNothing;
+  if (database === 'nothing') return storesNothing;
   if (database === 'memory') return createMemoryRepository();
   const opened = database.startsWith('postgres:')
     ? await openPostgresRepository({ url: database })

@@ -1,4 +1,4 @@
-// Nest on its default platform (Express), with a guard for the bearer and its ValidationPipe
+// Nest on its default platform (Express), with a guard for the bearer token and its ValidationPipe
 // (class-validator). Its decorators need a compiler: `pnpm bench` builds this file.
 import 'reflect-metadata';
 import {
@@ -33,7 +33,7 @@ class NewPlant {
   tag?: string;
 }
 
-type Keep = (plant: NewPlant) => boolean | Promise<boolean>;
+type Store = (plant: NewPlant) => boolean | Promise<boolean>;
 
 @Injectable()
 class AuthGuard implements CanActivate {
@@ -48,19 +48,19 @@ class AuthGuard implements CanActivate {
 @Controller('plants')
 @UseGuards(AuthGuard)
 class PlantsController {
-  constructor(@Inject('KEEP') private readonly keep: Keep) {}
+  constructor(@Inject('STORE') private readonly store: Store) {}
 
   @Post()
   @HttpCode(200)
   async create(@Body() plant: NewPlant) {
-    if (!(await this.keep(plant))) throw new BadRequestException(idTaken);
+    if (!(await this.store(plant))) throw new BadRequestException(idTaken);
     return { name: plant.name, tag: plant.tag };
   }
 }
 
 @Module({
   controllers: [PlantsController],
-  providers: [{ provide: 'KEEP', useFactory: async () => openStore(process.argv[2]) }],
+  providers: [{ provide: 'STORE', useFactory: async () => openStore(process.argv[2]) }],
 })
 class AppModule {}
 
