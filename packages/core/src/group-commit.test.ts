@@ -284,7 +284,7 @@ describe('what is reported', () => {
     expect(reported).toEqual([]);
     gate.resolve();
     await Promise.all(first);
-    expect(reasonOf(await second)).toMatch('came to nothing');
+    expect(reasonOf(await second)).toMatch('did not complete');
     await nextTurn();
     expect(waiting()).toBe(0);
     expect(reported).toEqual([
