@@ -1,14 +1,8 @@
-import type { Server, ServerOptions } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { TLSSocket } from 'node:tls';
+import type { Server } from 'node:http';
 import type { RequestListenerOptions } from './create-request-listener.ts';
-import { type Limits, limitsOf } from './limits.ts';
-import type { Logger } from './logger.ts';
-import { createServer } from './node/builtin-http.ts';
-import { ignoredMessageOptions } from './node/ignored-messages.ts';
-import { createClientErrorListener, createConnectListener } from './node/refused-connection.ts';
-import { createRequestHandler, type RequestHandler } from './node/request-handler.ts';
-import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
+import type { Limits } from './limits.ts';
+import { createServerAndHandler } from './node/server-and-handler.ts';
+import type { TlsOptions } from './tls-options.ts';
 
 /**
  * The options of an HTTP server for plants.
@@ -23,95 +17,10 @@ export type HttpServerOptions = RequestListenerOptions &
     readonly tls?: TlsOptions;
   };
 
-/** Maximum size of the request line and header fields together, in bytes. */
-const maxHeaderBytes = 16_384;
-
-/** Maximum size that Node buffers of a body and of pending responses before it stops reading, in bytes. */
-const maxBufferedBytes = 16_384;
-
-/** Interval at which timeouts are checked, in milliseconds. */
-const checkIntervalMs = 1_000;
-
-/** Logs, at most once a second, how many connections were closed because of `maxConnections`. */
-const warnOfDrops = (maxConnections: number, logger: Logger) => {
-  let dropped = 0;
-  return () => {
-    dropped += 1;
-    if (dropped > 1) return;
-    setTimeout(() => {
-      logger.warn({ dropped, maxConnections }, 'connections closed: too many are open');
-      dropped = 0;
-    }, 1_000).unref();
-  };
-};
-
-const createPlainServer = (
-  options: ServerOptions,
-  tls: TlsOptions | undefined,
-  handshakeTimeout: number,
-): Server => {
-  if (tls === undefined) return createServer(options);
-  const fault = tlsFaultOf(tls);
-  if (fault !== undefined) throw new TypeError(`tls.${fault.part} ${fault.why}`);
-  return createTlsServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
-};
-
-/** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */
-const logHandshakes = (server: Server, logger: Logger): void => {
-  // Before Node's own listener, which would emit 'clientError'.
-  server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-    socket.destroy();
-    logger.info({ code: error.code }, 'no TLS handshake');
-  });
-};
-
-/** The server of `createHttpServer`, and what serves its requests. */
-export const createServerAndHandler = (
-  options: HttpServerOptions,
-): { readonly server: Server; readonly handler: RequestHandler } => {
-  const limits = limitsOf(options);
-  const handler = createRequestHandler(options, limits, () => !server.listening);
-  const { logger } = handler.context;
-  const { headersTimeoutMs, requestTimeoutMs } = limits;
-  const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
-  const nodeOptions = {
-    ...ignoredMessageOptions(handler.connectionOf),
-    headersTimeout,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: checkIntervalMs,
-    maxHeaderSize: maxHeaderBytes,
-    highWaterMark: maxBufferedBytes,
-    // Node would answer a missing Host without a body.
-    requireHostHeader: false,
-  };
-  const server = createPlainServer(nodeOptions, options.tls, headersTimeout);
-  // Without it, a client that half-closes its connection would get no answer. The property is
-  // undocumented; Node keeps it for compatibility (nodejs/node#36819).
-  Object.assign(server, { httpAllowHalfOpen: true });
-  // Ends connections whose clients do not read. authenticate and the repository together take less time.
-  server.timeout = requestTimeoutMs + 2 * limits.handlerTimeoutMs;
-  server.maxConnections = limits.maxConnections;
-  logHandshakes(server, logger);
-  server.on('drop', warnOfDrops(limits.maxConnections, logger));
-  // Empty lines reset Node's keep-alive timeout, although they are not requests.
-  const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
-  server.on('listening', () => {
-    const check = setInterval(() => handler.endIdle(maxIdleMs), checkIntervalMs).unref();
-    server.once('close', () => clearInterval(check));
-  });
-  server.on('request', (request, response) => handler.serve(request, response, false));
-  server.on('checkContinue', (request, response) => handler.serve(request, response, true));
-  server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
-  server.on('clientError', createClientErrorListener(handler));
-  server.on('connect', createConnectListener(handler));
-  return { server, handler };
-};
-
 /**
- * A `node:http` server that answers every request with its row of the error table, those included
- * that Node would answer by itself: HTTP that cannot be parsed, timeouts, `Expect`, `CONNECT`.
- * With `tls` it is a `node:https` server. It does not listen yet. After `close()`, every answer says `Connection: close`.
+ * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet. Every
+ * error is answered by the error table, including those that Node answers by default: parse errors,
+ * timeouts, `Expect` and `CONNECT`. After `close()`, every answer has `Connection: close`.
  *
  * @throws TypeError for a wrong option
  * @example

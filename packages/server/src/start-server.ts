@@ -3,10 +3,11 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { createServerAndHandler, type HttpServerOptions } from './create-http-server.ts';
+import type { HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from './http/request-path.ts';
 import { longestTimerMs } from './limits.ts';
 import { type ListenAddress, listenOn } from './node/listen-on.ts';
+import { createServerAndHandler } from './node/server-and-handler.ts';
 import { trackConnections, type TrackedConnections } from './node/track-connections.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
