@@ -26,7 +26,7 @@ it('a host that stops on a full disk warns that its newest plants are only in th
     {
       level: 'warn',
       log: `${folder}/plants.db-wal`,
-      message: expect.stringContaining('copy both files') as unknown,
+      message: expect.stringContaining('copy it together with the database') as unknown,
     },
     { level: 'info', message: 'stopped' },
   ]);

@@ -38,11 +38,11 @@ describe('the health port of the real host', () => {
     const path = join(await newFolder(), 'plants.db');
     const { host, statusOf } = await startWithHealth(['--database', `sqlite:${path}`]);
     expect(await statusOf('/readyz')).toBe(200);
-    await rename(path, `${path}.away`);
+    await rename(path, `${path}.moved`);
     expect(await statusOf('/readyz')).toBe(503);
     expect(await statusOf('/livez')).toBe(200);
-    await untilLogged(host, (log) => log.includes('not ready: the store is away'));
-    await rename(`${path}.away`, path);
+    await untilLogged(host, (log) => log.includes('not ready: the store is unavailable'));
+    await rename(`${path}.moved`, path);
     while ((await statusOf('/readyz')) !== 200) await new Promise(setImmediate);
     expect(await post(host.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
     expect(host.stdout()).toContain('ready again');

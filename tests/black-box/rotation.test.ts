@@ -77,7 +77,7 @@ describe('SIGHUP', () => {
     await untilLogged(host, (log) => log.includes('"status":401'));
     expect(host.stdout()).toMatch(/"status":200.*"tokenName":"greenhouse"/);
     expect(host.stdout()).toMatch(
-      /"tokens of the file have ended and are refused".*"names":"shed"/,
+      /"tokens of the file have expired and are rejected".*"names":"shed"/,
     );
     await writeFile(path, 's3cr3t name=greenhouse until=2020-01-31\nan0ther name=shed\n');
     await hangUp(host, 'the tokens were reread');

@@ -118,7 +118,7 @@ const createMetrics = (
       gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
       gauge('plants_waiting', 'Plants that wait for the store', store.waiting);
       if (store.logSize !== undefined) {
-        gauge('sqlite_log_bytes', 'Size of the log beside the database file', store.logSize);
+        gauge('sqlite_log_bytes', "Size of SQLite's write-ahead log", store.logSize);
       }
       gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
         version: version(),

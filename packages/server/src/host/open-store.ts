@@ -9,15 +9,15 @@ import type { Logger } from '../logger.ts';
 import { isInstalled } from './is-installed.ts';
 import type { DatabaseSetting } from './setting-table.ts';
 
-/** Whether a store answers at the moment. */
+/** Whether a store is available now. */
 export type StoreState =
-  | { readonly kind: 'answers' }
-  | { readonly kind: 'away'; readonly reason: string; readonly cause?: unknown };
+  | { readonly kind: 'available' }
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly cause?: unknown };
 
-/** Asks a store whether it answers, and writes nothing. */
+/** Checks whether a store is available, without a write. */
 export type StoreCheck = () => Promise<StoreState>;
 
-/** A repository and how to give it up, or why there is none. */
+/** An open repository with its check and close, or why it could not be opened. */
 export type OpenedStore =
   | {
       readonly kind: 'opened';
@@ -25,13 +25,13 @@ export type OpenedStore =
       readonly check: StoreCheck;
       /** Number of creates without a result. */
       readonly waiting: () => number;
-      /** Size of a SQLite file's log, in bytes. */
+      /** Size of SQLite's write-ahead log, in bytes. */
       readonly logSize?: () => number;
       readonly close: () => Promise<void>;
     }
   | { readonly kind: 'cannot-open'; readonly message: string };
 
-/** What a store reports, if anything asks for it. */
+/** Optional callbacks for what a store reports. */
 export type Reports = Pick<SqliteOptions, 'onCommit'>;
 
 const opened = (
@@ -42,8 +42,8 @@ const opened = (
   repository,
   check: async () =>
     repository.check().match(
-      (): StoreState => ({ kind: 'answers' }),
-      ({ reason, cause }): StoreState => ({ kind: 'away', reason, cause }),
+      (): StoreState => ({ kind: 'available' }),
+      ({ reason, cause }): StoreState => ({ kind: 'unavailable', reason, cause }),
     ),
   waiting: repository.waiting,
   close,
@@ -75,10 +75,10 @@ const openPostgres = async (url: string, reports: Reports): Promise<OpenedStore>
 };
 
 const logLeftMessage =
-  'the newest plants are still in the log beside the database: copy both files; or end the programs that read it, or free space on the disk, start and stop again';
+  'the newest plants are still in the write-ahead log: copy it together with the database; or end the programs that read the database, free space on the disk, then start and stop the server';
 
 const heldLogMessage =
-  'another program keeps the log beside the database from being emptied: end its transaction, or the log grows with every plant';
+  'a transaction of another program blocks checkpoints: end it, or the write-ahead log grows with every plant';
 
 const openSqlite = async (path: string, log: Logger, reports: Reports): Promise<OpenedStore> =>
   openSqliteRepository({
@@ -107,7 +107,7 @@ export const openStore = async (
       return {
         kind: 'opened',
         repository: createMemoryRepository(),
-        check: async () => ({ kind: 'answers' }),
+        check: async () => ({ kind: 'available' }),
         waiting: () => 0,
         close: async () => {},
       };

@@ -3,70 +3,70 @@ import { silent } from '../logger.ts';
 import type { StoreState } from './open-store.ts';
 import { createReadiness } from './readiness.ts';
 
-const answers = { kind: 'answers' } as const;
-const away = { kind: 'away', reason: 'the file was removed' } as const;
+const available = { kind: 'available' } as const;
+const unavailable = { kind: 'unavailable', reason: 'the file was removed' } as const;
 
-/** A check that comes to what it is told, when it is told. */
+/** A check whose calls settle when the test resolves them. */
 const onDemand = () => {
-  const asked: ((state: StoreState) => void)[] = [];
+  const calls: ((state: StoreState) => void)[] = [];
   const check = async (): Promise<StoreState> =>
     new Promise((resolve) => {
-      asked.push(resolve);
+      calls.push(resolve);
     });
-  return { check, asked };
+  return { check, calls };
 };
 
 describe('readiness', () => {
-  it('begins with the start, ends with the stop, and is what the store says between', async () => {
-    let state: StoreState = answers;
+  it('is ready between start and stop while the store is available', async () => {
+    let state: StoreState = available;
     const { isReady, start, stop } = createReadiness(silent);
     expect(await isReady()).toBe(false);
     start(async () => state);
     expect(await isReady()).toBe(true);
-    state = away;
+    state = unavailable;
     expect(await isReady()).toBe(false);
-    state = answers;
+    state = available;
     expect(await isReady()).toBe(true);
     stop();
     expect(await isReady()).toBe(false);
   });
 
-  it('is one check for all who ask meanwhile, and another one after', async () => {
-    const { check, asked } = onDemand();
+  it('shares one check between concurrent calls, and starts another one afterwards', async () => {
+    const { check, calls } = onDemand();
     const { isReady, start } = createReadiness(silent);
     start(check);
-    const told = [isReady(), isReady(), isReady()];
-    expect(asked).toHaveLength(1);
-    asked[0]?.(answers);
-    expect(await Promise.all(told)).toEqual([true, true, true]);
+    const results = [isReady(), isReady(), isReady()];
+    expect(calls).toHaveLength(1);
+    calls[0]?.(available);
+    expect(await Promise.all(results)).toEqual([true, true, true]);
     const next = isReady();
-    asked[1]?.(away);
+    calls[1]?.(unavailable);
     expect(await next).toBe(false);
-    expect(asked).toHaveLength(2);
+    expect(calls).toHaveLength(2);
   });
 
-  it('is none once a stop came while the store was asked', async () => {
-    const { check, asked } = onDemand();
+  it('is not ready if stopped during a check', async () => {
+    const { check, calls } = onDemand();
     const { isReady, start, stop } = createReadiness(silent);
     start(check);
-    const told = isReady();
+    const result = isReady();
     stop();
-    asked[0]?.(answers);
-    expect(await told).toBe(false);
+    calls[0]?.(available);
+    expect(await result).toBe(false);
   });
 
-  it('is none where the store does not answer in a second, or its check is broken', async () => {
+  it('is not ready if the check takes more than a second or rejects', async () => {
     vi.useFakeTimers();
-    const { check, asked } = onDemand();
+    const { check, calls } = onDemand();
     const hanging = createReadiness(silent);
     hanging.start(check);
-    const told = [hanging.isReady(), hanging.isReady()];
+    const results = [hanging.isReady(), hanging.isReady()];
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(await Promise.all(told)).toEqual([false, false]);
-    // The one that hangs is not joined by others.
+    expect(await Promise.all(results)).toEqual([false, false]);
+    // A later call shares the check that still hangs.
     const later = hanging.isReady();
-    expect(asked).toHaveLength(1);
-    asked[0]?.(answers);
+    expect(calls).toHaveLength(1);
+    calls[0]?.(available);
     expect(await later).toBe(true);
     vi.useRealTimers();
 
@@ -77,23 +77,30 @@ describe('readiness', () => {
     expect(await broken.isReady()).toBe(false);
   });
 
-  it('is logged where it changes', async () => {
-    let state: StoreState = answers;
+  it('logs each change', async () => {
+    let state: StoreState = available;
     const logged: unknown[] = [];
     const log = (fields: unknown, message: string) => void logged.push([message, fields]);
     const { isReady, start } = createReadiness({ ...silent, info: log, warn: log });
     start(async () => state);
-    // What a driver hangs on an error may be a row or a password.
+    // A driver may attach a row or a password to its error.
     const cause = Object.assign(new Error('gone'), { detail: 's3cr3t' });
-    for (const next of [answers, away, away, answers, answers, { ...away, cause }]) {
+    for (const next of [
+      available,
+      unavailable,
+      unavailable,
+      available,
+      available,
+      { ...unavailable, cause },
+    ]) {
       state = next;
       await isReady();
     }
     expect(logged).toEqual([
-      ['not ready: the store is away', { reason: 'the file was removed' }],
-      ['ready again: the store answers', {}],
+      ['not ready: the store is unavailable', { reason: 'the file was removed' }],
+      ['ready again: the store is available', {}],
       [
-        'not ready: the store is away',
+        'not ready: the store is unavailable',
         {
           reason: 'the file was removed',
           cause: expect.stringMatching(/^Error: gone\n(?!.*s3cr3t)/s) as unknown,

@@ -6,21 +6,25 @@ import type { StoreCheck, StoreState } from './open-store.ts';
 /** Whether plants can be created here now. */
 export type Readiness = {
   readonly isReady: () => Promise<boolean>;
-  /** Requests are accepted from now on, as far as the store answers. */
+  /** Becomes ready whenever the check reports that the store is available. */
   readonly start: (check: StoreCheck) => void;
-  /** From now on it is not ready any more, whatever the store says. */
+  /** Stays not ready from now on. */
   readonly stop: () => void;
 };
 
-/** How long a store may take to answer, in milliseconds. */
-const checkDeadlineMs = 1_000;
+/** Timeout of a check, in milliseconds. */
+const checkTimeoutMs = 1_000;
 
-/** Checks that come while one is going on share it. */
-const shared = (check: StoreCheck): StoreCheck => {
+/** Calls during a check share its result. */
+const shareChecks = (check: StoreCheck): StoreCheck => {
   let current: Promise<StoreState> | undefined;
   return async () => {
     current ??= check()
-      .catch((cause: unknown): StoreState => ({ kind: 'away', reason: 'the check failed', cause }))
+      .catch((cause: unknown): StoreState => ({
+        kind: 'unavailable',
+        reason: 'the check failed',
+        cause,
+      }))
       .finally(() => {
         current = undefined;
       });
@@ -28,40 +32,40 @@ const shared = (check: StoreCheck): StoreCheck => {
   };
 };
 
-const late: StoreState = {
-  kind: 'away',
-  reason: `no answer in ${checkDeadlineMs} ms`,
+const timedOut: StoreState = {
+  kind: 'unavailable',
+  reason: `the check timed out after ${checkTimeoutMs} ms`,
 };
 
-/** Starts as not ready; what the store says is logged where it changes. */
+/** Creates a readiness that starts as not ready and logs each change of the store. */
 export const createReadiness = (log: Logger): Readiness => {
-  const timeouts = createTimeouts(checkDeadlineMs);
+  const timeouts = createTimeouts(checkTimeoutMs);
   let check: StoreCheck | undefined;
-  let last: StoreState['kind'] = 'answers';
+  let last: StoreState['kind'] = 'available';
 
-  const tell = (state: StoreState): void => {
+  const logChange = (state: StoreState): void => {
     if (state.kind === last) return;
     last = state.kind;
-    if (state.kind === 'answers') log.info({}, 'ready again: the store answers');
+    if (state.kind === 'available') log.info({}, 'ready again: the store is available');
     else {
       const { reason, cause } = state;
-      const told = cause === undefined ? {} : { cause: describeCause(cause) };
-      log.warn({ reason, ...told }, 'not ready: the store is away');
+      const described = cause === undefined ? {} : { cause: describeCause(cause) };
+      log.warn({ reason, ...described }, 'not ready: the store is unavailable');
     }
   };
 
   return {
     async isReady() {
-      const asked = check;
-      if (asked === undefined) return false;
-      const state = (await withTimeout(timeouts, asked())) ?? late;
-      // A stop may have come meanwhile.
+      const current = check;
+      if (current === undefined) return false;
+      const state = (await withTimeout(timeouts, current())) ?? timedOut;
+      // stop() may have been called during the check.
       if (check === undefined) return false;
-      tell(state);
-      return state.kind === 'answers';
+      logChange(state);
+      return state.kind === 'available';
     },
     start(next) {
-      check = shared(next);
+      check = shareChecks(next);
     },
     stop() {
       check = undefined;

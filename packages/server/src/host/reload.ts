@@ -1,7 +1,7 @@
 import type { TokenSet } from '../accept-tokens.ts';
 import type { Logger } from '../logger.ts';
 import type { RunningServer } from '../start-server.ts';
-import { warnOfEndedTokens } from './ended-tokens.ts';
+import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import type { Settings } from './settings.ts';
@@ -16,20 +16,20 @@ type ReloadOptions = {
 const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<void> => {
   if (settings.tokensFile === undefined) {
     const from = settings.tokens === undefined ? 'were generated' : 'are from PLANTSTORE_TOKENS';
-    log.info({}, `the tokens ${from} and stay: only a --tokens-file can be reread`);
+    log.info({}, `the tokens ${from} and stay in use: only a --tokens-file can be reread`);
     return;
   }
   const loaded = await loadTokens(settings);
   if (loaded.kind === 'cannot-load') {
     log.error(
       { reason: loaded.message },
-      'the tokens could not be reread; those before still count',
+      'the tokens could not be reread; the previous ones stay in use',
     );
     return;
   }
   tokens.replace(loaded.tokens);
   log.info({ tokens: loaded.tokens.length }, 'the tokens were reread');
-  warnOfEndedTokens(loaded.tokens, log);
+  warnOfExpiredTokens(loaded.tokens, log);
 };
 
 const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void> => {
@@ -42,12 +42,12 @@ const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void
   }
   log.error(
     { reason: renewed.message },
-    'the certificate could not be reread; the one before is still shown',
+    'the certificate could not be reread; the previous one stays in use',
   );
 };
 
 /**
- * Returns a function that rereads the files that the settings name, one call after another. A file
+ * Returns a function that rereads the files that the settings name. Calls run one after another. A file
  * that cannot be used changes nothing.
  */
 export const createReload = (options: ReloadOptions): (() => void) => {

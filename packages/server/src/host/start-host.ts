@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { createTokenSet } from '../accept-tokens.ts';
 import type { Logger } from '../logger.ts';
 import { type RunningServer, startServer } from '../start-server.ts';
-import { warnOfEndedTokens } from './ended-tokens.ts';
+import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { generateToken } from './generate-token.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
@@ -14,31 +14,31 @@ import { databaseName } from './setting-table.ts';
 import type { Settings } from './settings.ts';
 import type { Signals } from './signals.ts';
 
-/** What the program is started with. */
+/** Dependencies of the host. */
 export type HostParts = {
   readonly settings: Settings;
   readonly log: Logger;
-  /** Takes the generated token. */
+  /** Receives the generated token. */
   readonly stderr: Writable;
   readonly signals: Signals;
-  /** Where health is served, if it is. */
+  /** URL of the health server, if there is one. */
   readonly healthUrl: string | undefined;
   readonly metrics: Metrics | undefined;
 };
 
-/** The server accepts requests, and keeps plants in the store. */
+/** A server that accepts requests, and its store. */
 export type StartedHost = {
   readonly kind: 'started';
   readonly server: RunningServer;
   readonly store: OpenedStore & { readonly kind: 'opened' };
 };
 
-/** What keeps the program from running, for the operator. */
+/** Why the host could not start, as a message for the operator. */
 export type HostFailure = { readonly kind: 'failed'; readonly message: string };
 
 const failed = (message: string): HostFailure => ({ kind: 'failed', message });
 
-const announce = ({ settings, log, healthUrl }: HostParts, url: string): void => {
+const logStart = ({ settings, log, healthUrl }: HostParts, url: string): void => {
   const { host, tlsCert } = settings;
   const health = healthUrl === undefined ? {} : { health: healthUrl };
   const database = databaseName(settings.database);
@@ -46,11 +46,11 @@ const announce = ({ settings, log, healthUrl }: HostParts, url: string): void =>
   if (tlsCert !== undefined || isLoopback(host)) return;
   log.warn(
     { host },
-    'tokens can be read on their way: set --tls-cert and --tls-key, or put a proxy with TLS before this port',
+    'tokens are sent unencrypted: set --tls-cert and --tls-key, or put a proxy with TLS in front of this port',
   );
 };
 
-/** Starts everything but health; a failure is one line. */
+/** Starts everything except the health server. A failure is one line. */
 export const startHost = async (parts: HostParts): Promise<StartedHost | HostFailure> => {
   const { settings, log, stderr, signals, metrics } = parts;
   const tls = await loadTls(settings);
@@ -81,10 +81,10 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   }
   const { server } = started;
   metrics?.measure({ server, store, settings });
-  announce(parts, server.url);
+  logStart(parts, server.url);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
-  warnOfEndedTokens(loaded.tokens, log);
+  warnOfExpiredTokens(loaded.tokens, log);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return { kind: 'started', server, store };
 };
