@@ -57,7 +57,7 @@ describe('SIGHUP', () => {
     await rm(path);
     await hangUp(host, failure);
     expect(await statusWith(host, 's3cr3t')).toBe(200);
-    expect(host.stdout()).toContain('has no token: put in one a line');
+    expect(host.stdout()).toContain('has no token: write one per line');
     expect(host.stdout()).toContain('has no bearer token in line 2');
     expect(host.stdout()).toContain('does not exist');
     expect(host.stdout()).not.toMatch(/s3cr3t|an0ther/);
@@ -86,7 +86,7 @@ describe('SIGHUP', () => {
     await untilLogged(host, (log) => log.includes('"tokenName":"shed"'));
     await writeFile(path, 's3cr3t name=greenhouse until=2020-02-31\n');
     await hangUp(host, 'the tokens could not be reread');
-    expect(host.stdout()).toContain('has a wrong date in line 1');
+    expect(host.stdout()).toContain('has an invalid date in line 1');
     expect(host.stdout()).not.toMatch(/s3cr3t|an0ther/);
   });
 

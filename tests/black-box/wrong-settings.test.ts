@@ -97,12 +97,12 @@ describe('the host', () => {
     ],
     [
       'the tokens file does not exist',
-      /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens does not exist; name a file with one token a line$/,
+      /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens does not exist; name a file with one token per line$/,
       async (folder) => ['--tokens-file', join(folder, 'tokens')],
     ],
     [
       'the tokens file has no tokens',
-      /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens has no token: put in one a line$/,
+      /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens has no token: write one per line$/,
       async (folder) => {
         await writeFile(join(folder, 'tokens'), '# none\n');
         return ['--tokens-file', join(folder, 'tokens')];

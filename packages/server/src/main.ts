@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import { type Outside, run } from './host/run.ts';
+import { type HostProcess, run } from './host/run.ts';
 import { variableOf } from './host/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './host/settings.ts';
 import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
-export type MainOptions = Outside & {
+export type MainOptions = HostProcess & {
   /** The arguments of the command line. */
   readonly argv: readonly string[];
   /** The environment variables. Those with secrets are removed, because a crash dump contains the others. */
@@ -22,10 +22,10 @@ const secretVariables = [variableOf('tokens'), variableOf('database')];
  * command line begins with a command, it runs that and does not serve.
  *
  * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, was stopped by a second
- * signal or had an uncaught exception; 2 for wrong settings; of a command, see `runCommand`
+ * signal or had an uncaught exception; 2 for invalid settings; of a command, see `runCommand`
  */
-export const main = async ({ argv, env, stdin, ...outside }: MainOptions): Promise<number> => {
-  const { stdout, stderr } = outside;
+export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): Promise<number> => {
+  const { stdout, stderr } = hostProcess;
   // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});
   if (argv[0]?.startsWith('-') === false) {
@@ -50,10 +50,10 @@ export const main = async ({ argv, env, stdin, ...outside }: MainOptions): Promi
     case 'version':
       stdout.write(`${version()}\n`);
       return 0;
-    case 'wrong':
+    case 'invalid':
       stderr.write(invocation.faults.map((fault) => `plantstore-server: ${fault}\n`).join(''));
       return 2;
     case 'run':
-      return run(invocation, outside);
+      return run(invocation, hostProcess);
   }
 };

@@ -13,7 +13,7 @@ const format: Parser<FormatName> = {
   placeholder: 'ndjson|csv',
   parse(text) {
     const value = formatNames.find((name) => name === text);
-    return value === undefined ? { wanted: 'ndjson or csv' } : { value };
+    return value === undefined ? { expected: 'ndjson or csv' } : { value };
   },
 };
 
@@ -22,7 +22,7 @@ const id: Parser<bigint> = {
   parse(text) {
     const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
     return value === undefined || BigInt.asIntN(64, value) !== value
-      ? { wanted: 'a whole number from -9223372036854775808 to 9223372036854775807' }
+      ? { expected: 'a whole number from -9223372036854775808 to 9223372036854775807' }
       : { value };
   },
 };

@@ -41,13 +41,13 @@ Exit status: 0 done, 1 failed, 2 for a wrong command line${name === 'import' ? '
 `;
 
 const readDatabase = (
-  written: CommandLine['written'],
+  values: CommandLine['values'],
   env: Environment,
 ): Pick<CommandOptions, 'database'> | { readonly fault: string } => {
-  const text = written.get(databaseFlag) ?? env[variableOf('database')];
-  const source = written.has(databaseFlag) ? databaseFlag : variableOf('database');
+  const text = values.get(databaseFlag) ?? env[variableOf('database')];
+  const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
   const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
-  if ('wanted' in parsed) return { fault: `${source} must be ${parsed.wanted}` };
+  if ('expected' in parsed) return { fault: `${source} must be ${parsed.expected}` };
   const { value } = parsed;
   return value.kind === 'memory'
     ? { fault: `${source} must be a database that outlives the process, not memory:` }
@@ -57,19 +57,19 @@ const readDatabase = (
 const optionNames = Object.keys(optionTable) as OptionName[];
 
 /** The options of a command line; a wrong one has no value. */
-const readOptions = (written: CommandLine['written'], env: Environment) => {
+const readOptions = (values: CommandLine['values'], env: Environment) => {
   const faults: string[] = [];
   const options: Record<string, unknown> = {};
   for (const name of optionNames) {
     const { parser } = optionTable[name];
     const flag = optionFlagOf(name);
-    const text = written.get(flag);
+    const text = values.get(flag);
     const parsed = text === undefined ? { value: undefined } : parser?.parse(text);
     if (parser === undefined) options[name] = text !== undefined;
     else if (parsed !== undefined && 'value' in parsed) options[name] = parsed.value;
-    else faults.push(`${flag} must be ${parsed?.wanted}`);
+    else faults.push(`${flag} must be ${parsed?.expected}`);
   }
-  const database = readDatabase(written, env);
+  const database = readDatabase(values, env);
   if ('fault' in database) faults.push(database.fault);
   // Complete where there is no fault.
   return { faults, options: { ...options, ...database } as CommandOptions };
@@ -101,7 +101,7 @@ export const runCommand = async (
   if (command === undefined) return endWith('wrong', [unknownCommand(name)]);
 
   const { argument, options: names } = command;
-  const { written, words, faults } = readCommandLine(argv, {
+  const { values, positionals, faults } = readCommandLine(argv, {
     flags: [databaseFlag, ...flagsOf(names.filter((one) => optionTable[one].parser))],
     switches: {
       '--help': '-h',
@@ -111,13 +111,13 @@ export const runCommand = async (
     },
     maxArguments: argument === '' ? 0 : 1,
   });
-  if (written.has('--help')) {
+  if (values.has('--help')) {
     stdout.write(helpOf(name, command));
     return exitStatuses.done;
   }
-  const { faults: wrongOptions, options } = readOptions(written, env);
-  const [file] = words;
-  if (words.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
+  const { faults: wrongOptions, options } = readOptions(values, env);
+  const [file] = positionals;
+  if (positionals.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
     faults.push(`${name} needs ${argument}, the path of a file`);
   }
   const all = [...faults, ...wrongOptions];

@@ -1,8 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { nearestName } from './nearest-name.ts';
 
-/** What may be on a command line. */
-export type CommandLineForm = {
+/** Options and arguments that a command line may have. */
+export type CommandLineSyntax = {
   /** Options with a value, as `--max-body-bytes`. */
   readonly flags: readonly string[];
   /** Options without a value, and their short forms, as `-h`. */
@@ -11,11 +11,11 @@ export type CommandLineForm = {
   readonly maxArguments: number;
 };
 
-/** What is on a command line, and everything that is wrong with its form. */
+/** A parsed command line, and all its syntax errors. */
 export type CommandLine = {
-  /** Texts by flag; an empty one for an option without a value. */
-  readonly written: ReadonlyMap<string, string>;
-  readonly words: readonly string[];
+  /** Values by flag; empty for an option without a value. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly positionals: readonly string[];
   readonly faults: string[];
 };
 
@@ -24,10 +24,10 @@ const unknownOption = (name: string, flags: readonly string[]): string => {
   return `unknown option ${name}; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
 };
 
-/** Reads a command line without the program's name. */
+/** Parses a command line without the program's name. */
 export const readCommandLine = (
   argv: readonly string[],
-  { flags, switches, maxArguments }: CommandLineForm,
+  { flags, switches, maxArguments }: CommandLineSyntax,
 ): CommandLine => {
   const options: NonNullable<ParseArgsConfig['options']> = {};
   for (const flag of flags) options[flag.slice(2)] = { type: 'string' };
@@ -35,7 +35,7 @@ export const readCommandLine = (
     options[flag.slice(2)] = { type: 'boolean', ...(short && { short: short.slice(1) }) };
   }
   const all = [...flags, ...Object.keys(switches)];
-  // Not strict: that would throw at the first fault, and all are reported.
+  // Strict mode throws at the first fault; all of them are reported.
   const { tokens } = parseArgs({
     args: [...argv],
     options,
@@ -43,14 +43,14 @@ export const readCommandLine = (
     tokens: true,
     allowPositionals: true,
   });
-  const written = new Map<string, string>();
-  const words: string[] = [];
+  const values = new Map<string, string>();
+  const positionals: string[] = [];
   const faults = new Set<string>();
   let isAfterUnknown = false;
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      if (words.length < maxArguments && !isAfterUnknown) words.push(token.value);
-      // The value of an unknown option is part of the same fault, and may be a token.
+      if (positionals.length < maxArguments && !isAfterUnknown) positionals.push(token.value);
+      // The value of an unknown option may be a token, so it is not repeated.
       else if (!isAfterUnknown) faults.add(`unexpected argument "${token.value}"; see --help`);
     }
     if (token.kind !== 'option') continue;
@@ -59,11 +59,11 @@ export const readCommandLine = (
     const rawName = token.rawName === switches[long] ? long : token.rawName;
     isAfterUnknown = !all.includes(rawName);
     if (isAfterUnknown) faults.add(unknownOption(rawName, all));
-    else if (Object.hasOwn(switches, rawName)) written.set(rawName, '');
+    else if (Object.hasOwn(switches, rawName)) values.set(rawName, '');
     else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
       faults.add(`${rawName} needs a value`);
-    } else if (written.has(rawName)) faults.add(`${rawName} is given more than once`);
-    else written.set(rawName, value);
+    } else if (values.has(rawName)) faults.add(`${rawName} is given more than once`);
+    else values.set(rawName, value);
   }
-  return { written, words, faults: [...faults] };
+  return { values, positionals, faults: [...faults] };
 };

@@ -6,14 +6,14 @@ const tokenBytes = 24;
 
 const curlLine = (url: string, token: string): string =>
   [
-    // A self-signed certificate is unknown to curl.
+    // curl rejects a self-signed certificate without -k.
     `curl ${url.startsWith('https:') ? '-ik' : '-i'} '${url.replaceAll("'", '%27')}'`,
     `-H 'Authorization: Bearer ${token}'`,
     `-H 'Content-Type: application/json'`,
     `-d '{"id":1,"name":"Monstera","tag":"climber"}'`,
   ].join(' ');
 
-/** Generates the token of this run and shows it once, in a line to paste; keeps only its digest. */
+/** Generates the token of this run and prints it once, in a curl command. Keeps only its digest. */
 export const generateToken = (tokens: TokenSet, url: string, stderr: Writable): void => {
   const token = randomBytes(tokenBytes).toString('base64url');
   tokens.replace([acceptedToken(token)]);

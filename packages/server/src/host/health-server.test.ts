@@ -14,7 +14,7 @@ const running = async (isReady: () => Promise<boolean>) => {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 describe('the health server', () => {
-  it('tells life from readiness', async () => {
+  it('reports liveness and readiness separately', async () => {
     const state = { isReady: false };
     const { port } = await running(async () => state.isReady);
     const statuses = async () => [
@@ -26,7 +26,7 @@ describe('the health server', () => {
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  it('answers in a little JSON that nobody keeps, and ends the connection', async () => {
+  it('responds with JSON that is not cached, and closes the connection', async () => {
     const { port } = await running(async () => false);
     const { headers, body } = await sendRaw(port, get('/readyz'));
     expect(body).toBe('{"status":"not ready"}\n');
@@ -37,7 +37,7 @@ describe('the health server', () => {
     });
   });
 
-  it('has no body for HEAD', async () => {
+  it('responds to HEAD without a body', async () => {
     const { port } = await running(async () => true);
     const { socket, ended } = await connectRaw(port);
     socket.write('HEAD /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -53,14 +53,14 @@ describe('the health server', () => {
     [405, 'DELETE /readyz HTTP/1.1'],
     [400, 'nonsense'],
     [431, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(9_000)}`],
-  ])('answers %i to %s', async (status, head) => {
+  ])('responds with %i to %s', async (status, head) => {
     const { port } = await running(async () => true);
     const response = await sendRaw(port, `${head}\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
     expect(response.status).toBe(status);
     if (status === 405) expect(response.headers).toMatchObject({ allow: 'GET, HEAD' });
   });
 
-  it('answers one request a connection', async () => {
+  it('serves one request per connection', async () => {
     const { port } = await running(async () => true);
     const { socket, ended } = await connectRaw(port);
     socket.write(get('/livez') + get('/livez'));
@@ -68,21 +68,21 @@ describe('the health server', () => {
     socket.destroy();
   });
 
-  it('closes with connections that bring nothing, and an answer that is not there yet', async () => {
+  it('closes while connections are idle and a readiness check is pending', async () => {
     const { port, close } = await running(async () => new Promise(() => {}));
     const silent = connect(port, '127.0.0.1');
     await once(silent, 'connect');
-    const asking = await connectRaw(port);
-    asking.socket.write(get('/livez'));
-    await asking.until((text) => text.includes('alive'));
-    const waiting = await connectRaw(port);
-    waiting.socket.write(get('/readyz'));
+    const alive = await connectRaw(port);
+    alive.socket.write(get('/livez'));
+    await alive.until((text) => text.includes('alive'));
+    const pending = await connectRaw(port);
+    pending.socket.write(get('/readyz'));
     await close();
-    expect(await waiting.ended).toBe('');
-    for (const socket of [silent, asking.socket, waiting.socket]) socket.destroy();
+    expect(await pending.ended).toBe('');
+    for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
   });
 
-  it('says why it cannot listen', async () => {
+  it('reports why it cannot listen', async () => {
     const { port } = await running(async () => true);
     expect(await startHealth(async () => true, { host: '127.0.0.1', port })).toMatchObject({
       kind: 'cannot-listen',

@@ -3,18 +3,18 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer } from '../node/builtin-http.ts';
 import { listenOn } from '../node/listen-on.ts';
 
-/** Answers the probes of an orchestrator; or `message` says why it cannot. */
+/** A running health server, or why it cannot listen. */
 export type StartedHealth =
   | { readonly kind: 'running'; readonly url: string; readonly close: () => Promise<void> }
   | { readonly kind: 'cannot-listen'; readonly message: string };
 
-/** A probe has no body and few headers; in bytes. */
+/** Maximum size of the headers of a probe, in bytes. */
 const maxHeaderBytes = 8_192;
-/** For a probe to arrive and to be answered, in milliseconds. */
+/** Timeout of a probe and its response, in milliseconds. */
 const probeTimeoutMs = 5_000;
 const maxConnections = 100;
 
-/** What `/metrics` responds with. */
+/** The response body of `/metrics` and its content type. */
 export type MetricsPage = {
   readonly read: () => Promise<string>;
   readonly contentType: string;
@@ -31,20 +31,20 @@ const send = (
     'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
-    // Probes come seconds apart, and a stop need not wait for any.
+    // Probes come seconds apart, and a shutdown does not wait for idle connections.
     Connection: 'close',
     ...headers,
   });
   response.end(body);
 };
 
-const answer = (
+const sendStatus = (
   response: ServerResponse,
-  status: number,
-  told: string,
+  statusCode: number,
+  status: string,
   headers?: Readonly<Record<string, string>>,
 ): void => {
-  send(response, status, 'application/json', `${JSON.stringify({ status: told })}\n`, headers);
+  send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`, headers);
 };
 
 const sendMetrics = async (response: ServerResponse, metrics: MetricsPage): Promise<void> => {
@@ -58,14 +58,14 @@ const listenerFor =
     response.on('error', () => {});
     const page = path === '/metrics' ? metrics : undefined;
     if (path !== '/livez' && path !== '/readyz' && page === undefined) {
-      answer(response, 404, 'not found');
+      sendStatus(response, 404, 'not found');
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      answer(response, 405, 'method not allowed', { Allow: 'GET, HEAD' });
+      sendStatus(response, 405, 'method not allowed', { Allow: 'GET, HEAD' });
     } else if (page !== undefined) void sendMetrics(response, page);
-    else if (path === '/livez') answer(response, 200, 'alive');
+    else if (path === '/livez') sendStatus(response, 200, 'alive');
     else {
       void isReady().then((ready) =>
-        answer(response, ready ? 200 : 503, ready ? 'ready' : 'not ready'),
+        sendStatus(response, ready ? 200 : 503, ready ? 'ready' : 'not ready'),
       );
     }
   };
@@ -88,7 +88,7 @@ const createHealthServer = (
   return server;
 };
 
-/** Serves `GET /livez`, `GET /readyz` and, where there are metrics, `GET /metrics`: plain HTTP, on a port of their own. */
+/** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
 export const startHealth = async (
   isReady: () => Promise<boolean>,
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,4 +1,4 @@
-/** Whether an optional peer dependency is installed beside this package. */
+/** Returns whether an optional peer dependency is installed beside this package. */
 export const isInstalled = (name: string): boolean => {
   try {
     import.meta.resolve(name);

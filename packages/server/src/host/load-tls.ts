@@ -8,12 +8,12 @@ export type LoadedTls =
   | { readonly kind: 'not-set' }
   | { readonly kind: 'cannot-load'; readonly message: string };
 
-const cannotLoad = (part: keyof TlsOptions, path: string, why: string): LoadedTls => ({
+const cannotLoad = (part: keyof TlsOptions, path: string, reason: string): LoadedTls => ({
   kind: 'cannot-load',
   message:
     part === 'cert'
-      ? `cannot use the certificate (--tls-cert, PLANTSTORE_TLS_CERT): ${path} ${why}; name a file with its chain in PEM`
-      : `cannot use the key (--tls-key, PLANTSTORE_TLS_KEY): ${path} ${why}; name a file with the certificate's key in PEM`,
+      ? `cannot use the certificate (--tls-cert, PLANTSTORE_TLS_CERT): ${path} ${reason}; name a file with its chain in PEM`
+      : `cannot use the key (--tls-key, PLANTSTORE_TLS_KEY): ${path} ${reason}; name a file with the certificate's key in PEM`,
 });
 
 /** Reads the certificate and the key that the settings name, and checks that they can be used. */
@@ -23,10 +23,10 @@ export const loadTls = async ({
 }: Pick<Settings, 'tlsCert' | 'tlsKey'>): Promise<LoadedTls> => {
   if (tlsCert === undefined || tlsKey === undefined) return { kind: 'not-set' };
   const cert = await readSettingFile(tlsCert);
-  if (cert.kind === 'cannot-read') return cannotLoad('cert', tlsCert, cert.why);
+  if (cert.kind === 'cannot-read') return cannotLoad('cert', tlsCert, cert.reason);
   const key = await readSettingFile(tlsKey);
-  if (key.kind === 'cannot-read') return cannotLoad('key', tlsKey, key.why);
-  // As bytes, which no heap snapshot shows.
+  if (key.kind === 'cannot-read') return cannotLoad('key', tlsKey, key.reason);
+  // Bytes, because a heap snapshot contains strings.
   const tls = { cert: cert.bytes, key: key.bytes };
   const fault = tlsFaultOf(tls);
   if (fault === undefined) return { kind: 'loaded', tls };

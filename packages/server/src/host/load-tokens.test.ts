@@ -16,7 +16,7 @@ const fileWith = async (text: string) => {
 };
 
 describe('loadTokens', () => {
-  it('reads a token a line, without comments, empty lines and line ends of any kind', async () => {
+  it('reads one token per line, and skips comments, empty lines and all kinds of line ends', async () => {
     const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'loaded',
@@ -42,36 +42,36 @@ describe('loadTokens', () => {
   it.each([
     ['s3cr3t until=2027-01-31 name=x', 'has no bearer token in line 1: '],
     ['name=s3cr3t', 'has no bearer token in line 1: '],
-    ['one\ns3cr3t name=', 'has a wrong name in line 2: '],
-    ['s3cr3t name=two/words', 'has a wrong name in line 1: '],
-    [`s3cr3t name=${'x'.repeat(33)}`, 'has a wrong name in line 1: '],
-    ['s3cr3t until=', 'has a wrong date in line 1: '],
-    ['s3cr3t until=2027-02-29', 'has a wrong date in line 1: '],
-    ['s3cr3t until=2027-1-31', 'has a wrong date in line 1: '],
-    ['s3cr3t until=2027-01-31T00:00Z', 'has a wrong date in line 1: '],
-    ['s3cr3t until=s3cr3t', 'has a wrong date in line 1: '],
+    ['one\ns3cr3t name=', 'has an invalid name in line 2: '],
+    ['s3cr3t name=two/words', 'has an invalid name in line 1: '],
+    [`s3cr3t name=${'x'.repeat(33)}`, 'has an invalid name in line 1: '],
+    ['s3cr3t until=', 'has an invalid date in line 1: '],
+    ['s3cr3t until=2027-02-29', 'has an invalid date in line 1: '],
+    ['s3cr3t until=2027-1-31', 'has an invalid date in line 1: '],
+    ['s3cr3t until=2027-01-31T00:00Z', 'has an invalid date in line 1: '],
+    ['s3cr3t until=s3cr3t', 'has an invalid date in line 1: '],
     ['s3cr3t\none\ns3cr3t until=2027-01-31', 'has a token of an earlier line'],
     ['s3cr3t name=a\ns3cr3t name=b', 'has a token of an earlier line'],
-    ['one name=\ntwo until=x\nthree name=*', 'has a wrong name in line 1, 3: '],
-    ['one name=\ntwo until=x', '; it has a wrong date in line 2: '],
-  ])('refuses the line in %j, without repeating a part of it', async (text, says) => {
+    ['one name=\ntwo until=x\nthree name=*', 'has an invalid name in line 1, 3: '],
+    ['one name=\ntwo until=x', '; it has an invalid date in line 2: '],
+  ])('rejects the line in %j, without repeating a part of it', async (text, expected) => {
     const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
     expect(loaded).toMatchObject({
       kind: 'cannot-load',
-      message: expect.stringContaining(says) as unknown,
+      message: expect.stringContaining(expected) as unknown,
     });
     expect(JSON.stringify(loaded)).not.toMatch(/s3cr3t|xxx/);
   });
 
   it.each([
     ['one\ns3cr3t token\nthree,\n', 'has no bearer token in line 2, 3'],
-    ['# nothing yet\n', 'has no token: put in one a line'],
-  ])('refuses a file of %j, without repeating a token', async (text, says) => {
+    ['# nothing yet\n', 'has no token: write one per line'],
+  ])('rejects a file of %j, without repeating a token', async (text, expected) => {
     const path = await fileWith(text);
     const loaded = await loadTokens({ tokensFile: path, tokens: undefined });
     expect(loaded).toMatchObject({
       kind: 'cannot-load',
-      message: expect.stringContaining(`${path} ${says}`) as unknown,
+      message: expect.stringContaining(`${path} ${expected}`) as unknown,
     });
     expect(JSON.stringify(loaded)).not.toContain('s3cr3t');
   });
@@ -79,25 +79,25 @@ describe('loadTokens', () => {
   it.each([
     ['/no/such/file', 'does not exist'],
     [tmpdir(), 'is a folder'],
-  ])('says why %s cannot be read', async (path, why) => {
+  ])('reports why %s cannot be read', async (path, reason) => {
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'cannot-load',
-      message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${why}; name a file with one token a line`,
+      message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${reason}; name a file with one token per line`,
     });
   });
 
   it.skipIf(process.platform === 'win32')('does not wait for a pipe to be written to', async () => {
     const path = join(dirname(await fileWith('')), 'pipe');
     await promisify(execFile)('mkfifo', [path]);
-    // Lets go of whoever waits nevertheless, so that the test can end.
+    // Unblocks a pending open, so that the test can end.
     onTestFinished(async () => (await open(path, 'r+')).close());
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
       kind: 'cannot-load',
-      message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token a line`,
+      message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token per line`,
     });
   });
 
-  it('has no tokens where none are set', async () => {
+  it('loads no tokens if none are set', async () => {
     expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual({
       kind: 'loaded',
       tokens: [],

@@ -12,7 +12,7 @@ const written = (format: LogFormat, fields: Record<string, unknown>, message = '
 };
 
 describe('the log', () => {
-  it('is one JSON object a line', () => {
+  it('writes one JSON object per line', () => {
     const line = written('json', { path: '/plants', status: 200 });
     expect(JSON.parse(line)).toEqual({
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as unknown,
@@ -23,7 +23,7 @@ describe('the log', () => {
     });
   });
 
-  it('is a line for people', () => {
+  it('writes one line per event for people', () => {
     expect(written('pretty', { path: '/plants', name: 'two words' }, 'started')).toMatch(
       /^\d\d:\d\d:\d\dZ started path=\/plants name="two words"\n$/,
     );
@@ -50,17 +50,14 @@ describe('the log', () => {
     [{ requestId: 'a', durationMs: 1, status: 400 }, 'request', '- - 400 1.0 ms a'],
     [
       { ...request, status: undefined },
-      'request broken off',
-      'POST /plants 24 ms 203.0.113.1 greenhouse a-b-c request broken off',
+      'request aborted',
+      'POST /plants 24 ms 203.0.113.1 greenhouse a-b-c request aborted',
     ],
-  ])(
-    'shows a request for people as what was asked, answered and by whom: %j',
-    (fields, message, line) => {
-      expect(written('pretty', fields, message).slice(10)).toBe(`${line}\n`);
-    },
-  );
+  ])('shows a request for people with its response and its client: %j', (fields, message, line) => {
+    expect(written('pretty', fields, message).slice(10)).toBe(`${line}\n`);
+  });
 
-  it('has at most 100 columns for people, loses no part of a cause, and indents what follows a line', () => {
+  it('wraps lines for people at 100 columns, keeps the whole cause, and indents continuation lines', () => {
     const cause = `Error: ${'a bug '.repeat(40)}\n    at here\n    at there\u0000`;
     const text = written('pretty', {
       ...request,
@@ -82,7 +79,7 @@ describe('the log', () => {
     [true, 'error', '\u001b[31m'],
     [true, 'warn', '\u001b[33m'],
     [false, 'error', undefined],
-  ] as const)('has colours for people if it may (%s, %s)', (isColored, level, color) => {
+  ] as const)('colours lines for people only if enabled (%s, %s)', (isColored, level, color) => {
     const stream = new PassThrough({ encoding: 'utf8' });
     const log = createLog('pretty', stream, isColored);
     log[level]({ status: 503, durationMs: 1 }, 'request not served');
@@ -100,7 +97,7 @@ describe('the log', () => {
     expect(id).toBe('7');
   });
 
-  it('keeps what cannot be written as JSON', () => {
+  it('writes values that JSON cannot represent', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     expect(written('json', { cause: circle })).toContain('[Circular *1]');
@@ -109,7 +106,7 @@ describe('the log', () => {
     );
   });
 
-  it('does not fill the memory where nobody reads it, and says later what is missing', () => {
+  it('drops lines while the stream is not read, and logs their number later', () => {
     const stream = new PassThrough({ encoding: 'utf8' });
     const log = createLog('json', stream);
     const path = 'x'.repeat(1_000_000);
@@ -119,15 +116,15 @@ describe('the log', () => {
     while (stream.read() !== null);
     log.info({}, 'stopped');
     log.flush();
-    const told = String(stream.read())
+    const lines = String(stream.read())
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as { message: string; dropped?: number });
-    expect(told).toMatchObject([
+    expect(lines).toMatchObject([
       { level: 'warn', message: expect.stringContaining('missing') as unknown },
       { message: 'stopped' },
     ]);
-    expect(told[0]?.dropped).toBeGreaterThan(80);
+    expect(lines[0]?.dropped).toBeGreaterThan(80);
   });
 
   it('writes the lines of a turn of the event loop at once, after it', async () => {
@@ -140,7 +137,7 @@ describe('the log', () => {
     expect(lines.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual([1, 2]);
   });
 
-  it.each<LogFormat>(['json', 'pretty'])('is not broken by any text (%s)', (format) => {
+  it.each<LogFormat>(['json', 'pretty'])('writes any text on one line (%s)', (format) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const line = written(format, { path: text });

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import type { Logger } from '../logger.ts';
 import { createPrettyLine } from './pretty-line.ts';
 
-/** One JSON object a line for machines, or a line for people. */
+/** One JSON object per line for programs, or one line per event for people. */
 export type LogFormat = 'json' | 'pretty';
 
 type Level = keyof Logger;
@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const escape = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
-/** JSON escapes what breaks a line of ASCII; these break one elsewhere, or steer a terminal. */
+/** Characters that JSON does not escape, but that end a line or control a terminal. */
 const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
 
 const toText = (_key: string, value: unknown): unknown =>
@@ -22,12 +22,12 @@ const stringify = (value: unknown): string => {
   try {
     return JSON.stringify(value, toText) ?? 'null';
   } catch {
-    // A cause may be anything, a circular object for instance.
+    // A cause may be any value, such as a circular object.
     return JSON.stringify({ unprintable: inspect(value) });
   }
 };
 
-/** Printable ASCII without quote and backslash: JSON writes it as it is. */
+/** Printable ASCII without quote and backslash, which JSON does not escape. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 const toJson = (value: unknown): string => {
@@ -40,7 +40,7 @@ const toJson = (value: unknown): string => {
 let now = 0;
 let nowText = '';
 
-/** The time in ISO 8601; the lines of a millisecond share the text. */
+/** The time in ISO 8601; lines of the same millisecond share the string. */
 const isoTime = (): string => {
   const current = Date.now();
   if (current !== now) {
@@ -72,43 +72,43 @@ const lineOf = (format: LogFormat, isColored: boolean): LineOf => {
   return (level, fields, message) => prettyLine(isoTime(), level, fields, message);
 };
 
-/** How much of the log may be unwritten, in bytes; beyond it, lines are dropped. */
-const maxUnwrittenBytes = 8 * 1024 * 1024;
+/** Maximum size of buffered lines, in bytes; further lines are dropped. */
+const maxBufferedBytes = 8 * 1024 * 1024;
 
 /** A logger whose lines of one turn of the event loop share a write. */
 export type Log = Logger & {
-  /** Writes the lines so far; call it before the process exits. */
+  /** Writes the buffered lines; call it before the process exits. */
   readonly flush: () => void;
 };
 
 /**
- * Creates a log that writes a line for each event. Where its reader is too slow, it drops lines instead
- * of filling the memory, and reports how many when it goes on.
+ * Creates a log that writes a line for each event. If the reader is too slow, it drops lines instead
+ * of filling the memory, and logs their number when it resumes.
  *
  * @param isColored - whether lines for people have colours
  */
 export const createLog = (format: LogFormat, stream: Writable, isColored = false): Log => {
   const line = lineOf(format, isColored);
-  let unwritten = '';
+  let buffered = '';
   let dropped = 0;
   const flush = () => {
-    if (unwritten === '') return;
-    stream.write(unwritten);
-    unwritten = '';
+    if (buffered === '') return;
+    stream.write(buffered);
+    buffered = '';
   };
-  const put = (level: Level, fields: Fields, message: string) => {
-    if (unwritten === '') setImmediate(flush);
-    unwritten += `${line(level, fields, message)}\n`;
+  const append = (level: Level, fields: Fields, message: string) => {
+    if (buffered === '') setImmediate(flush);
+    buffered += `${line(level, fields, message)}\n`;
   };
   const write = (level: Level) => (fields: Fields, message: string) => {
-    if (stream.writableLength + unwritten.length > maxUnwrittenBytes) {
+    if (stream.writableLength + buffered.length > maxBufferedBytes) {
       dropped += 1;
       return;
     }
     if (dropped > 0)
-      put('warn', { dropped }, 'lines of the log are missing: its reader was too slow');
+      append('warn', { dropped }, 'lines of the log are missing: the reader was too slow');
     dropped = 0;
-    put(level, fields, message);
+    append(level, fields, message);
   };
   return { info: write('info'), warn: write('warn'), error: write('error'), flush };
 };

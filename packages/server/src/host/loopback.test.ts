@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { isLoopback } from './loopback.ts';
 
 it.each(['127.0.0.1', '127.255.0.9', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', 'localhost'])(
-  '%s is this machine only',
+  '%s is a loopback host',
   (host) => expect(isLoopback(host)).toBe(true),
 );
 
 it.each(['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'fe80::1', '::ffff:10.0.0.1', 'example.com'])(
-  '%s can be reached from elsewhere',
+  '%s is not a loopback host',
   (host) => expect(isLoopback(host)).toBe(false),
 );

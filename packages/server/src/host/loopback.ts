@@ -4,7 +4,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether what listens on a host can be reached from this machine only. */
+/** Returns whether a server that listens on a host can be reached from this machine only. */
 export const isLoopback = (host: string): boolean => {
   const version = isIP(host);
   if (version === 0) return host.toLowerCase() === 'localhost';

@@ -6,24 +6,24 @@ import type { OpenedStore, Reports } from './open-store.ts';
 import type { Settings } from './settings.ts';
 import { version } from '../version.ts';
 
-/** What is measured once the server accepts requests. */
+/** The parts of a started host that the gauges read. */
 export type Measured = {
   readonly server: RunningServer;
   readonly store: OpenedStore & { readonly kind: 'opened' };
   readonly settings: Pick<Settings, 'database' | 'maxInFlight' | 'maxConnections'>;
 };
 
-/** Counts what the process does, from its creation on. */
+/** The metrics of the process. */
 export type Metrics = Required<Reports> & {
   readonly measure: (measured: Measured) => void;
-  /** Returns everything in Prometheus' text format. */
+  /** Returns all metrics in Prometheus' text format. */
   readonly read: () => Promise<string>;
   readonly contentType: string;
-  /** Counts no more. */
+  /** Unsubscribes and clears the registry. */
   readonly stop: () => void;
 };
 
-/** Metrics; or why there are none, for the operator. */
+/** Metrics, or why they cannot be loaded, as a message for the operator. */
 export type LoadedMetrics =
   | { readonly kind: 'loaded'; readonly metrics: Metrics }
   | { readonly kind: 'cannot-load'; readonly message: string };
@@ -55,7 +55,7 @@ const createMetrics = (
 
   const requests = new Counter({
     name: 'plantstore_requests_total',
-    help: 'Requests by the status and the error number of the response; "none" where there is none',
+    help: 'Requests by the status and the error number of the response, or "none"',
     labelNames: ['status', 'error'],
     registers,
   });
@@ -137,7 +137,7 @@ const createMetrics = (
 
 const packageName = 'prom-client';
 
-/** Loads prom-client, an optional peer dependency, and starts to count. */
+/** Loads prom-client, an optional peer dependency, and creates the metrics. */
 export const loadMetrics = async (isReady: () => Promise<boolean>): Promise<LoadedMetrics> => {
   if (!isInstalled(packageName)) {
     return {

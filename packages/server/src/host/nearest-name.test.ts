@@ -18,12 +18,12 @@ describe('nearestName', () => {
     ['--max_body_bytes', '--max-body-bytes'],
     ['--cors-origin', '--cors-origins'],
     ['--halp', '--help'],
-  ])('finds that %s is meant to be %s', (name, expected) => {
+  ])('suggests for %s the name %s', (name, expected) => {
     expect(nearestName(name, flags, '--')).toBe(expected);
   });
 
   it.each(['--colour', '--no-log', '--p', '--', '--verbose', '--data', '--timeout', '--tls'])(
-    'finds nothing near %s',
+    'suggests nothing for %s',
     (name) => {
       expect(nearestName(name, flags, '--')).toBeUndefined();
     },
@@ -35,11 +35,11 @@ describe('nearestName', () => {
     ['PLANTSTORE_TOKEN_FILE', 'PLANTSTORE_TOKENS_FILE'],
     ['PLANTSTORE_KEEPALIVE_TIMEOUT_MS', 'PLANTSTORE_KEEP_ALIVE_TIMEOUT_MS'],
     ['plantstore_port', 'PLANTSTORE_PORT'],
-  ])('finds that %s is meant to be %s', (name, expected) => {
+  ])('suggests for %s the name %s', (name, expected) => {
     expect(nearestName(name, variables, 'PLANTSTORE_')).toBe(expected);
   });
 
-  // What Kubernetes and Docker's links set for a service "plantstore".
+  // Variables that Kubernetes and Docker links set for a service named "plantstore".
   it.each([
     'PLANTSTORE_SERVICE_HOST',
     'PLANTSTORE_SERVICE_PORT',
@@ -50,7 +50,7 @@ describe('nearestName', () => {
     'PLANTSTORE_PORT_3000_TCP_ADDR',
     'PLANTSTORE_NAME',
     'PLANTSTORE_ENV_PATH',
-  ])('finds nothing near %s', (name) => {
+  ])('suggests nothing for %s', (name) => {
     expect(nearestName(name, variables, 'PLANTSTORE_')).toBeUndefined();
   });
 });

@@ -1,22 +1,22 @@
-/** Whether so many insertions, removals, replacements and swaps of neighbours turn one text into another. */
-const isWithin = (edits: number, from: string, to: string): boolean => {
+/** Returns whether two strings are within an edit distance, with transpositions (Damerau-Levenshtein). */
+const isWithinDistance = (edits: number, from: string, to: string): boolean => {
   if (from === to) return true;
-  if (from[0] === to[0]) return isWithin(edits, from.slice(1), to.slice(1));
+  if (from[0] === to[0]) return isWithinDistance(edits, from.slice(1), to.slice(1));
   if (edits === 0) return false;
   const isSwap = from[0] === to[1] && from[1] === to[0];
   return (
-    isWithin(edits - 1, from.slice(1), to.slice(1)) ||
-    isWithin(edits - 1, from.slice(1), to) ||
-    isWithin(edits - 1, from, to.slice(1)) ||
-    (isSwap && isWithin(edits - 1, from.slice(2), to.slice(2)))
+    isWithinDistance(edits - 1, from.slice(1), to.slice(1)) ||
+    isWithinDistance(edits - 1, from.slice(1), to) ||
+    isWithinDistance(edits - 1, from, to.slice(1)) ||
+    (isSwap && isWithinDistance(edits - 1, from.slice(2), to.slice(2)))
   );
 };
 
 const maxEdits = 3;
 
 /**
- * Returns the candidate that a misspelt name is closest to. All begin with the prefix; of the rest
- * of the candidate, a third may differ, and 3 characters at most. Case does not count.
+ * Returns the candidate that is closest to a misspelt name, ignoring case. All begin with the prefix; a third of the
+ * other characters of the candidate may differ, and at most 3.
  */
 export const nearestName = (
   name: string,
@@ -27,7 +27,7 @@ export const nearestName = (
   for (let edits = 0; edits <= maxEdits; edits += 1) {
     const nearest = candidates.find((candidate) => {
       const rest = restOf(candidate);
-      return edits <= rest.length / 3 && isWithin(edits, restOf(name), rest);
+      return edits <= rest.length / 3 && isWithinDistance(edits, restOf(name), rest);
     });
     if (nearest !== undefined) return nearest;
   }

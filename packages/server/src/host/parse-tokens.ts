@@ -1,34 +1,34 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { type AcceptedToken, acceptedToken } from '../accept-tokens.ts';
 
-/** The tokens of a file; or what is wrong with it, to follow its path in a sentence. */
+/** The tokens of a file, or why it is invalid; `reason` follows its path in a sentence. */
 export type ParsedTokens =
   | { readonly kind: 'parsed'; readonly tokens: readonly AcceptedToken[] }
-  | { readonly kind: 'wrong'; readonly why: string };
+  | { readonly kind: 'invalid'; readonly reason: string };
 
-/** A token, then at most one name and at most one end. */
+/** A token, then optionally a name, then optionally a last day. */
 const lineForm = /^(?<token>\S+)(?:\s+name=(?<name>\S*))?(?:\s+until=(?<until>\S*))?$/;
 const nameForm = /^[\w.-]{1,32}$/;
 const dateForm = /^\d{4}-\d\d-\d\d$/;
 
 const dayMs = 86_400_000;
 
-/** The first moment after a day, in UTC; `undefined` for what is no date. */
+/** Returns the end of a day in UTC, or `undefined` for an invalid date. */
 const endOf = (date: string): number | undefined => {
   const start = dateForm.test(date) ? Date.parse(date) : Number.NaN;
-  // There is no 30th of February, which some engines read as one in March.
+  // Some engines parse the 30th of February as a day in March.
   const isDate = !Number.isNaN(start) && new Date(start).toISOString().startsWith(date);
   return isDate ? start + dayMs : undefined;
 };
 
-/** A text with memory of its own: a part of a text keeps the whole of it, here with tokens, in memory. */
+/** Copies a string, because a substring keeps the whole file with its tokens in memory. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 const faults = {
   token:
-    'has no bearer token in line $: a line is a token (letters, digits and -._~+/, with = at its end only), and then name=NAME and until=DATE if it has them',
-  name: 'has a wrong name in line $: a name is 1 to 32 letters, digits and -._',
-  until: 'has a wrong date in line $: a date is a day such as 2027-01-31, which is the last one',
+    'has no bearer token in line $: a line is a token (letters, digits and -._~+/, with = at its end only), then optionally name=NAME and until=DATE',
+  name: 'has an invalid name in line $: a name is 1 to 32 letters, digits and -._',
+  until: 'has an invalid date in line $: a date is the last valid day, such as 2027-01-31',
   repeated: 'has a token of an earlier line with another name or date in line $: keep one of them',
 } as const;
 
@@ -53,24 +53,26 @@ const isContradicted = (one: AcceptedToken, earlier: readonly AcceptedToken[]): 
       other.digest.equals(one.digest) && (other.name !== one.name || other.endsAt !== one.endsAt),
   );
 
-/** Parses a tokens file. No message has a part of a line, because that may be a token. */
+/** Parses a tokens file. No message contains a part of a line, because that may be a token. */
 export const parseTokens = (text: string): ParsedTokens => {
   const tokens: AcceptedToken[] = [];
-  const wrong = new Map<Fault, number[]>();
+  const invalid = new Map<Fault, number[]>();
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
     const parsed = parseLine(line);
     const fault =
       typeof parsed === 'string' ? parsed : isContradicted(parsed, tokens) ? 'repeated' : undefined;
-    if (fault !== undefined) wrong.set(fault, [...(wrong.get(fault) ?? []), index + 1]);
+    if (fault !== undefined) invalid.set(fault, [...(invalid.get(fault) ?? []), index + 1]);
     else if (typeof parsed !== 'string') tokens.push(parsed);
   }
-  if (wrong.size > 0) {
-    const why = [...wrong].map(([fault, lines]) => faults[fault].replace('$', lines.join(', ')));
-    return { kind: 'wrong', why: why.join('; it ') };
+  if (invalid.size > 0) {
+    const reason = [...invalid].map(([fault, lines]) =>
+      faults[fault].replace('$', lines.join(', ')),
+    );
+    return { kind: 'invalid', reason: reason.join('; it ') };
   }
   return tokens.length === 0
-    ? { kind: 'wrong', why: 'has no token: put in one a line' }
+    ? { kind: 'invalid', reason: 'has no token: write one per line' }
     : { kind: 'parsed', tokens };
 };

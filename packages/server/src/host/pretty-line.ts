@@ -7,17 +7,17 @@ type Style = Parameters<typeof styleText>[0];
 
 const columns = 100;
 const indent = '  ';
-/** A path is written by the client, and may be long. */
+/** The client chooses the path, so it may be long. */
 const maxPathLength = 40;
 
 const cut = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
-/** Cuts a word that is longer than a line. */
+/** Splits a word that is longer than a line. */
 const pieces = (word: string): string[] =>
   word.match(new RegExp(`.{1,${columns - indent.length}}`, 'gsu')) ?? [];
 
-/** Lines of at most 100 columns; all but the first are indented. */
+/** Wraps words into lines of at most 100 columns; all but the first are indented. */
 const wrap = (words: readonly string[]): string[] => {
   const lines: string[] = [];
   let line = '';
@@ -47,14 +47,14 @@ const messageOf = (level: Level, message: string): string[] => [
 ];
 
 /**
- * Creates a function that writes a line for people, in at most 100 columns. Where there is more, indented lines follow.
+ * Creates a function that formats an event for people in lines of at most 100 columns. Continuation lines are indented.
  *
- * @param show - returns a value as text without controls
+ * @param show - returns a value as text without control characters
  * @param isColored - whether the time, levels and statuses have colours
  */
 export const createPrettyLine = (show: (value: unknown) => string, isColored: boolean) => {
   const style = (as: Style | undefined, text: string): string =>
-    // Not validated: the stream may be another than process.stdout.
+    // Not validated, because the stream may differ from process.stdout.
     isColored && as !== undefined ? styleText(as, text, { validateStream: false }) : text;
 
   const wordsOfRequest = (level: Level, fields: Fields, message: string): string[] => {
@@ -81,7 +81,7 @@ export const createPrettyLine = (show: (value: unknown) => string, isColored: bo
             .map(([name, value]) => `${name}=${show(value)}`),
         ];
     const [first = '', ...more] = wrap([`${time.slice(11, 19)}Z`, ...words]);
-    // A stack is a line for each call.
+    // A stack has one line per call.
     const lines = typeof cause === 'string' ? cause.split('\n') : [cause ?? ''];
     const below = lines.flatMap((one) => pieces(one === '' ? '' : show(one)));
     const as = levelStyles[level] ?? (isRequest ? statusStyle(fields['status']) : undefined);

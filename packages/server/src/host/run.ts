@@ -11,16 +11,16 @@ import { listenForSignals } from './signals.ts';
 import { type HostParts, startHost, type StartedHost } from './start-host.ts';
 
 /** The streams and signals of the process. */
-export type Outside = {
-  /** Takes the log. */
+export type HostProcess = {
+  /** Receives the log. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
-  /** Takes faults, and the generated token, which must not get into the log. */
+  /** Receives startup errors and the generated token, which must not be logged. */
   readonly stderr: Writable;
   /** Emits signals and uncaughtException, as `process` does. */
   readonly signals: EventEmitter;
 };
 
-/** How long the store may take to close after a crash, in milliseconds. */
+/** Timeout of closing the store after a crash, in milliseconds. */
 const crashCloseMs = 1_000;
 
 /** Stops serving and closes the store, because the state of the process is unknown. */
@@ -30,17 +30,17 @@ const endAfterCrash = async ({ server, store }: StartedHost): Promise<number> =>
   return 1;
 };
 
-const serveUntilAsked = async (
+const serveUntilStopped = async (
   started: StartedHost,
   { settings, log, signals }: HostParts,
   readiness: Readiness,
 ): Promise<number> => {
   readiness.start(started.store.check);
-  const why = await Promise.race([signals.stop, signals.crash]);
+  const event = await Promise.race([signals.stop, signals.crash]);
   // First, so that load balancers send requests elsewhere.
   readiness.stop();
   signals.onHangUp(undefined);
-  if (why === 'crash') return endAfterCrash(started);
+  if (event === 'crash') return endAfterCrash(started);
   log.info({}, 'stopping: finishing the requests in flight');
   const finish = async () => {
     await started.server.close(settings.shutdownTimeoutMs);
@@ -63,20 +63,20 @@ const serveUntilAsked = async (
 /** Runs the host and returns its exit status when it has stopped. */
 export const run = async (
   { settings, warnings }: Invocation & { readonly kind: 'run' },
-  outside: Outside,
+  hostProcess: HostProcess,
 ): Promise<number> => {
-  const { stdout, stderr } = outside;
+  const { stdout, stderr } = hostProcess;
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
-  // Of a terminal only, and not where NO_COLOR is set.
+  // Only terminals have colours; hasColors() respects NO_COLOR.
   const log = createLog(format, stdout, stdout.hasColors?.());
   const fail = (message: string): number => {
     stderr.write(`plantstore-server: ${message}\n`);
     return 1;
   };
   const signals = listenForSignals(
-    outside.signals,
+    hostProcess.signals,
     (thrown) => {
-      // Other values may be a request with its token.
+      // A value that is not an Error may be a request with its token.
       const cause = thrown instanceof Error ? describeCause(thrown) : typeof thrown;
       log.error({ cause }, 'uncaught exception: ending with status 1');
     },
@@ -101,11 +101,11 @@ export const run = async (
     for (const warning of warnings) log.warn({}, warning);
     if (started === 'at once' || started === 'crash') return 1;
     if (started.kind === 'failed') return fail(started.message);
-    return await serveUntilAsked(started, parts, readiness);
+    return await serveUntilStopped(started, parts, readiness);
   } finally {
     if (health?.kind === 'running') await health.close();
     metrics?.stop();
-    signals.forget();
+    signals.removeListeners();
     log.flush();
   }
 };

@@ -6,10 +6,10 @@ import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
 import { defaultLimits } from '../limits.ts';
 import type { LogFormat } from './log.ts';
 
-/** The value of a text; or what the setting must be instead, as the end of a sentence. */
-type Parsed<T> = { readonly value: T } | { readonly wanted: string };
+/** The parsed value, or what is expected instead, to follow "must be" in a message. */
+type Parsed<T> = { readonly value: T } | { readonly expected: string };
 
-/** Reads a value; the help shows the placeholder for it. */
+/** Parses a value; the help shows the placeholder. */
 export type Parser<T> = {
   readonly placeholder: string;
   readonly parse: (text: string) => Parsed<T>;
@@ -19,11 +19,11 @@ export type Parser<T> = {
 export type Setting = {
   readonly parser: Parser<unknown>;
   readonly help: string;
-  /** Whether it has no flag, because command lines show in process lists. */
+  /** Whether it has no flag, because process lists show command lines. */
   readonly isSecret?: true;
 } & (
-  | { /** Is parsed where the setting is not set. */ readonly default: string | number }
-  | { /** What happens where the setting is not set. */ readonly unset: string }
+  | { /** Parsed if the setting is not set. */ readonly default: string | number }
+  | { /** Effect if the setting is not set. */ readonly unset: string }
 );
 
 /** Where plants are kept. */
@@ -37,17 +37,17 @@ const wholeNumber = (placeholder: string, min: number, max: number): Parser<numb
   parse(text) {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     const isInRange = value >= min && value <= max;
-    return isInRange ? { value } : { wanted: `a whole number from ${min} to ${max}` };
+    return isInRange ? { value } : { expected: `a whole number from ${min} to ${max}` };
   },
 });
 
 const port = wholeNumber('PORT', 0, 65_535);
-/** Up to a day; a timer could not wait for more than 24. */
+/** At most a day; a timer of Node can wait for at most 24 days. */
 const milliseconds = wholeNumber('MS', 1, 86_400_000);
 
-const nonEmpty = (placeholder: string, wanted: string): Parser<string> => ({
+const nonEmpty = (placeholder: string, expected: string): Parser<string> => ({
   placeholder,
-  parse: (text) => (text === '' ? { wanted } : { value: text }),
+  parse: (text) => (text === '' ? { expected } : { value: text }),
 });
 
 const file = nonEmpty('FILE', 'the path of a file');
@@ -55,19 +55,19 @@ const file = nonEmpty('FILE', 'the path of a file');
 const onOff: Parser<boolean> = {
   placeholder: 'on|off',
   parse: (text) =>
-    text === 'on' || text === 'off' ? { value: text === 'on' } : { wanted: 'on or off' },
+    text === 'on' || text === 'off' ? { value: text === 'on' } : { expected: 'on or off' },
 };
 
 const logFormat: Parser<LogFormat> = {
   placeholder: 'json|pretty',
   parse: (text) =>
-    text === 'json' || text === 'pretty' ? { value: text } : { wanted: 'json or pretty' },
+    text === 'json' || text === 'pretty' ? { value: text } : { expected: 'json or pretty' },
 };
 
 const basePath: Parser<string> = {
   placeholder: 'PATH',
   parse: (text) =>
-    normalizeBasePath(text) === undefined ? { wanted: basePathForm } : { value: text },
+    normalizeBasePath(text) === undefined ? { expected: basePathForm } : { value: text },
 };
 
 const database: Parser<DatabaseSetting> = {
@@ -77,7 +77,7 @@ const database: Parser<DatabaseSetting> = {
     if (/^postgres(?:ql)?:\/\//.test(text)) return { value: { kind: 'postgres', url: text } };
     const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
     return path === undefined
-      ? { wanted: 'sqlite: and the path of a file, a postgres:// URL, or memory:' }
+      ? { expected: 'sqlite: and the path of a file, a postgres:// URL, or memory:' }
       : { value: { kind: 'sqlite', path } };
   },
 };
@@ -90,7 +90,7 @@ const origins: Parser<readonly string[]> = {
     const value = splitList(text);
     if (value.every(isOrigin)) return { value };
     return {
-      wanted:
+      expected:
         'origins such as https://garden.example, comma-separated, each in lower case and without a path',
     };
   },
@@ -102,7 +102,7 @@ const headerNames: Parser<readonly string[]> = {
     const value = splitList(text);
     return value.every(isFieldName)
       ? { value }
-      : { wanted: 'header names such as traceparent, comma-separated' };
+      : { expected: 'header names such as traceparent, comma-separated' };
   },
 };
 
@@ -112,7 +112,7 @@ const addressRanges: Parser<readonly string[]> = {
     const value = splitList(text);
     return value.every(isAddressRange)
       ? { value }
-      : { wanted: 'addresses, or ranges such as 10.0.0.0/8, comma-separated' };
+      : { expected: 'addresses, or ranges such as 10.0.0.0/8, comma-separated' };
   },
 };
 
@@ -124,12 +124,12 @@ const tokenDigests: Parser<readonly AcceptedToken[]> = {
     const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
     if (wrong.length === 0) return { value: tokens.map(acceptedToken) };
     return {
-      wanted: `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
+      expected: `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
     };
   },
 };
 
-/** Every setting of the program, in the order of the help and the pages. */
+/** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
   host: {
     parser: nonEmpty('ADDRESS', 'a host name or an address'),
@@ -147,7 +147,7 @@ export const settingTable = {
   tokensFile: {
     parser: file,
     unset: 'PLANTSTORE_TOKENS',
-    help: 'file of accepted bearer tokens, one a line; reread on SIGHUP',
+    help: 'file of accepted bearer tokens, one per line; reread on SIGHUP',
   },
   tokens: {
     parser: tokenDigests,
@@ -229,7 +229,7 @@ export const settingTable = {
   log: {
     parser: logFormat,
     unset: 'pretty on a terminal, else json',
-    help: 'a JSON object a line, or a line for people',
+    help: 'one JSON object per line, or lines for people',
   },
 } as const satisfies Record<string, Setting>;
 
@@ -238,23 +238,23 @@ export type SettingName = keyof typeof settingTable;
 
 export const settingNames = Object.keys(settingTable) as SettingName[];
 
-/** `--max-body-bytes`, or `undefined` where there is none. */
+/** Returns the flag, such as `--max-body-bytes`, or `undefined` for a secret. */
 export const flagOf = (name: SettingName): string | undefined => {
   const { isSecret }: Setting = settingTable[name];
   return isSecret ? undefined : `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
 };
 
-/** `PLANTSTORE_MAX_BODY_BYTES`. */
+/** Returns the environment variable, such as `PLANTSTORE_MAX_BODY_BYTES`. */
 export const variableOf = (name: SettingName): string =>
   `PLANTSTORE_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
-/** The default of a setting, as the help and the pages show it. */
+/** Returns the default of a setting, as the help and the documentation show it. */
 export const defaultOf = (name: SettingName): string => {
   const row: Setting = settingTable[name];
   return 'default' in row ? String(row.default) || 'none' : row.unset;
 };
 
-/** Names a database; of a URL hosts and name only, because a password may be before or after them. */
+/** Returns the name of a database; for a URL only hosts and database, because the rest may contain a password. */
 export const databaseName = (setting: DatabaseSetting): string => {
   switch (setting.kind) {
     case 'memory':
@@ -266,7 +266,7 @@ export const databaseName = (setting: DatabaseSetting): string => {
   }
 };
 
-/** The value of a setting that is set, without a secret. */
+/** Returns a setting's value as text, without secrets. */
 export const showSetting = (name: SettingName, value: unknown): string => {
   const { isSecret }: Setting = settingTable[name];
   if (isSecret) return 'set, not shown';

@@ -28,7 +28,7 @@ const settings = (argv: string[], env: Record<string, string> = {}) => {
 
 const faults = (argv: string[], env: Record<string, string> = {}) => {
   const invocation = readSettings(argv, env);
-  return invocation.kind === 'wrong' ? invocation.faults : [];
+  return invocation.kind === 'invalid' ? invocation.faults : [];
 };
 
 describe('readSettings', () => {
@@ -120,7 +120,7 @@ describe('readSettings', () => {
   });
 
   it.each(['postgres://ada@one:5432,two/plants?sslmode=verify-full', 'postgresql://one/plants'])(
-    'takes the database %s',
+    'accepts the database %s',
     (url) => {
       expect(settings(['--database', url])).toEqual({
         ...defaults,
@@ -149,13 +149,13 @@ describe('readSettings', () => {
     'https://garden.example:443',
     'ftp://garden.example',
     'https://garden.example,,',
-  ])('takes no origin that no browser sends: %j', (origins) => {
+  ])('rejects an origin that browsers do not send: %j', (origins) => {
     expect(faults(['--cors-origins', origins])).toEqual([
       '--cors-origins must be origins such as https://garden.example, comma-separated, each in lower case and without a path',
     ]);
   });
 
-  it('takes a certificate and its key together only', () => {
+  it('requires a certificate and its key together', () => {
     expect(faults(['--tls-cert', 'cert.pem'])).toEqual([
       '--tls-cert alone is not enough: set --tls-cert and --tls-key',
     ]);
@@ -167,7 +167,7 @@ describe('readSettings', () => {
     ]);
   });
 
-  it('names every wrong setting at once, with where it was set', () => {
+  it('reports every invalid setting with its source', () => {
     const argv = [
       '--port',
       '99999',
@@ -219,12 +219,12 @@ describe('readSettings', () => {
     [['--no-log']],
     [['--constructor']],
     [['--prot=1', 'x']],
-  ])('refuses %j', (argv) => {
+  ])('rejects %j', (argv) => {
     expect(faults(argv)).not.toEqual([]);
   });
 
   it.each([{ PLANTSTORE_PORT: '' }, { PLANTSTORE_TOKENS: '' }, { PLANTSTORE_TOKENS: 'a,,b' }])(
-    'refuses the environment %j',
+    'rejects the environment %j',
     (env) => {
       expect(faults([], env)).not.toEqual([]);
     },
@@ -234,7 +234,7 @@ describe('readSettings', () => {
     expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
   });
 
-  it('never repeats what may be a token', () => {
+  it('never repeats a value that may be a token', () => {
     expect(faults(['--token=s3cr3t', '--tokens', 's3cr3t', 's3cr3t'])).toEqual([
       'unknown option --token; see --help',
       'unknown option --tokens; see --help',
@@ -242,18 +242,18 @@ describe('readSettings', () => {
     expect(inspect(settings([], { PLANTSTORE_TOKENS: 's3cr3t' }), { depth: null })).not.toContain(
       's3cr3t',
     );
-    const said = faults([], { PLANTSTORE_TOKENS: 'fine,s3cr3t token' }).join();
-    expect(said).toContain('number 2');
-    expect(said).not.toContain('s3cr3t');
+    const message = faults([], { PLANTSTORE_TOKENS: 'fine,s3cr3t token' }).join();
+    expect(message).toContain('number 2');
+    expect(message).not.toContain('s3cr3t');
   });
 
-  it('does not choose between a tokens file and tokens that are both in the environment', () => {
+  it('rejects a tokens file and tokens that are both set in the environment', () => {
     expect(faults([], { PLANTSTORE_TOKENS_FILE: 'f', PLANTSTORE_TOKENS: 't' })).toEqual([
       'PLANTSTORE_TOKENS_FILE and PLANTSTORE_TOKENS are both set; set one',
     ]);
   });
 
-  it('does not put health on the public port, but any free port is another one each time', () => {
+  it('rejects the public port as the health port, except port 0 for both', () => {
     expect(faults(['--port', '80', '--health-port', '80'])).toEqual([
       '--health-port must be another port than --port',
     ]);
@@ -263,7 +263,7 @@ describe('readSettings', () => {
     expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
   });
 
-  it('shares a port between processes only where they can stand in for each other', () => {
+  it('shares a port only between processes that can replace each other', () => {
     const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
     expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
     expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
@@ -277,12 +277,12 @@ describe('readSettings', () => {
     expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
   });
 
-  it('gives help and the version whatever else is said', () => {
+  it('returns help and version regardless of other arguments', () => {
     expect(settings(['--port', 'x', '--help'])).toEqual({ kind: 'help' });
     expect(settings(['--version', 'x'])).toEqual({ kind: 'version' });
   });
 
-  it('has every setting in its help', () => {
+  it('lists every setting in the help', () => {
     for (const name of settingNames) {
       expect(helpText).toContain(flagOf(name) ?? '');
       expect(helpText).toContain(variableOf(name));

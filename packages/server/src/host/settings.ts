@@ -11,34 +11,35 @@ import {
   variableOf,
 } from './setting-table.ts';
 
-/** Variables by their names, as `process.env` has them. */
+/** Environment variables by name, like `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type ValueOf<Row extends Setting> =
   | Extract<ReturnType<Row['parser']['parse']>, { value: unknown }>['value']
   | (Row extends { default: unknown } ? never : undefined);
 
-/** What the program runs with; `undefined` for a setting that is not set and has no default. */
+/** All settings; `undefined` for one that is not set and has no default. */
 export type Settings = {
   readonly [name in SettingName]: ValueOf<(typeof settingTable)[name]>;
 };
 
-/** What the command line and the environment ask for. */
+/** What to run, by the command line and the environment. */
 export type Invocation =
   | {
       readonly kind: 'run';
       readonly settings: Settings;
-      /** What the operator should know, though the program can run. */
+      /** Problems that do not prevent a start. */
       readonly warnings: readonly string[];
     }
   | {
-      /** `text` shows every setting and where it is from, without a secret. */ readonly kind: 'check';
+      readonly kind: 'check';
+      /** Every setting with its source, without secrets. */
       readonly text: string;
       readonly warnings: readonly string[];
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  | { readonly kind: 'wrong'; readonly faults: readonly string[] };
+  | { readonly kind: 'invalid'; readonly faults: readonly string[] };
 
 const prefix = 'PLANTSTORE_';
 const variables = settingNames.map(variableOf);
@@ -61,12 +62,12 @@ export const helpText = `Usage: plantstore-server [settings]
 Serves POST {base}/plants. A flag wins over its environment variable. Times are in milliseconds.
 
 ${settingNames.map(helpLine).join('')}
-  ${'--check-settings'.padEnd(32)}print the settings and where each is from, and exit: 0, or 2 if one is wrong
+  ${'--check-settings'.padEnd(32)}print the settings with their sources, and exit: 0, or 2 if one is invalid
   ${'-h, --help'.padEnd(32)}print this and exit
   ${'-v, --version'.padEnd(32)}print the version and exit
 
 SIGTERM stops it gracefully, SIGHUP makes it reread the tokens file, certificate and key.
-Exit status: 0 after a graceful stop, 2 for wrong settings, 1 after any other end.
+Exit status: 0 after a graceful stop, 2 for invalid settings, 1 otherwise.
 `;
 
 const nearestVariable = (name: string): string | undefined =>
@@ -74,14 +75,14 @@ const nearestVariable = (name: string): string | undefined =>
     ? nearestName(name, variables, prefix)
     : undefined;
 
-/** Returns the variables that are close to a setting's; others are foreign, as Kubernetes sets them. */
+/** Returns the variables that are misspelt settings. Others may be foreign, such as those that Kubernetes sets. */
 export const misspeltVariables = (env: Environment): string[] =>
   Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
 
-/** The flag or the variable that a setting was written with. */
+/** The flag or the variable that a setting was set with. */
 type Sources = { readonly [name in SettingName]?: string };
 
-/** Reports settings that do not go together; a wrong one has no value. */
+/** Returns the conflicts between settings; an invalid setting has no value. */
 const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] => {
   const { port, healthPort, database, reusePort, metrics } = settings;
   const conflicts: string[] = [];
@@ -127,33 +128,33 @@ const settingsText = (settings: Settings, sources: Sources): string =>
 
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
-  const { written, faults } = readCommandLine(argv, { flags, switches, maxArguments: 0 });
-  if (written.has('--help')) return { kind: 'help' };
-  if (written.has('--version')) return { kind: 'version' };
+  const { values, faults } = readCommandLine(argv, { flags, switches, maxArguments: 0 });
+  if (values.has('--help')) return { kind: 'help' };
+  if (values.has('--version')) return { kind: 'version' };
 
   const sources: { [name in SettingName]?: string } = {};
-  const values: { [name in SettingName]?: unknown } = {};
+  const parsedValues: { [name in SettingName]?: unknown } = {};
   for (const name of settingNames) {
     const row: Setting = settingTable[name];
     const [flag = '', variable] = [flagOf(name), variableOf(name)];
     // A tokens file on the command line wins over tokens in the environment.
     const isOverruled = name === 'tokens' && sources.tokensFile === flagOf('tokensFile');
-    const found = written.get(flag) ?? (isOverruled ? undefined : env[variable]);
-    if (found !== undefined) sources[name] = written.has(flag) ? flag : variable;
+    const found = values.get(flag) ?? (isOverruled ? undefined : env[variable]);
+    if (found !== undefined) sources[name] = values.has(flag) ? flag : variable;
     const text = found ?? ('default' in row ? String(row.default) : undefined);
     if (text === undefined) continue;
     const parsed = row.parser.parse(text);
-    if ('value' in parsed) values[name] = parsed.value;
-    else faults.push(`${sources[name]} must be ${parsed.wanted}`);
+    if ('value' in parsed) parsedValues[name] = parsed.value;
+    else faults.push(`${sources[name]} must be ${parsed.expected}`);
   }
-  // Complete where there is no fault.
-  const settings = values as Settings;
+  // Complete if there are no faults.
+  const settings = parsedValues as Settings;
   faults.push(...conflictsIn(settings, sources));
   const warnings = misspeltVariables(env).map(
     (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
   );
-  if (faults.length > 0) return { kind: 'wrong', faults: [...faults, ...warnings] };
-  return written.has('--check-settings')
+  if (faults.length > 0) return { kind: 'invalid', faults: [...faults, ...warnings] };
+  return values.has('--check-settings')
     ? { kind: 'check', text: settingsText(settings, sources), warnings }
     : { kind: 'run', settings, warnings };
 };

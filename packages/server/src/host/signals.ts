@@ -1,24 +1,24 @@
 import type { EventEmitter } from 'node:events';
 import { ignoredSignals } from './ignored-signals.ts';
 
-/** What the process is asked from outside. */
+/** Signals and uncaught exceptions of the process. */
 export type Signals = {
-  /** Resolves at the first SIGTERM or SIGINT: a graceful stop. */
+  /** Resolves at the first SIGTERM or SIGINT, for a graceful stop. */
   readonly stop: Promise<'stop'>;
-  /** Resolves at the second: an end at once. */
+  /** Resolves at the second SIGTERM or SIGINT, for an immediate exit. */
   readonly stopAtOnce: Promise<'at once'>;
   /** Resolves at an uncaught exception: the state of the process is unknown. */
   readonly crash: Promise<'crash'>;
   /**
-   * Sets what is done at SIGHUP, and does it now if one came before; `undefined` does nothing.
+   * Sets the task to run at SIGHUP, and runs it now if a SIGHUP came before; `undefined` removes it.
    * A SIGHUP never ends the process.
    */
   readonly onHangUp: (task: (() => void) | undefined) => void;
   /** Removes the listeners. */
-  readonly forget: () => void;
+  readonly removeListeners: () => void;
 };
 
-/** Listens for what `process` emits. */
+/** Adds listeners for signals and uncaught exceptions of `process`. */
 export const listenForSignals = (
   process: EventEmitter,
   onCrash: (thrown: unknown) => void,
@@ -48,7 +48,7 @@ export const listenForSignals = (
     ['SIGTERM', onStop],
     ['SIGINT', onStop],
     ['SIGHUP', onHangUp],
-    // Of unhandled rejections, too: Node makes exceptions of them.
+    // Node raises unhandled rejections as uncaught exceptions, too.
     ['uncaughtException', onException],
     ...ignoredSignals.map((signal) => [signal, () => onIgnored(signal)] as const),
   ];
@@ -62,7 +62,7 @@ export const listenForSignals = (
       if (isHangUpMissed) task?.();
       isHangUpMissed = false;
     },
-    forget() {
+    removeListeners() {
       for (const [name, listener] of listeners) process.off(name, listener);
     },
   };
