@@ -24,7 +24,7 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   }
   expect(await runCommand(['check'], postgres)).toEqual({
     status: 0,
-    stdout: '10000 plants, each was read\n',
+    stdout: '10000 plants read\n',
     stderr: '',
   });
   expect((await runCommand(['export'], postgres)).stdout).toBe(text);

@@ -15,7 +15,7 @@ describe('the command line', () => {
       });
       expect([status, stderr]).toEqual([0, '']);
       expect(stdout).toContain(`Usage: plantstore-server ${command}`);
-      expect(stdout).toMatch(/Exit status: 0 done, 1 failed, 2 for a wrong command line/);
+      expect(stdout).toMatch(/Exit status: 0 done, 1 failed, 2 for an invalid command line/);
     },
   );
 
@@ -226,7 +226,7 @@ describe('export and import', () => {
     const [status] = (await once(child, 'close')) as [number];
     expect([status, stderr]).toEqual([
       1,
-      'plantstore-server: cannot write to standard output: its reader has closed it\n',
+      'plantstore-server: cannot write to standard output: the reader has closed it\n',
     ]);
   });
 });

@@ -1,17 +1,17 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backUpPlants, restorePlants } from '@plantstore/sqlite';
-import { done, failed, type RunCommand, wrong } from './command.ts';
-import { fileFault } from './file-fault.ts';
+import { done, failed, invalid, type RunCommand } from './command.ts';
+import { fileErrorReason } from './file-error-reason.ts';
 import { syncFolder } from './output.ts';
-import { createProgress, percent, plantsIn } from './progress.ts';
+import { createProgress, percent, plantCount } from './progress.ts';
 
-const wrongForPostgres = (command: string, tool: string) =>
-  wrong(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
+const invalidForPostgres = (command: string, tool: string) =>
+  invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
 
 const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** Whether a host has used a file: its log could mix with another file of this name. */
+/** Returns whether a host has used the file: SQLite could apply its write-ahead log to the new file. */
 const isUsedByHost = (path: string): boolean =>
   exists(`${path}-owner`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
@@ -21,13 +21,13 @@ const bytes = (size: number): string => `${size} bytes`;
 export const backUp: RunCommand = async (call) => {
   const { database, file: to = '', replace, stdout } = call;
   if (database.kind === 'postgres') {
-    return wrongForPostgres('backup', 'pg_dump --format=custom --table=plants --file=TO');
+    return invalidForPostgres('backup', 'pg_dump --format=custom --table=plants --file=TO');
   }
   if (replace && isUsedByHost(to)) {
     return failed(`${to} is or was the database of a host, not a backup: name another file`);
   }
   const progress = createProgress(call);
-  // It takes the place of the other backup when it is complete.
+  // Renamed to replace the previous backup once it is complete.
   const target = replace ? `${to}.new` : to;
   try {
     if (replace) rmSync(target, { force: true });
@@ -46,18 +46,18 @@ export const backUp: RunCommand = async (call) => {
       await syncFolder(dirname(to));
     }
     const { plants, size } = backedUp.value;
-    stdout.write(`${to}: ${plantsIn(plants)}, ${bytes(size)}, checked\n`);
+    stdout.write(`${to}: ${plantCount(plants)}, ${bytes(size)}, checked\n`);
     return done;
   } catch (thrown) {
-    return failed(`cannot write ${to}: ${fileFault(thrown)}`);
+    return failed(`cannot write ${to}: ${fileErrorReason(thrown)}`);
   }
 };
 
-/** Puts a backup in the place of a SQLite file that no host has. */
+/** Replaces a SQLite file that no host uses with a backup. */
 export const restore: RunCommand = async (call) => {
   const { database, file: from = '', stdout } = call;
   if (database.kind === 'postgres') {
-    return wrongForPostgres('restore', 'pg_restore --dbname=DATABASE FROM');
+    return invalidForPostgres('restore', 'pg_restore --dbname=DATABASE FROM');
   }
   const progress = createProgress(call);
   const restored = await restorePlants({
@@ -71,7 +71,7 @@ export const restore: RunCommand = async (call) => {
     return failed(kind === 'locked' ? `${message}: stop the host first` : message);
   }
   const { plants, kept } = restored.value;
-  stdout.write(`${database.path}: ${plantsIn(plants)}, checked\n`);
-  if (kept !== undefined) stdout.write(`what it replaces is kept as ${kept}\n`);
+  stdout.write(`${database.path}: ${plantCount(plants)}, checked\n`);
+  if (kept !== undefined) stdout.write(`the replaced file is kept as ${kept}\n`);
   return done;
 };

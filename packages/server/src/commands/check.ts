@@ -1,6 +1,6 @@
 import { checkPlants, type PlantsCheck } from '@plantstore/sqlite';
-import { type CommandCall, done, type Ended, failed, type RunCommand } from './command.ts';
-import { createProgress, plantsIn } from './progress.ts';
+import { type CommandCall, done, type CommandResult, failed, type RunCommand } from './command.ts';
+import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
 const exportCommands = (path: string, { readable }: PlantsCheck): string =>
@@ -11,11 +11,11 @@ const exportCommands = (path: string, { readable }: PlantsCheck): string =>
     )
     .join('');
 
-const checkSqlite = (path: string, { stdout }: CommandCall): Ended => {
+const checkSqlite = (path: string, { stdout }: CommandCall): CommandResult => {
   const checked = checkPlants(path);
   if (checked.isErr()) return failed(checked.error.message);
   const { plants, size, logSize, damage, readable } = checked.value;
-  stdout.write(`${path}: ${plantsIn(plants)}, ${size} bytes, and ${logSize} in the log\n`);
+  stdout.write(`${path}: ${plantCount(plants)}, ${size} bytes, and ${logSize} in the log\n`);
   if (damage.length === 0) {
     stdout.write('sound\n');
     return done;
@@ -23,13 +23,13 @@ const checkSqlite = (path: string, { stdout }: CommandCall): Ended => {
   stdout.write(damage.map((line) => `${line}\n`).join(''));
   if (readable.length > 0) {
     const parts = exportCommands(path, checked.value);
-    stdout.write(`these plants can be exported, and imported into another database:\n${parts}`);
+    stdout.write(`these commands export the plants that can still be read:\n${parts}`);
   }
   return failed(`${path} is damaged: restore a backup, or export what can be read`);
 };
 
-/** The server checks its own files; this reads every plant. */
-const checkPostgres = async (call: CommandCall): Promise<Ended> => {
+/** Reads every plant; PostgreSQL checks its own files. */
+const checkPostgres = async (call: CommandCall): Promise<CommandResult> => {
   const progress = createProgress(call);
   let plants = 0;
   for await (const read of readStored(call.database, undefined)) {
@@ -38,13 +38,13 @@ const checkPostgres = async (call: CommandCall): Promise<Ended> => {
       return failed(readFailure(read.message, plants));
     }
     plants += 1;
-    progress.show(() => `${plantsIn(plants)} read`);
+    progress.show(() => `${plantCount(plants)} read`);
   }
   progress.clear();
-  call.stdout.write(`${plantsIn(plants)}, each was read\n`);
+  call.stdout.write(`${plantCount(plants)} read\n`);
   return done;
 };
 
-/** Checks a database, and says how much is in it. */
+/** Checks a database and prints its number of plants. */
 export const check: RunCommand = async (call) =>
   call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : checkPostgres(call);

@@ -6,7 +6,7 @@ import { exportPlants } from './export-plants.ts';
 import { type FormatName, formatNames } from './formats.ts';
 import { importPlants } from './import-plants.ts';
 
-/** An option of commands, without a parser if it has no value. `database` is a setting. */
+/** An option of a command; without a parser, it has no value. `--database` is a setting. */
 type Option = { readonly parser?: Parser<unknown>; readonly help: string };
 
 const format: Parser<FormatName> = {
@@ -34,36 +34,36 @@ export const optionTable: Readonly<Record<OptionName, Option>> = {
   fromId: { parser: id, help: 'the smallest id to export; --from-id=-7 for one below 0' },
   toId: { parser: id, help: 'the greatest id to export' },
   replace: { help: 'replace the file if there is one' },
-  strict: { help: 'stop at the first line that is refused' },
+  strict: { help: 'stop at the first refused line' },
 };
 
 export type Command = {
-  /** The argument that is not an option; in brackets, if it may be missing. */
+  /** The positional argument; in brackets, if it is optional. */
   readonly argument: 'TO' | 'FROM' | '[TO]' | '[FROM]' | '';
   readonly help: string;
   readonly options: readonly OptionName[];
   readonly run: RunCommand;
 };
 
-const backUpHelp = `Copies a SQLite database to the file TO, while the host runs or not. The copy has every plant that was
+const backUpHelp = `Copies a SQLite database to the file TO; the host may be running. The copy has every plant that was
 acknowledged before it began. TO gets its name once it is complete, checked and on the disk; until then it is
 TO.partial, which the next backup removes.`;
 
-const restoreHelp = `Puts a copy of the SQLite file FROM in the place of the database. Stop the host first. The file that it replaces
-keeps the name that is printed, its log too. Interrupted, it is to be run again.`;
+const restoreHelp = `Replaces the database with a copy of the SQLite file FROM. Stop the host first. The replaced file and its log are
+kept under the name that is printed. If interrupted, run it again.`;
 
 const exportHelp = `Writes the plants in the order of their ids, as lines of JSON or CSV (RFC 4180), to the file TO or to standard
-output, while the host runs or not. TO gets its name once it is complete and on the disk; until then it is TO.partial.
+output; the host may be running. TO gets its name once it is complete and on the disk; until then it is TO.partial.
 In CSV, an absent tag is an empty field, and an empty tag is "".`;
 
 const importHelp = `Creates the plant of each line of the file FROM, or of standard input: lines of JSON or CSV (RFC 4180), as export
-writes them. A line that is refused is reported by its number on standard error, and the import goes on. Creating
-a plant that is there already changes nothing, so an interrupted import is run again. A SQLite database must have
-no host meanwhile.
+writes them. A refused line is reported by its number on standard error, and the import continues. Creating a
+plant that exists already changes nothing, so an interrupted import can be run again. Stop the host of a SQLite
+database first.
 In CSV, the first line names the columns, an empty field is absent, and "" is empty text.`;
 
-const checkHelp = `Checks a database, while the host runs or not: counts and reads every plant, and has SQLite check its file. For a
-damaged file, it prints the commands that export the plants that can still be read.`;
+const checkHelp = `Checks a database; the host may be running. Counts and reads every plant, and runs the integrity check of SQLite.
+For a damaged file, it prints the commands that export the plants that can still be read.`;
 
 export const commandTable: Readonly<Record<string, Command>> = {
   backup: { argument: 'TO', help: backUpHelp, options: ['replace'], run: backUp },

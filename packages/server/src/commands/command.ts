@@ -22,22 +22,22 @@ export type CommandStreams = {
   readonly stderr: Writable & { readonly isTTY?: boolean };
 };
 
-/** What a command is run with. */
+/** Options, streams and argument of a command. */
 export type CommandCall = CommandOptions &
   CommandStreams & {
     /** The argument that is not an option. */
     readonly file: string | undefined;
   };
 
-/** How a command ended; `message` is for standard error. */
-export type Ended =
+/** Result of a command; `message` is written to standard error. */
+export type CommandResult =
   | { readonly kind: 'done' }
   | { readonly kind: 'some-refused' }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'wrong'; readonly message: string };
+  | { readonly kind: 'invalid'; readonly message: string };
 
-export type RunCommand = (call: CommandCall) => Promise<Ended>;
+export type RunCommand = (call: CommandCall) => Promise<CommandResult>;
 
-export const done: Ended = { kind: 'done' };
-export const failed = (message: string): Ended => ({ kind: 'failed', message });
-export const wrong = (message: string): Ended => ({ kind: 'wrong', message });
+export const done: CommandResult = { kind: 'done' };
+export const failed = (message: string): CommandResult => ({ kind: 'failed', message });
+export const invalid = (message: string): CommandResult => ({ kind: 'invalid', message });

@@ -1,12 +1,12 @@
 import type { NewPlant } from '@plantstore/core';
 
-/** CSV as RFC 4180 has it. An empty field without quotes is absent, as in PostgreSQL's COPY; one with quotes is empty text. */
+/** Header of CSV (RFC 4180). An empty field without quotes is absent, as in PostgreSQL's COPY; with quotes, it is an empty string. */
 export const csvHeader = 'id,name,tag\r\n';
 
 const quote = (text: string): string =>
   text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
-/** Writes a plant as a line. */
+/** Encodes a plant as a line. */
 export const encodeCsv = ({ id, name, tag }: NewPlant): string =>
   `${id},${quote(name)},${tag === undefined ? '' : quote(tag)}\r\n`;
 
@@ -20,7 +20,7 @@ const textOf = (record: Uint8Array): string | undefined => {
   }
 };
 
-/** The end of a quoted field that begins at an index, and its text. */
+/** Returns the text and the end of the quoted field that begins at an index. */
 const quotedField = (text: string, begin: number): { text: string; end: number } | undefined => {
   let value = '';
   let from = begin + 1;
@@ -43,7 +43,7 @@ const plainField = (text: string, begin: number) => {
 
 type Fields = readonly (string | undefined)[];
 
-/** The fields of a record, `undefined` for one that is empty and has no quotes; or `undefined` for no record. */
+/** Returns the fields of a record, or `undefined` for invalid CSV. A field is `undefined` if it is empty without quotes. */
 const fieldsOf = (text: string): Fields | undefined => {
   const fields: (string | undefined)[] = [];
   for (let at = 0; ; at += 1) {
@@ -56,7 +56,7 @@ const fieldsOf = (text: string): Fields | undefined => {
   }
 };
 
-/** Which field is which; -1 where the file has no column of tags. */
+/** Number of columns, and their indexes; `tag` is -1 if there is no such column. */
 export type Columns = {
   readonly count: number;
   readonly id: number;
@@ -64,7 +64,7 @@ export type Columns = {
   readonly tag: number;
 };
 
-/** Reads the header; `undefined` where it does not name the columns id and name. */
+/** Parses the header; returns `undefined` if it lacks the column id or name. */
 export const columnsOf = (record: Uint8Array): Columns | undefined => {
   const fields = fieldsOf(textOf(record) ?? '');
   if (fields === undefined) return undefined;
@@ -72,13 +72,13 @@ export const columnsOf = (record: Uint8Array): Columns | undefined => {
   return id === -1 || name === -1 ? undefined : { count: fields.length, id, name, tag };
 };
 
-/** Digits beyond those of an int64 are out of its range, however many they are. */
+/** Parses at most 20 digits: any number with more is out of the range of int64, too. */
 const idOf = (text: string | undefined): unknown => {
   const [, sign = '', digits] = /^(-?)0*(\d+)$/.exec(text ?? '') ?? [];
   return digits === undefined ? text : BigInt(sign + digits.slice(0, 20));
 };
 
-/** Reads a record as the members of a plant, not yet checked. */
+/** Decodes a record to the members of a plant, which are not validated yet. */
 export const decodeCsv = (record: Uint8Array, columns: Columns) => {
   const text = textOf(record);
   if (text === undefined) return { fault: 'the line is not valid UTF-8' };

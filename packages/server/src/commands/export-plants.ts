@@ -1,14 +1,14 @@
-import { done, type Ended, failed, type RunCommand } from './command.ts';
-import { fileFault } from './file-fault.ts';
+import { done, type CommandResult, failed, type RunCommand } from './command.ts';
+import { fileErrorReason } from './file-error-reason.ts';
 import { formatOf } from './formats.ts';
 import { openOutput, type Output } from './output.ts';
-import { createProgress, plantsIn } from './progress.ts';
+import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
-/** Characters that are written at a time. */
+/** Minimum size of a write, in UTF-16 code units. */
 const chunkSize = 2 ** 16;
 
-/** Writes plants as lines, to a file that gets its name when it is complete, or to standard output. */
+/** Exports plants as lines, to standard output or to a file that is renamed once it is complete. */
 export const exportPlants: RunCommand = async (call) => {
   const { database, file, stdout, fromId, toId, replace } = call;
   const format = formatOf(call.format, file);
@@ -18,7 +18,7 @@ export const exportPlants: RunCommand = async (call) => {
   const progress = createProgress(call);
   let exported = 0;
 
-  const copy = async (): Promise<Ended> => {
+  const copy = async (): Promise<CommandResult> => {
     let text = format.header;
     for await (const read of readStored(database, fromId)) {
       if (read.kind === 'failed') return failed(readFailure(read.message, exported));
@@ -28,9 +28,9 @@ export const exportPlants: RunCommand = async (call) => {
       if (text.length >= chunkSize) {
         await output.write(text);
         text = '';
-        progress.show(() => `${plantsIn(exported)} exported`);
+        progress.show(() => `${plantCount(exported)} exported`);
       }
-      // Not one more: what comes after may be damaged.
+      // Reads no further, because the next plants may be damaged.
       if (read.plant.id === toId) break;
     }
     await output.write(text);
@@ -38,14 +38,14 @@ export const exportPlants: RunCommand = async (call) => {
     return done;
   };
 
-  let ended: Ended;
+  let result: CommandResult;
   try {
-    ended = await copy();
+    result = await copy();
   } catch (thrown) {
-    ended = failed(`cannot write ${file ?? 'to standard output'}: ${fileFault(thrown)}`);
+    result = failed(`cannot write ${file ?? 'to standard output'}: ${fileErrorReason(thrown)}`);
   }
   progress.clear();
-  if (ended.kind === 'done') progress.say(`${plantsIn(exported)} exported`);
+  if (result.kind === 'done') progress.writeLine(`${plantCount(exported)} exported`);
   else await output.abandon().catch(() => {});
-  return ended;
+  return result;
 };

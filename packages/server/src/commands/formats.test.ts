@@ -28,14 +28,14 @@ const readAll = async (name: FormatName, chunks: AsyncIterable<Buffer>): Promise
         continue;
       }
       const decoded = decode(bytes!);
-      if (decoded.kind === 'fault') throw new Error(decoded.why);
+      if (decoded.kind === 'fault') throw new Error(decoded.reason);
       plants.push(decoded.plant);
     }
   }
   return plants;
 };
 
-it.each(formatNames)('%s keeps every plant, however its bytes are divided', async (name) => {
+it.each(formatNames)('%s keeps every plant, however its bytes are split', async (name) => {
   await fc.assert(
     fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
       const { header, encode } = formats[name];
@@ -45,7 +45,7 @@ it.each(formatNames)('%s keeps every plant, however its bytes are divided', asyn
   );
 });
 
-it('a record that is longer than any plant is skipped, and memory is not filled', async () => {
+it('skips a record that is longer than any plant without buffering it', async () => {
   const chunk = Buffer.alloc(2 ** 20, 'x');
   async function* chunks() {
     yield Buffer.from('first\n');

@@ -3,29 +3,29 @@ import { type ErrorName, errorMessages } from '@plantstore/core/errors';
 import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
 import { columnsOf, csvHeader, decodeCsv, encodeCsv } from './csv.ts';
 
-/** How plants are written in a file. */
+/** Names of the file formats. */
 export const formatNames = ['ndjson', 'csv'] as const;
 export type FormatName = (typeof formatNames)[number];
 
-/** The plant of a record, or why there is none. */
+/** The plant of a record, or why it is invalid. */
 export type Decoded =
   | { readonly kind: 'plant'; readonly plant: NewPlant }
-  | { readonly kind: 'fault'; readonly why: string };
+  | { readonly kind: 'fault'; readonly reason: string };
 
-/** Reads the records after the header, if the format has one. */
+/** Decodes a record after the header, if the format has one. */
 export type Decode = (record: Uint8Array) => Decoded;
 
 type Format = {
   readonly header: string;
   readonly encode: (plant: NewPlant) => string;
-  /** Whether a record may have ends of lines between quotes. */
+  /** Whether a record may contain line ends between quotes. */
   readonly hasQuotes: boolean;
-  /** Reads the first record; `undefined` where it is no header, though the format has one. */
+  /** Parses the header, if the format has one; returns `undefined` for an invalid header. */
   readonly readHeader: ((record: Uint8Array) => Decode | undefined) | undefined;
   readonly decode: Decode;
 };
 
-const fault = (why: string): Decoded => ({ kind: 'fault', why });
+const fault = (reason: string): Decoded => ({ kind: 'fault', reason });
 
 const describe = (names: readonly ErrorName[]): string =>
   names.map((name) => errorMessages[name].replace('the body', 'the line')).join('; ');
@@ -68,6 +68,6 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-/** The format that was asked for, else that of the file's name, else NDJSON. */
+/** Returns the named format, else the format of the file's extension, else NDJSON. */
 export const formatOf = (name: FormatName | undefined, file: string | undefined): Format =>
   formats[name ?? (/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson')];

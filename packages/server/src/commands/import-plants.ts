@@ -11,30 +11,30 @@ import type {
 import { errorMessages } from '@plantstore/core/errors';
 import { createLog } from '../host/log.ts';
 import { openStore } from '../host/open-store.ts';
-import { type CommandCall, done, type Ended, failed, type RunCommand } from './command.ts';
-import { fileFault } from './file-fault.ts';
+import { type CommandCall, done, type CommandResult, failed, type RunCommand } from './command.ts';
+import { fileErrorReason } from './file-error-reason.ts';
 import { type Decoded, formatOf } from './formats.ts';
-import { createProgress, percent, plantsIn, type Progress } from './progress.ts';
+import { createProgress, percent, plantCount, type Progress } from './progress.ts';
 import { type FileRecord, splitRecords } from './split-records.ts';
 
-/** Limits of the plants that are created at once; one may always be longer. Text in UTF-16 code units. */
+/** Limits of a batch; a single plant may be longer. Text in UTF-16 code units. */
 const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 
 type Line = { readonly line: number } & Decoded;
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
-/** Creates plants in batches: one is created while the next one is collected. */
+/** Creates plants in batches, each while the next one is being collected. */
 const createImport = (repository: PlantRepository, strict: boolean, progress: Progress) => {
   const counts = { created: 0, refused: 0 };
   let batch: Line[] = [];
   let text = 0;
   let creating: Promise<void> = Promise.resolve();
-  let stopped: Ended | undefined;
+  let stopped: CommandResult | undefined;
 
-  const refuse = (line: number, why: string): void => {
+  const refuse = (line: number, reason: string): void => {
     counts.refused += 1;
-    progress.say(`line ${line}: ${why}`);
+    progress.writeLine(`line ${line}: ${reason}`);
     if (strict) stopped ??= { kind: 'some-refused' };
   };
 
@@ -58,7 +58,7 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
     );
     for (const [index, one] of lines.entries()) {
       const result = results[index];
-      if (one.kind === 'fault') refuse(one.line, one.why);
+      if (one.kind === 'fault') refuse(one.line, one.reason);
       else if (result?.isErr() !== true) counts.created += 1;
       else onError(one.line, result.error);
     }
@@ -79,7 +79,7 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
       if (line.kind === 'plant') text += textOf(line.plant);
       const isFull = batch.length >= maxBatch.plants || text >= maxBatch.text;
       if (isFull || (strict && line.kind === 'fault')) await flush();
-      // No line after this one is created.
+      // In strict mode, no later line is created.
       if (strict && line.kind === 'fault') await creating;
     },
     finish: async (): Promise<void> => {
@@ -94,15 +94,15 @@ type Import = ReturnType<typeof createImport>;
 const isBlank = (bytes: Uint8Array): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 
-const tooLong: Decoded = { kind: 'fault', why: 'the line is longer than 256 MiB' };
+const tooLong: Decoded = { kind: 'fault', reason: 'the line is longer than 256 MiB' };
 
-/** Adds the lines of a source, and returns why that ended before its end, if it did. */
+/** Adds the lines of a source. Returns a result if the import stopped before the end of the source. */
 const addLines = async (
   source: Readable,
   call: CommandCall,
   { add, stopped }: Import,
   onRecord: (record: FileRecord) => void,
-): Promise<Ended | undefined> => {
+): Promise<CommandResult | undefined> => {
   const format = formatOf(call.format, call.file);
   let { decode } = format;
   let isHeader = format.readHeader !== undefined;
@@ -134,28 +134,28 @@ const importFrom = async (
   source: Readable,
   call: CommandCall,
   repository: PlantRepository,
-): Promise<Ended> => {
+): Promise<CommandResult> => {
   const progress = createProgress(call);
   const imported = createImport(repository, call.strict, progress);
   const { counts } = imported;
   const size = await sizeOf(call.file);
   let bytesRead = 0;
-  const summary = () => `${plantsIn(counts.created)} in the database, ${counts.refused} refused`;
-  let ended: Ended | undefined;
+  const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
+  let outcome: CommandResult | undefined;
   try {
-    ended = await addLines(source, call, imported, ({ bytes }) => {
+    outcome = await addLines(source, call, imported, ({ bytes }) => {
       bytesRead += (bytes?.length ?? 0) + 1;
       progress.show(() => `${summary()} ${percent(bytesRead, size)}`);
     });
   } catch (thrown) {
-    ended = failed(`cannot read ${call.file ?? 'standard input'}: ${fileFault(thrown)}`);
+    outcome = failed(`cannot read ${call.file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
   }
   await imported.finish();
-  ended ??= imported.stopped();
+  outcome ??= imported.stopped();
   progress.clear();
   call.stdout.write(`${summary()}\n`);
-  if (ended?.kind === 'failed') return failed(`${ended.message}; run it again to go on`);
-  return counts.refused > 0 ? { kind: 'some-refused' } : (ended ?? done);
+  if (outcome?.kind === 'failed') return failed(`${outcome.message}; run it again to continue`);
+  return counts.refused > 0 ? { kind: 'some-refused' } : (outcome ?? done);
 };
 
 /** Creates the plant of each line of a file or of standard input. */
@@ -164,8 +164,8 @@ export const importPlants: RunCommand = async (call) => {
   const fault =
     file === undefined
       ? undefined
-      : await access(file, constants.R_OK).then(() => undefined, fileFault);
-  // Before a database is made.
+      : await access(file, constants.R_OK).then(() => undefined, fileErrorReason);
+  // Checked before a database file is created.
   if (fault !== undefined) return failed(`cannot read ${file}: ${fault}`);
   const log = createLog('pretty', stderr);
   const store = await openStore(database, log);

@@ -3,15 +3,15 @@ import { createWriteStream, statSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { fileFault } from './file-fault.ts';
+import { fileErrorReason } from './file-error-reason.ts';
 
-/** Where plants are exported to. What it throws is the failure of a system call. */
+/** Destination of an export. Its methods reject with errors of system calls. */
 export type Output = {
-  /** Resolves once the next text may come. */
+  /** Resolves once the text is written, for backpressure. */
   readonly write: (text: string) => Promise<void>;
-  /** Gives a file its name; it is on the disk then. */
+  /** Syncs a file to the disk and renames it to its final name. */
   readonly finish: () => Promise<void>;
-  /** Leaves nothing behind. */
+  /** Removes the partial file. */
   readonly abandon: () => Promise<void>;
 };
 
@@ -27,14 +27,14 @@ const toStream = (stream: Writable): Output => ({
   abandon: async () => {},
 });
 
-/** Devices and pipes have names, too, and are written to as they are. */
+/** Returns whether a path is a device or a pipe, which is written in place. */
 const isSpecial = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isFile() === false;
 
 const toSpecial = async (path: string): Promise<Output> => {
   const stream = createWriteStream(path, { flags: 'w' });
   await once(stream, 'open');
-  // The write that fails reports it.
+  // write() rejects with the same error.
   stream.on('error', () => {});
   const output = toStream(stream);
   return {
@@ -44,9 +44,9 @@ const toSpecial = async (path: string): Promise<Output> => {
   };
 };
 
-/** Syncs the names in a folder. */
+/** Syncs the entries of a folder to the disk. */
 export const syncFolder = async (folder: string): Promise<void> => {
-  // Windows syncs no folders.
+  // Windows cannot sync folders.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {
@@ -61,8 +61,8 @@ const toFile = async (path: string): Promise<Output> => {
   // Left by an export that was interrupted.
   await rm(partial, { force: true });
   const file = await open(partial, 'wx');
-  /** Another export to the same file may have removed ours. */
-  const isOurs = async (): Promise<boolean> => {
+  /** Another export to the same path may have replaced the partial file. */
+  const isSameFile = async (): Promise<boolean> => {
     const [one, other] = await Promise.all([file.stat(), stat(partial).catch(() => undefined)]);
     return one.dev === other?.dev && one.ino === other.ino;
   };
@@ -70,7 +70,7 @@ const toFile = async (path: string): Promise<Output> => {
     write: async (text) => file.writeFile(text),
     finish: async () => {
       await file.sync();
-      if (!(await isOurs())) {
+      if (!(await isSameFile())) {
         throw Object.assign(new Error('replaced'), { code: 'EEXIST', syscall: 'rename' });
       }
       await rename(partial, path);
@@ -78,13 +78,13 @@ const toFile = async (path: string): Promise<Output> => {
       await syncFolder(dirname(path));
     },
     abandon: async () => {
-      if (await isOurs()) await rm(partial);
+      if (await isSameFile()) await rm(partial);
       await file.close();
     },
   };
 };
 
-/** Opens a file, or a stream where there is none, or returns why that is not possible. */
+/** Opens the file, or standard output without one, or returns why it cannot be opened. */
 export const openOutput = async (
   file: string | undefined,
   stdout: Writable,
@@ -100,6 +100,6 @@ export const openOutput = async (
     }
     return await toFile(path);
   } catch (thrown) {
-    return { fault: `cannot write ${file}: ${fileFault(thrown)}` };
+    return { fault: `cannot write ${file}: ${fileErrorReason(thrown)}` };
   }
 };

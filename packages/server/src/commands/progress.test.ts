@@ -6,15 +6,15 @@ const write = (isTTY: boolean): string => {
   const stderr = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
   const progress = createProgress({ stderr });
   progress.show(() => '10 plants');
-  progress.say('line 7: refused');
+  progress.writeLine('line 7: refused');
   progress.clear();
   return String(stderr.read() ?? '');
 };
 
-it('a progress line is written to a terminal, and removed before other lines', () => {
+it('writes a progress line to a terminal, and clears it before other lines', () => {
   expect(write(true)).toBe('\r\u001b[K10 plants\r\u001b[Kline 7: refused\n');
 });
 
-it('a progress line is not written to a file or a pipe', () => {
+it('does not write a progress line to a file or a pipe', () => {
   expect(write(false)).toBe('line 7: refused\n');
 });

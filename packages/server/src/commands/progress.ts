@@ -1,10 +1,10 @@
 import type { CommandStreams } from './command.ts';
 
-/** A line on a terminal that is written again and again. On anything but a terminal it is not written. */
+/** A progress line that is updated in place. It is written to a terminal only. */
 export type Progress = {
   readonly show: (text: () => string) => void;
-  /** Writes a line that stays. */
-  readonly say: (line: string) => void;
+  /** Writes a permanent line. */
+  readonly writeLine: (line: string) => void;
   readonly clear: () => void;
 };
 
@@ -25,7 +25,7 @@ export const createProgress = ({ stderr }: Pick<CommandStreams, 'stderr'>): Prog
       isShown = true;
       stderr.write(`${clearLine}${text()}`);
     },
-    say(line) {
+    writeLine(line) {
       clear();
       stderr.write(`${line}\n`);
     },
@@ -33,9 +33,9 @@ export const createProgress = ({ stderr }: Pick<CommandStreams, 'stderr'>): Prog
   };
 };
 
-/** A part of a whole in percent, for a progress line. */
+/** Returns a part of a whole in percent, for a progress line. */
 export const percent = (part: number, whole: number): string =>
   whole > 0 ? `${Math.min(100, Math.floor((100 * part) / whole))} %` : '';
 
-/** "1 plant", "2 plants". */
-export const plantsIn = (count: number): string => `${count} ${count === 1 ? 'plant' : 'plants'}`;
+/** Returns a count with its noun: "1 plant", "2 plants". */
+export const plantCount = (count: number): string => `${count} ${count === 1 ? 'plant' : 'plants'}`;

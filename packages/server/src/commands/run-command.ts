@@ -1,7 +1,7 @@
 import { type CommandLine, readCommandLine } from '../host/command-line.ts';
 import { nearestName } from '../host/nearest-name.ts';
 import { defaultOf, flagOf, settingTable, variableOf } from '../host/setting-table.ts';
-import type { CommandOptions, CommandStreams, Ended } from './command.ts';
+import type { CommandOptions, CommandStreams, CommandResult } from './command.ts';
 import {
   type Command,
   commandTable,
@@ -12,11 +12,11 @@ import {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The exit status of a command; it is 2 for a wrong command line. */
-const exitStatuses: Readonly<Record<Ended['kind'], number>> = {
+/** Exit statuses by result. */
+const exitStatuses: Readonly<Record<CommandResult['kind'], number>> = {
   done: 0,
   failed: 1,
-  wrong: 2,
+  invalid: 2,
   'some-refused': 3,
 };
 
@@ -37,7 +37,7 @@ const helpOf = (
 ${help}
 
 ${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${options.map(optionLine).join('')}${helpLine('-h, --help', 'print this and exit')}
-Exit status: 0 done, 1 failed, 2 for a wrong command line${name === 'import' ? ', 3 if lines were refused' : ''}.
+Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ', 3 if lines were refused' : ''}.
 `;
 
 const readDatabase = (
@@ -56,7 +56,7 @@ const readDatabase = (
 
 const optionNames = Object.keys(optionTable) as OptionName[];
 
-/** The options of a command line; a wrong one has no value. */
+/** Parses the options of a command line; an invalid one has no value. */
 const readOptions = (values: CommandLine['values'], env: Environment) => {
   const faults: string[] = [];
   const options: Record<string, unknown> = {};
@@ -71,7 +71,7 @@ const readOptions = (values: CommandLine['values'], env: Environment) => {
   }
   const database = readDatabase(values, env);
   if ('fault' in database) faults.push(database.fault);
-  // Complete where there is no fault.
+  // Complete if there are no faults.
   return { faults, options: { ...options, ...database } as CommandOptions };
 };
 
@@ -85,7 +85,7 @@ const unknownCommand = (name: string): string => {
 /**
  * Runs the command that the command line begins with.
  *
- * @returns the exit status: 0 done, 1 failed, 2 for a wrong command line, 3 if lines were refused
+ * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
  */
 export const runCommand = async (
   [name = '', ...argv]: readonly string[],
@@ -93,12 +93,12 @@ export const runCommand = async (
   streams: CommandStreams,
 ): Promise<number> => {
   const { stdout, stderr } = streams;
-  const endWith = (kind: 'failed' | 'wrong', messages: readonly string[]): number => {
+  const endWith = (kind: 'failed' | 'invalid', messages: readonly string[]): number => {
     stderr.write(messages.map((message) => `plantstore-server: ${message}\n`).join(''));
     return exitStatuses[kind];
   };
   const command = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
-  if (command === undefined) return endWith('wrong', [unknownCommand(name)]);
+  if (command === undefined) return endWith('invalid', [unknownCommand(name)]);
 
   const { argument, options: names } = command;
   const { values, positionals, faults } = readCommandLine(argv, {
@@ -115,21 +115,21 @@ export const runCommand = async (
     stdout.write(helpOf(name, command));
     return exitStatuses.done;
   }
-  const { faults: wrongOptions, options } = readOptions(values, env);
+  const { faults: optionFaults, options } = readOptions(values, env);
   const [file] = positionals;
   if (positionals.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
     faults.push(`${name} needs ${argument}, the path of a file`);
   }
-  const all = [...faults, ...wrongOptions];
-  if (all.length > 0) return endWith('wrong', all);
+  const all = [...faults, ...optionFaults];
+  if (all.length > 0) return endWith('invalid', all);
 
-  const ended = await command.run({ ...options, ...streams, file });
-  switch (ended.kind) {
+  const result = await command.run({ ...options, ...streams, file });
+  switch (result.kind) {
     case 'done':
     case 'some-refused':
-      return exitStatuses[ended.kind];
+      return exitStatuses[result.kind];
     case 'failed':
-    case 'wrong':
-      return endWith(ended.kind, [ended.message]);
+    case 'invalid':
+      return endWith(result.kind, [result.message]);
   }
 };

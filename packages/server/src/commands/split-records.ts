@@ -2,11 +2,11 @@
 export type FileRecord = {
   /** Number of its first line, from 1. */
   readonly line: number;
-  /** `undefined` where the record is longer than any plant. */
+  /** `undefined` if the record is longer than any plant. */
   readonly bytes: Buffer | undefined;
 };
 
-/** The largest body that a host can be set to take. */
+/** Maximum of the setting --max-body-bytes. */
 const maxRecordBytes = 256 * 2 ** 20;
 
 const lineFeed = 0x0a;
@@ -21,8 +21,8 @@ const hasOddQuotes = (bytes: Buffer): boolean => {
 };
 
 /**
- * Splits chunks into records, and yields those of a chunk at a time. With quotes, a record goes on where a line ends
- * between two of them. Keeps at most 256 MiB.
+ * Splits chunks into records, and yields the records that each chunk completes. With quotes, a line end between two
+ * quotes is part of the record. Buffers at most 256 MiB.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<Buffer>,
@@ -55,7 +55,7 @@ export async function* splitRecords(
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, begin)) {
       linesRead += 1;
       add(chunk.subarray(begin, end));
-      // Between quotes, the end of the line is part of the record.
+      // Between quotes, the line end is part of the record.
       if (isQuoted) add(chunk.subarray(end, end + 1));
       else records.push(takeRecord());
       begin = end + 1;

@@ -2,9 +2,9 @@ import type { NewPlant } from '@plantstore/core';
 import { readPlants } from '@plantstore/sqlite';
 import { loadPostgres } from '../host/open-store.ts';
 import type { StoredDatabase } from './command.ts';
-import { plantsIn } from './progress.ts';
+import { plantCount } from './progress.ts';
 
-/** A plant that was read, or why no more can be. */
+/** A plant, or why reading failed. */
 export type Read =
   | { readonly kind: 'plant'; readonly plant: NewPlant }
   | { readonly kind: 'failed'; readonly message: string };
@@ -19,7 +19,7 @@ const readPostgres = async (url: string, after: bigint | undefined) => {
     : postgres.readPlants({ url, ...(after !== undefined && { after }) });
 };
 
-/** Reads the plants of a database in the order of their ids, from an id on. */
+/** Reads the plants of a database in the order of their ids, starting with the id `from`. */
 export async function* readStored(
   database: StoredDatabase,
   from: bigint | undefined,
@@ -40,6 +40,6 @@ export async function* readStored(
   }
 }
 
-/** Why reading ended, and after how many plants. */
+/** Returns why reading failed, and after how many plants. */
 export const readFailure = (message: string, plants: number): string =>
-  plants === 0 ? message : `${message}; ${plantsIn(plants)} were read before`;
+  plants === 0 ? message : `${message}; ${plantCount(plants)} were read before`;
