@@ -98,13 +98,16 @@ const prepareClone = async () => {
   return clone;
 };
 
+const npmSetting = async (name) => (await run(temporary, ['npm', 'config', 'get', name])).trim();
+
 const startRegistry = async () => {
   const folder = newFolder('registry');
   writeJson(join(folder, 'package.json'), { private: true, dependencies: { verdaccio: '6.10.4' } });
   // Verdaccio asks for a dist-tag of node-fetch, which mirrors of the registry lack.
   writeJson(join(folder, 'pnpm-workspace.yaml'), { overrides: { 'node-fetch': '^2.7.0' } });
   await run(folder, [...pnpm, 'install', '--ignore-scripts', '--prefer-offline']);
-  const upstream = (await run(temporary, ['npm', 'config', 'get', 'registry'])).trim();
+  const upstream = await npmSetting('registry');
+  const certificates = await npmSetting('cafile');
   // JSON is YAML.
   writeJson(join(folder, 'config.yaml'), {
     storage: join(folder, 'storage'),
@@ -118,7 +121,9 @@ const startRegistry = async () => {
   const port = await freePort();
   const bin = join(folder, 'node_modules/verdaccio/bin/verdaccio');
   const listen = ['--config', join(folder, 'config.yaml'), '--listen', `127.0.0.1:${port}`];
-  start(folder, [process.execPath, bin, ...listen]);
+  // Verdaccio trusts the same certificates as npm.
+  const env = certificates === 'null' ? {} : { NODE_EXTRA_CA_CERTS: certificates };
+  start(folder, [process.execPath, bin, ...listen], env);
   await untilItResponds(`http://127.0.0.1:${port}/-/ping`);
   return {
     port,
