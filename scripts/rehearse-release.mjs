@@ -93,6 +93,9 @@ const prepareClone = async () => {
     const written = readFileSync(join(clone, file), 'utf8');
     writeFileSync(join(clone, file), written.replaceAll('OWNER', 'rehearsal'));
   }
+  // A tag has an author, whom git does not know on every machine.
+  await run(clone, ['git', 'config', 'user.name', 'rehearsal']);
+  await run(clone, ['git', 'config', 'user.email', 'rehearsal@localhost']);
   await run(clone, [...pnpm, 'install', '--frozen-lockfile', '--prefer-offline']);
   await run(clone, [...pnpm, 'exec', 'changeset', 'version']);
   return clone;
