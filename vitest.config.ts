@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
@@ -40,7 +41,7 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
 export default defineConfig({
   test: {
     // Vitest leaves one core idle by default, although most tests wait for I/O.
-    maxWorkers: '100%',
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     projects: folders.map(testsIn),
     coverage: {
       provider: 'v8',

@@ -70,6 +70,12 @@ const findFileSystemFault = (path: string, access: number): Description | undefi
   if (fileStat !== 'missing' && fileStat.isDirectory()) {
     return { kind: 'cannot-open', message: `${path} is a folder, not a file; name a file in it` };
   }
+  if (fileStat !== 'missing' && !fileStat.isFile()) {
+    return {
+      kind: 'cannot-open',
+      message: `${path} is a device or a pipe, not a file; name another file`,
+    };
+  }
   if (fileStat !== 'missing' && !hasAccess(path, access)) {
     return (access & constants.W_OK) === 0
       ? { kind: 'cannot-open', message: `this user may not read ${path}; grant it read access` }
@@ -142,7 +148,6 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
     case 'missing':
       return `${path} does not exist; correct the path`;
     case 'cannot-open':
-      return `${path} is a device or a pipe, not a file; name another file`;
     case 'damaged':
     case 'locked':
       return describe(path, unusable.kind);
