@@ -33,21 +33,41 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
     skipped += 2_000;
   };
 
+  // After a fault the store may not have the file open. A WAL file that is removed then is lost with its plants.
+  let faultCount = 0;
+  let faultsSurvived = 0;
+
+  const create = async (...plant: Parameters<typeof repository.create>) => {
+    const countAtStart = faultCount;
+    const created = await repository.create(...plant);
+    if (created.isOk() || created.error.kind === 'id-taken') faultsSurvived = countAtStart;
+    return created;
+  };
+
   // One fault at a time: a second one could prevent the recovery of a removed WAL file.
   const isIntact = () =>
     existsSync(path) && existsSync(log) && !existsSync(ballast ?? '') && locker === undefined;
 
   const faults = {
-    'kill the thread': async () => threads.at(-1)?.terminate(),
-    'crash the thread': async () => threads.at(-1)?.postMessage({ kind: 'commit', batch: null }),
+    'kill the thread': async () => {
+      faultCount += 1;
+      await threads.at(-1)?.terminate();
+    },
+    'crash the thread': async () => {
+      faultCount += 1;
+      threads.at(-1)?.postMessage({ kind: 'commit', batch: null });
+    },
     'remove the log': async () => {
-      if (isIntact()) rmSync(log);
+      if (isIntact() && faultsSurvived === faultCount) rmSync(log);
     },
     'move the file': async () => {
-      if (isIntact()) renameSync(path, moved);
+      if (!isIntact()) return;
+      faultCount += 1;
+      renameSync(path, moved);
     },
     'lock the file': async () => {
       if (!isIntact()) return;
+      faultCount += 1;
       await threads.at(-1)?.terminate();
       locker = new Database(path);
       // The next thread may have locked the file first.
@@ -59,19 +79,22 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
       }
     },
     'fill the disk': async () => {
-      if (ballast !== undefined && isIntact()) fillDisk(ballast);
+      if (ballast === undefined || !isIntact()) return;
+      faultCount += 1;
+      fillDisk(ballast);
     },
     repair: async () => repair(),
   } satisfies Record<string, () => Promise<unknown>>;
 
   return {
-    create: async (...plant: Parameters<typeof repository.create>) => repository.create(...plant),
+    create,
     faults,
     repair,
     reopen: async () => {
       repair();
       await repository.close();
       repository = await open();
+      faultsSurvived = faultCount;
     },
     remove: async () => {
       repair();
