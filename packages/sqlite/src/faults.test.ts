@@ -12,7 +12,8 @@ const run = promisify(execFile);
 it(
   'the results agree with a Map while faults occur between and during creates',
   {
-    timeout: 120_000,
+    // A commit waits 2 s for each locked file, and a failing sequence is shrunk: 30 s to 2 minutes.
+    timeout: 300_000,
   },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
