@@ -110,6 +110,6 @@ await fc.assert(
       await store.remove();
     }
   }),
-  { numRuns: 25 },
+  { numRuns: 15 },
 );
 process.stdout.write(JSON.stringify(counts));
