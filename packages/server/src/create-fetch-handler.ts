@@ -1,4 +1,4 @@
-import { type Answer, errorAnswer, type Fields } from './http/answer.ts';
+import { type Answer, errorAnswer, type Fields, tooManyInFlight } from './http/answer.ts';
 import { readHead, type RequestHead } from './http/request-head.ts';
 import { requestIdOf } from './http/request-id.ts';
 import { infoOf, reportAnswer, reportEnd, reportStart } from './http/request-report.ts';
@@ -30,8 +30,6 @@ export type FetchHandler = {
   (request: Request): Promise<Response>;
   (url: string | URL, init?: RequestInit): Promise<Response>;
 };
-
-const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
 
 const headOf = ({ method, url, headers }: Request): RequestHead => {
   const { host, pathname, search } = new URL(url);

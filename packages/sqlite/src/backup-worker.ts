@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { pathToFileURL } from 'node:url';
 import type { FromBackupWorker, BackupPaths } from './backup-protocol.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import { syncFolderOf, resolveLinks } from './log-file.ts';
+import { resolveLinks, syncFile, syncFolderOf } from './log-file.ts';
 import { backup, Database } from './node-sqlite.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
@@ -35,15 +26,6 @@ const tryToRemove = (partial: string): void => {
     remove(partial);
   } catch {
     // The error of the backup is reported instead.
-  }
-};
-
-const sync = (path: string): void => {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 };
 
@@ -104,7 +86,7 @@ const copyAndVerify = async (
     },
   });
   identity ??= identityOf(partial);
-  sync(partial);
+  syncFile(partial);
   if (!isComplete(partial, plants)) {
     remove(partial);
     return { kind: 'failed', error: unusableFileError(paths.from, { kind: 'damaged' }) };

@@ -5,6 +5,7 @@ import { logSize, resolveLinks } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
+import { largestId, smallestId } from './read-plants.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
 /** Range of ids whose stored plants are all readable. */
@@ -30,9 +31,6 @@ export type PlantsCheck = {
   /** Ranges of readable plants, in ascending order of their ids. At most one range for an intact file. */
   readonly readable: readonly IdRange[];
 };
-
-const smallestId = -(2n ** 63n);
-const largestId = 2n ** 63n - 1n;
 
 /** Whether a read failed because of damage on the disk. Rethrows any other exception. */
 const isDamage = (thrown: unknown): boolean => {

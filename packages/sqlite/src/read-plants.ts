@@ -17,8 +17,9 @@ export type ReadPlantsOptions = {
 /** Limits of a slice, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
 const slice = { maxPlants: 1_000, maxText: 2 ** 20 };
 
-const smallestId = -(2n ** 63n);
-const largestId = 2n ** 63n - 1n;
+/** The range of int64. */
+export const smallestId = -(2n ** 63n);
+export const largestId = 2n ** 63n - 1n;
 
 type Slice = { readonly plants: readonly NewPlant[]; readonly error?: OpenSqliteError };
 type ReadSlice = (from: bigint) => Slice;

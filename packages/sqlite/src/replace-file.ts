@@ -1,9 +1,6 @@
 import {
-  closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { identityOf, isSameFile } from './file-identity.ts';
-import { logSize, syncFolderOf } from './log-file.ts';
+import { logSize, syncFile, syncFolderOf } from './log-file.ts';
 
 /** Content of the file that replaces a database while its WAL file is being removed. SQLite refuses to open it. */
 const placeholder = /^plantstore: a restore was interrupted; run it again\. Kept: (.+)\n$/;
@@ -60,12 +57,7 @@ const unfinishedPlaceholder = (file: string): string => `${file}.restoring-mark`
 const putPlaceholder = (file: string, kept: string): void => {
   const path = unfinishedPlaceholder(file);
   writeFileSync(path, placeholderFor(kept));
-  const opened = openSync(path, 'r+');
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
+  syncFile(path);
   renameSync(path, file);
   syncFolderOf(file);
 };

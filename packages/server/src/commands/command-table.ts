@@ -82,6 +82,3 @@ export const commandTable: Readonly<Record<string, Command>> = {
   },
   check: { argument: '', help: checkHelp, options: [], run: check },
 };
-
-export const optionFlagOf = (name: OptionName): string =>
-  `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;

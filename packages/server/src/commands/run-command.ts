@@ -1,14 +1,8 @@
 import { type CommandLine, readCommandLine } from '../host/command-line.ts';
 import { nearestName } from '../host/nearest-name.ts';
-import { defaultOf, flagOf, settingTable, variableOf } from '../host/setting-table.ts';
+import { defaultOf, flagOf, settingTable, toFlag, variableOf } from '../host/setting-table.ts';
 import type { CommandOptions, CommandStreams, CommandResult } from './command.ts';
-import {
-  type Command,
-  commandTable,
-  type OptionName,
-  optionFlagOf,
-  optionTable,
-} from './command-table.ts';
+import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,7 +19,7 @@ const helpLine = (flag: string, help: string): string => `  ${flag.padEnd(30)}${
 
 const optionLine = (name: OptionName): string => {
   const { parser, help } = optionTable[name];
-  const flag = optionFlagOf(name);
+  const flag = toFlag(name);
   return helpLine(parser === undefined ? flag : `${flag} ${parser.placeholder}`, help);
 };
 
@@ -62,7 +56,7 @@ const readOptions = (values: CommandLine['values'], env: Environment) => {
   const options: Record<string, unknown> = {};
   for (const name of optionNames) {
     const { parser } = optionTable[name];
-    const flag = optionFlagOf(name);
+    const flag = toFlag(name);
     const text = values.get(flag);
     const parsed = text === undefined ? { value: undefined } : parser?.parse(text);
     if (parser === undefined) options[name] = text !== undefined;
@@ -75,7 +69,7 @@ const readOptions = (values: CommandLine['values'], env: Environment) => {
   return { faults, options: { ...options, ...database } as CommandOptions };
 };
 
-const flagsOf = (names: readonly OptionName[]): string[] => names.map(optionFlagOf);
+const flagsOf = (names: readonly OptionName[]): string[] => names.map(toFlag);
 
 const unknownCommand = (name: string): string => {
   const nearest = nearestName(name, Object.keys(commandTable), '');

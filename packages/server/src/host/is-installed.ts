@@ -7,3 +7,7 @@ export const isInstalled = (name: string): boolean => {
     return false;
   }
 };
+
+/** Returns the message for a feature whose optional peer dependency is not installed. */
+export const missingPackage = (feature: string, name: string): string =>
+  `${feature} needs the package ${name} beside this one: npm install ${name}, with --global if this one is`;

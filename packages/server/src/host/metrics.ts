@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { RequestEndEvent } from '../request-events.ts';
 import type { RunningServer } from '../start-server.ts';
-import { isInstalled } from './is-installed.ts';
+import { isInstalled, missingPackage } from './is-installed.ts';
 import type { OpenedStore, Reports } from './open-store.ts';
 import type { Settings } from './settings.ts';
 import { version } from '../version.ts';
@@ -142,7 +142,7 @@ export const loadMetrics = async (isReady: () => Promise<boolean>): Promise<Load
   if (!isInstalled(packageName)) {
     return {
       kind: 'cannot-load',
-      message: `--metrics on (PLANTSTORE_METRICS) needs the package ${packageName} beside this one: npm install ${packageName}, with --global if this one is`,
+      message: missingPackage('--metrics on (PLANTSTORE_METRICS)', packageName),
     };
   }
   return { kind: 'loaded', metrics: createMetrics(await import('prom-client'), isReady) };

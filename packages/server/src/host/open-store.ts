@@ -6,7 +6,7 @@ import {
   type SqliteRepository,
 } from '@plantstore/sqlite';
 import type { Logger } from '../logger.ts';
-import { isInstalled } from './is-installed.ts';
+import { isInstalled, missingPackage } from './is-installed.ts';
 import type { DatabaseSetting } from './setting-table.ts';
 
 /** Whether a store is available now. */
@@ -61,7 +61,7 @@ export const loadPostgres = async (): Promise<LoadedPostgres> => {
     return { kind: 'loaded', ...(await import('@plantstore/postgres')) };
   return {
     kind: 'cannot-open',
-    message: `a postgres:// database needs the package ${packageName} beside this one: npm install ${packageName}, with --global if this one is`,
+    message: missingPackage('a postgres:// database', packageName),
   };
 };
 

@@ -238,10 +238,14 @@ export type SettingName = keyof typeof settingTable;
 
 export const settingNames = Object.keys(settingTable) as SettingName[];
 
+/** Converts a name such as `maxBodyBytes` to a flag. */
+export const toFlag = (name: string): string =>
+  `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
+
 /** Returns the flag, such as `--max-body-bytes`, or `undefined` for a secret. */
 export const flagOf = (name: SettingName): string | undefined => {
   const { isSecret }: Setting = settingTable[name];
-  return isSecret ? undefined : `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
+  return isSecret ? undefined : toFlag(name);
 };
 
 /** Returns the environment variable, such as `PLANTSTORE_MAX_BODY_BYTES`. */

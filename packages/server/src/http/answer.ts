@@ -91,3 +91,6 @@ export const failureAnswer = (error: BodyUndecodable | CreatePlantError): Answer
       return errorAnswer(error.kind);
   }
 };
+
+/** The cause of an answer where `maxInFlight` requests are in flight. */
+export const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission } from '../http/admit.ts';
-import { type Answer, errorAnswer } from '../http/answer.ts';
+import { type Answer, errorAnswer, tooManyInFlight } from '../http/answer.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { closesAfter } from './closes-after.ts';
@@ -20,7 +20,6 @@ export type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
 const maxDrainMs = 5_000;
 
 const tooManyWait = `more than ${maxPipelined} pipelined requests wait for their responses`;
-const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
 const bodyIsUnreadable = 'the body was read before this listener was called';
 
 const exchangeKey = Symbol('exchange');
