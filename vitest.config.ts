@@ -9,12 +9,12 @@ const packages = [
   'packages/server',
   'packages/client',
 ];
-const folders = [...packages, 'examples', 'tests', 'tests/packages', 'bench'];
+const folders = [...packages, 'examples', 'tests', 'bench'];
 
-/** Global setups of folders: a database server, and the packed packages. */
+/** Global setups of folders. */
 const globalSetups: Readonly<Record<string, string>> = {
   'packages/postgres': 'packages/postgres/test/global-setup.ts',
-  'tests/packages': 'tests/packages/pack.ts',
+  'tests/packages': 'tests/packages/release.ts',
 };
 
 /** Returns the project for the tests of a folder. */

@@ -1,23 +1,13 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { inject } from 'vitest';
+import { latest, writeProject } from './layouts.ts';
+import { type Output, runIn } from './run-in.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const exec = promisify(execFile);
 
-// Variables that npx, pnpm and vitest set for child processes. They would direct npm to this workspace, or
-// change the output of the programs.
-const workspaceVariables =
-  /^(npm_(?!config_)|npm_config_(local_|global_)?prefix$|pnpm_|vitest|force_color$|node_(options|path|env|v8_coverage)$)/i;
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !workspaceVariables.test(name)),
-);
-
-/** A folder outside the workspace into which the packed packages are installed. */
+/** A folder outside the workspace into which npm has installed the released packages. */
 export type Installation = {
   readonly folder: string;
   /** Runs a program in the folder. Default of `node`: the Node that runs the tests. */
@@ -32,34 +22,20 @@ export type Installation = {
   remove(): Promise<void>;
 };
 
-/** Output of a program. */
-export type Output = { readonly stdout: string; readonly stderr: string };
-
-/** Runs a program in a folder, without the environment of this workspace. */
-export const runIn = async (
-  folder: string,
-  command: string,
-  args: readonly string[],
-  { node = process.execPath, env: more = {} }: RunOptions = {},
-): Promise<Output> => {
-  const PATH = `${dirname(node)}${delimiter}${env['PATH'] ?? ''}`;
-  return exec(command, args, { cwd: folder, env: { ...env, PATH, ...more } });
-};
-
-type RunOptions = {
-  readonly node?: string;
-  readonly env?: Readonly<Record<string, string>>;
-};
-
-const versionsFromCatalog = async (...names: readonly string[]): Promise<string[]> => {
+const versionsFromCatalog = async (
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>>> => {
   const workspace = await readFile(join(root, 'pnpm-workspace.yaml'), 'utf8');
-  return names.map((name) => {
-    const [, version = 'latest'] = new RegExp(`^ +'?${name}'?: (\\S+)$`, 'm').exec(workspace) ?? [];
-    return `${name}@${version}`;
-  });
+  return Object.fromEntries(
+    names.map((name) => {
+      const [, version = 'latest'] =
+        new RegExp(`^ +'?${name}'?: (\\S+)$`, 'm').exec(workspace) ?? [];
+      return [name, version];
+    }),
+  );
 };
 
-/** Installs the packed packages into a folder outside the workspace, with `more` packages of the catalog. */
+/** Installs the released packages into a folder outside the workspace, with `more` packages of the catalog. */
 export const installOutsideWorkspace = async (
   more: readonly string[] = [],
 ): Promise<Installation> => {
@@ -67,24 +43,22 @@ export const installOutsideWorkspace = async (
   const run: Installation['run'] = async (command, args, node = process.execPath) =>
     runIn(folder, command, args, { node });
   const npmInstall = async (...args: readonly string[]) =>
-    run('npm', ['install', '--no-audit', '--no-fund', '--prefix', ...args]);
+    run('npm', ['install', '--no-audit', '--no-fund', ...args]);
 
-  const tarballs = inject('tarballs');
-  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  const tools = await versionsFromCatalog('typescript', '@types/node', ...more);
-  const packages = (await readdir(tarballs)).map((file) => join(tarballs, file));
-  await npmInstall(folder, ...packages, ...tools);
+  const tools = await versionsFromCatalog(['typescript', '@types/node', ...more]);
+  await writeProject(folder, { ...latest, ...tools });
+  await npmInstall();
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), folder, { recursive: true });
 
   return {
     folder,
     run,
     async getNode(version) {
-      await npmInstall(join(folder, `node-${version}`), `node@${version}`);
+      await npmInstall('--prefix', join(folder, `node-${version}`), `node@${version}`);
       return join(folder, `node-${version}`, 'node_modules/node/bin/node');
     },
     async getProgram(name) {
-      await npmInstall(join(folder, `program-${name}`), name);
+      await npmInstall('--prefix', join(folder, `program-${name}`), name);
       return join(folder, `program-${name}`, 'node_modules/.bin', name);
     },
     read: async (path) => readFile(join(folder, 'node_modules', path), 'utf8'),

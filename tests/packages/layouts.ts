@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inject } from 'vitest';
-import { runIn } from './install-outside-workspace.ts';
+import { runIn } from './run-in.ts';
 
 /** An installation of the packages by a package manager. */
 export type Layout = {
@@ -21,92 +20,88 @@ const shimIn = (folder: string): Layout['bin'] => [
   join(folder, 'node_modules/.bin/plantstore-server'),
 ];
 
-/** The tarballs by package name. */
-const tarballs = Object.fromEntries(
-  readdirSync(inject('tarballs')).map((file) => [
-    file.replace(/^plantstore-(\w+)-.*$/, '@plantstore/$1'),
-    `file:${join(inject('tarballs'), file)}`,
+type Dependencies = Readonly<Record<string, string>>;
+
+/** Dependencies on the newest release of each package. */
+export const latest: Dependencies = Object.fromEntries(
+  ['core', 'sqlite', 'postgres', 'server', 'client'].map((name) => [
+    `@plantstore/${name}`,
+    'latest',
   ]),
 );
 
-/** Returns the folders of the packages that npm has installed in a folder, by package name. */
-const foldersIn = async (folder: string): Promise<Readonly<Record<string, string>>> => {
-  const list = await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8');
-  const { packages } = JSON.parse(list) as { packages: Record<string, unknown> };
-  return Object.fromEntries(
-    Object.keys(packages).map((path) => [
-      path.replace(/^.*node_modules\//, ''),
-      `file:${join(folder, path)}`,
-    ]),
-  );
-};
-
 const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.stringify(value));
 
-const manifest = { private: true, type: 'module' };
+/** Writes the manifest of a user, and the setting that finds the released packages. */
+export const writeProject = async (folder: string, dependencies: Dependencies): Promise<void> => {
+  const manifest = { private: true, type: 'module', dependencies };
+  await writeJson(join(folder, 'package.json'), manifest);
+  await writeFile(join(folder, '.npmrc'), `@plantstore:registry=${inject('release').registry}\n`);
+};
 
-/** Installs the packed client alone into a folder. */
+const withoutHoisting = {
+  nodeLinker: 'isolated',
+  hoist: false,
+  publicHoistPattern: [],
+  // pnpm delays new releases by default.
+  minimumReleaseAge: 0,
+};
+
+/** Installs the released client alone into a folder. */
 export const installClient = async (folder: string): Promise<void> => {
-  const { '@plantstore/client': client } = tarballs;
-  const dependencies = { '@plantstore/client': client };
-  await writeJson(join(folder, 'package.json'), { ...manifest, dependencies });
+  await writeProject(folder, { '@plantstore/client': 'latest' });
   await writeJson(join(folder, 'pnpm-workspace.yaml'), {
-    nodeLinker: 'isolated',
-    hoist: false,
-    publicHoistPattern: [],
+    ...withoutHoisting,
     // As documented in the README of the client.
     ignoredOptionalDependencies: ['@rollup/rollup-linux-x64-gnu'],
   });
   await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
 };
 
-/** Installs the packed packages into a folder; npm has already installed them into `installedByNpm`. */
-export type Install = (folder: string, installedByNpm: string) => Promise<Layout>;
+/** Installations by each package manager. In all but npm's, a package can import only the dependencies of its manifest. */
+export const layouts: Readonly<Record<string, (folder: string) => Promise<Layout>>> = {
+  async npm(folder) {
+    await writeProject(folder, latest);
+    await runIn(folder, 'npm', ['install', '--no-audit', '--no-fund']);
+    return { folder, env, bin: shimIn(folder) };
+  },
 
-/** Layouts in which a package can import only the dependencies of its manifest. */
-export const strictLayouts: Readonly<Record<string, Install>> = {
   async 'pnpm without hoisting'(folder) {
-    await writeJson(join(folder, 'package.json'), { ...manifest, dependencies: tarballs });
-    await writeJson(join(folder, 'pnpm-workspace.yaml'), {
-      nodeLinker: 'isolated',
-      hoist: false,
-      publicHoistPattern: [],
-      // Without overrides, pnpm would look up the packages' dependencies on each other in the registry.
-      overrides: tarballs,
-    });
+    await writeProject(folder, latest);
+    await writeJson(join(folder, 'pnpm-workspace.yaml'), withoutHoisting);
     await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
     return { folder, env, bin: shimIn(folder) };
   },
 
   async "npm's linked strategy"(folder) {
-    await writeJson(join(folder, 'package.json'), manifest);
-    const options = ['--install-strategy=linked', '--no-audit', '--no-fund', '--prefix', folder];
-    await runIn(folder, 'npm', ['install', ...options, ...Object.values(tarballs)]);
+    await writeProject(folder, latest);
+    const options = ['--install-strategy=linked', '--no-audit', '--no-fund'];
+    await runIn(folder, 'npm', ['install', ...options]);
     return { folder, env, bin: shimIn(folder) };
   },
 
   async 'npm, globally and side by side'(prefix) {
-    const options = ['--global', '--no-audit', '--no-fund', '--prefix', prefix];
-    await runIn(prefix, 'npm', ['install', ...options, ...Object.values(tarballs)]);
+    // npm does not read the settings of a project for a global installation.
+    const registry = `--@plantstore:registry=${inject('release').registry}`;
+    const options = ['--global', '--no-audit', '--no-fund', registry, '--prefix', prefix];
+    await runIn(prefix, 'npm', ['install', ...options, ...Object.keys(latest)]);
     return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };
   },
 
-  async "Yarn's Plug'n'Play"(folder, installedByNpm) {
-    // Yarn does not read npm's configuration, so all other packages come from the folder of npm.
-    const resolutions = { ...(await foldersIn(installedByNpm)), ...tarballs };
-    await writeJson(join(folder, 'package.json'), {
-      ...manifest,
-      dependencies: tarballs,
-      resolutions,
-    });
+  async "Yarn's Plug'n'Play"(folder) {
+    await writeProject(folder, latest);
     await writeFile(join(folder, 'yarn.lock'), '');
     await writeJson(join(folder, '.yarnrc.yml'), {
       nodeLinker: 'pnp',
       globalFolder: join(folder, 'yarn'),
-      enableNetwork: false,
+      // Yarn does not read npm's configuration.
+      npmRegistryServer: inject('release').registry,
+      unsafeHttpWhitelist: ['127.0.0.1'],
       enableTelemetry: false,
       // In CI, Yarn would require a complete lockfile.
       enableImmutableInstalls: false,
+      // Yarn delays new releases by default.
+      npmMinimalAgeGate: 0,
     });
     const yarn = async (...args: readonly string[]) =>
       runIn(folder, 'npx', ['-y', '--package=@yarnpkg/cli-dist@4', 'yarn', ...args]);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
-import { installClient, type Layout, strictLayouts } from './layouts.ts';
-import { installOutsideWorkspace, runIn, type Installation } from './install-outside-workspace.ts';
+import { installClient } from './layouts.ts';
+import { installOutsideWorkspace, type Installation } from './install-outside-workspace.ts';
+import { runIn } from './run-in.ts';
 
 const minutes = 60_000;
 
@@ -136,44 +136,6 @@ describe.each(['22.18.0', 'this', '26'])(
     });
   },
 );
-
-// In these layouts, an import that a manifest does not declare fails.
-describe.each(Object.keys(strictLayouts))('installed by %s', { timeout: minutes }, (name) => {
-  let folder = '';
-  let layout: Layout;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-    layout = (await strictLayouts[name]?.(folder, installation.folder)) as Layout;
-  }, 5 * minutes);
-
-  afterAll(async () => rm(folder, { recursive: true, force: true }));
-
-  it('imports every export of every package', async () => {
-    const script = join(layout.folder, 'import-all.mjs');
-    await cp(fileURLToPath(new URL('consumer/import-all.mjs', import.meta.url)), script);
-    const { stdout } = await runIn(layout.folder, process.execPath, [script], layout);
-    expect(stdout).toBe('16 imported\n');
-  });
-
-  it('creates plants in a file through the bundled host', async () => {
-    const database = `sqlite:${join(await newFolder(), 'plants.db')}`;
-    const { bin: command, env } = layout;
-    const host = await startHost({ command, env, args: ['--database', database] });
-    expect(await post(host.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
-    expect(await post(host.url, '{"id":7,"name":"Ficus"}')).toEqual({ status: 400, error: 1401 });
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
-  });
-
-  it('loads the PostgreSQL store for a PostgreSQL URL', async () => {
-    const { bin: command, env } = layout;
-    const args = ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden'];
-    const host = spawnHost({ command, env, args });
-    expect(await host.exited).toBe(1);
-    expect(host.stderr()).toContain('no database server can be reached');
-  });
-});
 
 describe('the client, installed alone without hoisting', { timeout: minutes }, () => {
   let folder = '';

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -23,15 +24,35 @@ const additionalFiles: Readonly<Record<string, readonly string[]>> = {
   server: ['dist/neverthrow-licence.txt', 'dist/zod-licence.txt'],
 };
 
-it('packs every package', () => {
-  const packages = readdirSync(new URL('../../packages', import.meta.url));
-  expect(readdirSync(inject('tarballs')).length).toBe(packages.length);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { tarballs, clone, version } = inject('release');
+
+it('releases every package', () => {
+  const packages = readdirSync(join(root, 'packages'));
+  expect(readdirSync(tarballs).toSorted()).toEqual(packages.toSorted());
+});
+
+it('tags the release', () => {
+  // The release workflow recognizes a published version by this tag.
+  const tag = `@plantstore/core@${version}`;
+  expect(execFileSync('git', ['tag', '--list', tag], { cwd: clone, encoding: 'utf8' })).toBe(
+    `${tag}\n`,
+  );
+});
+
+it('builds the same bytes in two folders', () => {
+  const files = globSync('packages/*/dist/**/*.*', { cwd: clone });
+  expect(files).not.toEqual([]);
+  const differing = files.filter(
+    (file) => !readFileSync(join(root, file)).equals(readFileSync(join(clone, file))),
+  );
+  expect(differing).toEqual([]);
 });
 
 describe.each(
-  readdirSync(inject('tarballs')).map((tarball) => ({
-    name: tarball.replace(/^plantstore-(\w+)-.*$/, '$1'),
-    tarball: join(inject('tarballs'), tarball),
+  readdirSync(tarballs).map((name) => ({
+    name,
+    tarball: join(tarballs, name, `${name}-${version}.tgz`),
   })),
 )('the packed $name', { timeout: 60_000 }, ({ name, tarball }) => {
   let folder = '';

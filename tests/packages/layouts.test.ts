@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@plantstore/test-support/postgres-server';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
+import { type Layout, layouts } from './layouts.ts';
+import { runIn, untilItResponds } from './run-in.ts';
+
+const minutes = 60_000;
+const examples = fileURLToPath(new URL('../../examples', import.meta.url));
+
+describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (name) => {
+  let folder = '';
+  let layout: Layout;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+    layout = (await layouts[name]?.(folder)) as Layout;
+  }, 5 * minutes);
+
+  afterAll(async () => rm(folder, { recursive: true, force: true }));
+
+  it('imports every export of every package', async () => {
+    const script = join(layout.folder, 'import-all.mjs');
+    await cp(fileURLToPath(new URL('consumer/import-all.mjs', import.meta.url)), script);
+    const { stdout } = await runIn(layout.folder, process.execPath, [script], layout);
+    expect(stdout).toBe('16 imported\n');
+  });
+
+  it('runs the examples of the README', async () => {
+    for (const example of ['core', 'server', 'client']) {
+      const file = `first-${example}.ts`;
+      await cp(join(examples, file), join(layout.folder, file));
+    }
+    const run = async (example: string, more: Readonly<Record<string, string>> = {}) =>
+      runIn(layout.folder, process.execPath, [`first-${example}.ts`], {
+        env: { ...layout.env, ...more },
+      });
+    expect((await run('core')).stdout).toBe('created Monstera\n');
+    const port = await freePort();
+    const server = spawn(process.execPath, ['first-server.ts'], {
+      cwd: layout.folder,
+      env: { ...layout.env, PORT: String(port), PLANT_TOKEN: 'example' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    onTestFinished(async () => {
+      const exited = once(server, 'exit');
+      server.kill();
+      await exited;
+    });
+    const url = `http://127.0.0.1:${port}`;
+    await untilItResponds(server, url);
+    const settings = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: 'example' };
+    expect((await run('client', settings)).stdout).toBe('created Monstera\n');
+  });
+
+  it('prints the released version', async () => {
+    const {
+      bin: [command, ...args],
+      env,
+    } = layout;
+    const { stdout } = await runIn(layout.folder, command, [...args, '--version'], { env });
+    expect(stdout).toBe(`${inject('release').version}\n`);
+  });
+
+  it('creates plants in a file through the bundled host', async () => {
+    const database = `sqlite:${join(await newFolder(), 'plants.db')}`;
+    const { bin: command, env } = layout;
+    const host = await startHost({ command, env, args: ['--database', database] });
+    expect(await post(host.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
+    expect(await post(host.url, '{"id":7,"name":"Ficus"}')).toEqual({ status: 400, error: 1401 });
+    host.process.kill('SIGTERM');
+    expect(await host.exited).toBe(0);
+  });
+
+  it('loads the PostgreSQL store for a PostgreSQL URL', async () => {
+    const { bin: command, env } = layout;
+    const args = ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden'];
+    const host = spawnHost({ command, env, args });
+    expect(await host.exited).toBe(1);
+    expect(host.stderr()).toContain('no database server can be reached');
+  });
+});
