@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { BackUpError, BackupPaths, FromBackupWorker } from './backup-protocol.ts';
+import { workerFile } from './worker-file.ts';
 
 /** Options of {@link backUpPlants}. */
 export type BackUpOptions = {
@@ -29,16 +30,12 @@ export type PlantsBackup = {
   readonly size: number;
 };
 
-const workerFile = new URL(
-  import.meta.url.endsWith('.ts') ? './backup-worker.ts' : './backup-worker.js',
-  import.meta.url,
-);
-
 const backUp = async (
   paths: BackupPaths,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<Result<PlantsBackup, BackUpError>> => {
-  const worker = new Worker(workerFile, { workerData: paths, execArgv: [], name: 'backup' });
+  const options = { workerData: paths, execArgv: [], name: 'backup' };
+  const worker = new Worker(workerFile('backup'), options);
   return new Promise((settle, reject) => {
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the backup worker exited')));

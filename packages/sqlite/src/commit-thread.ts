@@ -5,6 +5,7 @@ import { toBatch } from './batch.ts';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import type { FileIdentity } from './file-identity.ts';
 import type { OpenSqliteError } from './open-error.ts';
+import { workerFile } from './worker-file.ts';
 
 /** The indexes of the plants whose ids are taken; the others are committed. */
 export type CommitResult = Result<ReadonlySet<number>, StoreUnavailable>;
@@ -20,12 +21,6 @@ export type CommitThread = {
   readonly commit: (plants: readonly NewPlant[]) => Promise<CommitResult>;
   readonly close: () => Promise<void>;
 };
-
-// The worker is beside this file, as TypeScript source or as build output.
-const workerFile = new URL(
-  import.meta.url.endsWith('.ts') ? './commit-worker.ts' : './commit-worker.js',
-  import.meta.url,
-);
 
 const unavailable = (reason: string, cause: unknown): CommitResult =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
@@ -54,7 +49,8 @@ export const startCommitThread = async (
   data: WorkerData,
   onHeldLog: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> => {
-  const worker = new Worker(workerFile, { workerData: data, execArgv: [], name: 'plantstore' });
+  const options = { workerData: data, execArgv: [], name: 'plantstore' };
+  const worker = new Worker(workerFile('commit'), options);
   let hasExited = false;
   let crash: unknown;
   let mustRewrite = false;
