@@ -28,6 +28,8 @@ export type HostOptions = {
   readonly command?: readonly [string, ...string[]];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The working directory. Default is that of the test. */
+  readonly cwd?: string;
   /** Arguments of Node itself. */
   readonly nodeArgs?: readonly string[];
   /** The file descriptor for standard output. Default is a pipe to the test. */
@@ -49,12 +51,14 @@ export const spawnHost = (
     command = [process.execPath, '--conditions=@plantstore/source', ...nodeArgs, bin],
     args = [],
     env = {},
+    cwd = process.cwd(),
     stdout,
   }: HostOptions,
   cleanup: Cleanup = onTestFinished,
 ): HostProcess => {
   const [program, ...firstArgs] = command;
   const child = spawn(program, [...firstArgs, ...args], {
+    cwd,
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });
