@@ -1,7 +1,8 @@
-import { cp, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { installClient } from './layouts.ts';
 import { installOutsideWorkspace, type Installation } from './install-outside-workspace.ts';
@@ -52,14 +53,35 @@ describe('the packed manifests', () => {
   });
 });
 
-describe('the packed client', () => {
-  it('does not contain zod in its JavaScript', async () => {
-    const files = await readdir(join(installation.folder, 'node_modules/@plantstore/client/dist'));
-    const scripts = files.filter((file) => file.endsWith('.js'));
-    expect(scripts).not.toEqual([]);
-    for (const file of scripts) {
-      expect(await installation.read(`@plantstore/client/dist/${file}`)).not.toMatch(/zod/i);
-    }
+describe('a bundle for browsers', () => {
+  /** Bundles a package as an app does. */
+  const bundle = async (name: string): Promise<string> => {
+    const outDir = join(installation.folder, 'bundles');
+    await build({
+      config: false,
+      silent: true,
+      entry: {
+        [name]: join(installation.folder, `node_modules/@plantstore/${name}/dist/index.js`),
+      },
+      format: ['esm'],
+      platform: 'browser',
+      noExternal: [/./],
+      treeshake: true,
+      outDir,
+    });
+    return readFile(join(outDir, `${name}.js`), 'utf8');
+  };
+  const isIn = (code: string) => (text: string) => code.includes(text);
+  const zodNames = ['ZodError', '$ZodType', '$ZodCheck', '_zod', 'toJSONSchema'];
+
+  it('of the client contains nothing of zod, of Node, or of the server', async () => {
+    const serverMessages = ['a JSON body is required', 'another plant has this id'];
+    const unwanted = [...zodNames, 'node:', 'process.', 'Buffer.', 'require(', ...serverMessages];
+    expect(unwanted.filter(isIn(await bundle('client')))).toEqual([]);
+  });
+
+  it('of core contains zod, under the names that the client must not contain', async () => {
+    expect(zodNames.filter(isIn(await bundle('core')))).not.toEqual([]);
   });
 });
 
