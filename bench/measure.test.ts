@@ -81,16 +81,6 @@ it.each([
   );
 });
 
-it('returns the messages of an exited process in order, and then rejects with its exit status', async () => {
-  const { program } = await serverOf(
-    `for (const word of 'abc') process.send(word); process.stderr.write('no more'); process.exitCode = 2;`,
-  );
-  const child = startChild((await program(0)).file, []);
-  await child.ended;
-  expect([await child.next(), await child.next(), await child.next()]).toEqual(['a', 'b', 'c']);
-  await expect(child.next()).rejects.toThrow('exit status 2: no more');
-});
-
 it.each([
   [
     'before it listens',
