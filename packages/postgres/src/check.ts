@@ -1,6 +1,6 @@
 import type { StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import type { Address } from './database-url.ts';
+import type { Connect } from './connect-leader.ts';
 import { describeThrown, retryStrategyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 
@@ -11,13 +11,6 @@ export type Check = {
   readonly close: () => Promise<void>;
 };
 
-type CheckOptions = {
-  /** Connects to the leader, and tries the failed server last. Throws when no server can be used. */
-  readonly connect: (failed: Address | undefined) => Promise<Session>;
-  /** Timeout of the statement, in milliseconds. */
-  readonly statementTimeoutMs: number;
-};
-
 /** Reads the table, and detects that the server has become read-only since the connection was opened. */
 const checkStatement = `SELECT current_setting('transaction_read_only'), count(*)
   FROM (SELECT id FROM plants LIMIT 1) AS found`;
@@ -26,7 +19,7 @@ const unavailable = (reason: string, cause?: unknown): Result<void, StoreUnavail
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
 /** Creates a check with a separate connection, so that it does not wait for queued plants. */
-export const createCheck = ({ connect, statementTimeoutMs }: CheckOptions): Check => {
+export const createCheck = (connect: Connect): Check => {
   let session: Session | undefined;
   let running: ReturnType<Check['check']> | undefined;
   let isClosed = false;
@@ -34,7 +27,7 @@ export const createCheck = ({ connect, statementTimeoutMs }: CheckOptions): Chec
   const runCheck = async (): Promise<Result<void, StoreUnavailable>> => {
     try {
       if (session?.isUsable() !== true) session = await connect(session?.address);
-      const [row] = await session.query({ text: checkStatement }, statementTimeoutMs);
+      const [row] = await session.query({ text: checkStatement });
       if (row?.[0] === 'off') return ok();
       session.destroy();
       return unavailable('the database has become read-only');

@@ -14,21 +14,19 @@ const lockNotAvailable = '55P03';
 
 const byId = (one: NewPlant, other: NewPlant): number => (one.id < other.id ? -1 : 1);
 
-/** Timeouts of a statement and of its wait for each locked id, in milliseconds. */
-export type Timeouts = { readonly statementMs: number; readonly lockMs: number };
-
 /**
  * Inserts plants, and compares a plant whose id exists with the stored row. The outcomes are durable when the
  * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
  * Of several plants with one id, the first is inserted.
  *
+ * @param lockTimeoutMs - timeout of the wait for each locked id, in milliseconds
  * @returns the outcome of each plant, or `locked` when an open transaction of another session has
  * inserted or deleted one of the ids; no plant was inserted then
  */
 export type CommitBatch = (
   session: Session,
   plants: readonly NewPlant[],
-  timeouts: Timeouts,
+  lockTimeoutMs: number,
 ) => Promise<readonly Outcome[] | 'locked'>;
 
 /**
@@ -49,15 +47,15 @@ const nameOf = (text: string): string => `plantstore_${hash('sha256', text).slic
 export const createCommitBatch = (table: string): CommitBatch => {
   let isPrepared = true;
 
-  return async (session, plants, { statementMs, lockMs }) => {
+  return async (session, plants, lockTimeoutMs) => {
     const found = new Map<bigint, Row>();
     const run = async (query: Query) => {
-      for (const row of await session.query(query, statementMs)) {
+      for (const row of await session.query(query)) {
         found.set(BigInt(row[0] ?? ''), row);
       }
     };
     const insert = async (sorted: readonly NewPlant[]) => {
-      const statement = insertStatement(table, sorted, lockMs);
+      const statement = insertStatement(table, sorted, lockTimeoutMs);
       if (!isPrepared) return run(statement);
       try {
         return await run({ ...statement, name: nameOf(statement.text) });

@@ -1,7 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Address, type DatabaseUrl, nameOf } from './database-url.ts';
+import { type Address, nameOf } from './database-url.ts';
 import { describeThrown } from './server-failure.ts';
-import { type Session, startSession } from './session.ts';
+import { type Session, type SessionOptions, startSession } from './session.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** Reason why a server could not be used. */
 export type ConnectFailure = { readonly address: Address } & (
@@ -10,23 +11,8 @@ export type ConnectFailure = { readonly address: Address } & (
   | { readonly kind: 'encoding'; readonly encoding: string }
 );
 
-/** The servers, and the timeout of a connection. */
-export type Servers = {
-  readonly url: DatabaseUrl;
-  /** Timeout of connecting and logging in to one server, in milliseconds. */
-  readonly connectTimeoutMs: number;
-};
-
-const defaultConnectTimeoutMs = 2_000;
-
-/** Maximum delay of a timer in Node.js, in milliseconds. */
-export const maxTimerMs = 2 ** 31 - 1;
-
-/** Returns the servers of a URL. The timeout of the caller takes precedence over that of the URL. Default: 2 seconds. */
-export const serversOf = (url: DatabaseUrl, connectTimeoutMs?: number): Servers => {
-  const timeoutMs = connectTimeoutMs ?? url.connectTimeoutMs ?? defaultConnectTimeoutMs;
-  return { url, connectTimeoutMs: Math.min(timeoutMs, maxTimerMs) };
-};
+/** Connects to the leader, and tries the failed server last. Throws when no server can be used. */
+export type Connect = (failed: Address | undefined) => Promise<Session>;
 
 /** Describes in a few words why a server could not be used. */
 export const describeFailure = (failure: ConnectFailure): string => {
@@ -41,13 +27,10 @@ export const describeFailure = (failure: ConnectFailure): string => {
   }
 };
 
-const refusalOf = async (
-  session: Session,
-  timeoutMs: number,
-): Promise<ConnectFailure | undefined> => {
+const refusalOf = async (session: Session): Promise<ConnectFailure | undefined> => {
   const text = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
     current_setting('server_encoding')`;
-  const [row] = await session.query({ text }, timeoutMs);
+  const [row] = await session.query({ text });
   const { address } = session;
   if (row?.[0] !== 'f') return { kind: 'standby', address };
   return row[1] === 'UTF8' ? undefined : { kind: 'encoding', address, encoding: row[1] ?? '' };
@@ -55,12 +38,12 @@ const refusalOf = async (
 
 const tryAddress = async (
   address: Address,
-  { url, connectTimeoutMs }: Servers,
+  options: SessionOptions,
 ): Promise<Result<Session, ConnectFailure>> => {
   let session: Session | undefined;
   try {
-    session = await startSession(address, url, connectTimeoutMs);
-    const refusal = await refusalOf(session, connectTimeoutMs);
+    session = await startSession(address, options);
+    const refusal = await withTimeout(options.connectTimeoutMs, refusalOf(session));
     if (refusal === undefined) return ok(session);
     await session.close();
     return err(refusal);
@@ -76,13 +59,13 @@ const tryAddress = async (
  * @param last - the server that failed most recently, which is tried last
  */
 export const connectLeader = async (
-  servers: Servers,
+  options: SessionOptions,
   last?: Address,
 ): Promise<Result<Session, readonly ConnectFailure[]>> => {
   const failures: ConnectFailure[] = [];
-  const others = servers.url.addresses.filter((address) => address !== last);
+  const others = options.addresses.filter((address) => address !== last);
   for (const address of last === undefined ? others : [...others, last]) {
-    const tried = await tryAddress(address, servers);
+    const tried = await tryAddress(address, options);
     if (tried.isOk()) return ok(tried.value);
     failures.push(tried.error);
   }

@@ -24,8 +24,8 @@ export type DatabaseUrl = {
   readonly isTlsOptional: boolean;
   /** Whether the login must be bound to the TLS connection (SCRAM-SHA-256-PLUS). */
   readonly requiresChannelBinding: boolean;
-  /** Timeout of connecting and logging in to one server, in milliseconds; `Infinity` for no limit. */
-  readonly connectTimeoutMs: number | undefined;
+  /** Timeout of connecting and logging in to one server, in milliseconds. */
+  readonly connectTimeoutMs: number;
 };
 
 /** Reason why a URL cannot be used. */
@@ -36,6 +36,9 @@ export type UrlFault = {
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Maximum delay of a timer in Node.js, in milliseconds. */
+export const maxTimerMs = 2 ** 31 - 1;
 
 const form = 'postgres://user:password@host:5432/database';
 
@@ -106,11 +109,9 @@ const portOf = (text: string): number => {
   throw new RangeError('no port');
 };
 
-const timeoutOf = (seconds: string | undefined): number | undefined => {
-  if (seconds === undefined) return undefined;
-  // As in libpq: zero or less is no limit.
-  return Number(seconds) > 0 ? Number(seconds) * 1_000 : Infinity;
-};
+// As in libpq: zero or less is no limit.
+const timeoutOf = (seconds: number): number =>
+  seconds > 0 ? Math.min(seconds * 1_000, maxTimerMs) : maxTimerMs;
 
 /** Parses a URL for each host with pg-connection-string. Throws its exceptions. */
 const parseEach = (
@@ -140,7 +141,7 @@ const parseEach = (
     tls: (first?.ssl ?? false) as ConnectionOptions | false,
     isTlsOptional: (parameters.sslmode ?? 'prefer') === 'prefer',
     requiresChannelBinding: parameters.channel_binding === 'require',
-    connectTimeoutMs: timeoutOf(parameters.connect_timeout),
+    connectTimeoutMs: timeoutOf(Number(parameters.connect_timeout ?? 2)),
   };
 };
 

@@ -3,7 +3,7 @@ import type { NewPlant } from '@plantstore/core';
 import type { Commit, Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
 import type { CommitBatch, Outcome } from './commit-batch.ts';
-import type { Address } from './database-url.ts';
+import type { Connect } from './connect-leader.ts';
 import { describeThrown, retryStrategyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { readStatement, runningStatement, type Statement } from './statements.ts';
@@ -18,14 +18,11 @@ export type Lane = {
 
 /** Options of {@link createLane}. */
 export type LaneOptions = {
-  /** Connects to the leader, and tries the failed server last. Throws when no server can be used. */
-  readonly connect: (failed: Address | undefined) => Promise<Session>;
+  readonly connect: Connect;
   readonly session: Session | undefined;
   /** The table of plants, as a quoted SQL identifier. */
   readonly table: string;
   readonly commitBatch: CommitBatch;
-  /** Timeout of a statement, in milliseconds. */
-  readonly statementTimeoutMs: number;
   /**
    * Creates a plant whose id another session has locked, separately from its batch. Without it, the lane
    * itself waits for the lock.
@@ -84,7 +81,6 @@ export const createLane = ({
   connect,
   table,
   commitBatch,
-  statementTimeoutMs,
   createLocked,
   ...first
 }: LaneOptions): Lane => {
@@ -103,7 +99,10 @@ export const createLane = ({
     if (cancels.length > maxRunningStatements) cancels.shift()?.();
   };
 
-  /** Retries work until it succeeds. Throws at the deadline, or when a retry cannot succeed. */
+  /**
+   * Retries work until it succeeds. Throws at the deadline, or when a retry cannot succeed. A statement may end
+   * after the deadline: a shorter timeout would close a connection that works.
+   */
   const retry = async <T>(deadline: number, work: (on: Session) => Promise<T>): Promise<T> => {
     for (let count = 0; ; count += 1) {
       try {
@@ -123,15 +122,11 @@ export const createLane = ({
     }
   };
 
-  // The statement timeout may exceed the deadline: otherwise a short remaining time would close a connection
-  // that works.
   const insert = async (plants: readonly NewPlant[], deadline: number, lockMs: number) =>
-    retry(deadline, async (on) =>
-      commitBatch(on, plants, { statementMs: statementTimeoutMs, lockMs }),
-    );
+    retry(deadline, async (on) => commitBatch(on, plants, lockMs));
 
   const run = async (statement: Statement, deadline: number) =>
-    retry(deadline, async (on) => on.query(statement, statementTimeoutMs));
+    retry(deadline, async (on) => on.query(statement));
 
   /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another host. */
   const waitForLock = async (

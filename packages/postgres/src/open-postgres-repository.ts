@@ -2,14 +2,8 @@ import type { PlantRepository, StoreUnavailable } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
-import {
-  connectLeader,
-  describeFailure,
-  maxTimerMs,
-  type Servers,
-  serversOf,
-} from './connect-leader.ts';
-import { type Address, readDatabaseUrl } from './database-url.ts';
+import { type Connect, connectLeader, describeFailure } from './connect-leader.ts';
+import { type Address, maxTimerMs, readDatabaseUrl } from './database-url.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
@@ -44,7 +38,10 @@ export type PostgresOptions = {
    * URL, or 2000 (2 seconds).
    */
   readonly connectTimeoutMs?: number;
-  /** Timeout of a statement, after which its connection is closed, in milliseconds. Default: 4000 (4 seconds). */
+  /**
+   * Timeout of a statement, after which its connection is closed, in milliseconds; at most `deadlineMs`.
+   * Default: 4000 (4 seconds).
+   */
   readonly statementTimeoutMs?: number;
   /** Maximum number of creates without a result; the next one is `store-unavailable` immediately. Default: 10000. */
   readonly maxWaiting?: number;
@@ -52,41 +49,31 @@ export type PostgresOptions = {
   readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
-type Timing = Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs' | 'onCommit'>> &
-  Pick<PostgresOptions, 'onCommit'>;
+type CreateOptions = Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>;
 
 const lanesInFlight = 2;
 const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
 
 const repositoryOn = (
-  servers: Servers,
   session: Session,
   table: string,
-  timing: Timing,
+  connect: Connect,
+  { onCommit, ...limits }: CreateOptions,
 ): PostgresRepository => {
-  const connect = async (last: Address | undefined): Promise<Session> => {
-    const connected = await connectLeader(servers, last);
-    if (connected.isOk()) return connected.value;
-    throw new Error(connected.error.map(describeFailure).join('; '));
-  };
-  const statementTimeoutMs = Math.min(timing.statementTimeoutMs, timing.deadlineMs);
-  const commitBatch = createCommitBatch(table);
-  const shared = { table, commitBatch, statementTimeoutMs, connect };
-  const { deadlineMs, maxWaiting, onCommit } = timing;
-  const groupOn = (lanes: readonly Lane[], report?: typeof onCommit) =>
+  const groupOn = (lanes: readonly Lane[], report: typeof onCommit) =>
     createGroupCommit({
+      ...limits,
       lanes: lanes.map(({ commit }) => commit),
-      deadlineMs,
-      maxWaiting,
       maxBatchPlants,
       maxBatchText,
-      ...(report !== undefined && { onCommit: report }),
+      onCommit: report,
       trouble: () => lanes.map(({ lastFailure }) => lastFailure()).find((one) => one !== undefined),
     });
+  const shared = { table, commitBatch: createCommitBatch(table), connect };
 
   const lockedLane = createLane({ ...shared, session: undefined });
-  const lockedGroup = groupOn([lockedLane]);
+  const lockedGroup = groupOn([lockedLane], () => {});
   const locked = createLockedPlants(lockedGroup);
   const lanes = Array.from({ length: lanesInFlight }, (_, index) =>
     createLane({
@@ -96,7 +83,7 @@ const repositoryOn = (
     }),
   );
   const mainGroup = groupOn(lanes, onCommit);
-  const checker = createCheck({ connect, statementTimeoutMs });
+  const checker = createCheck(connect);
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {
@@ -119,21 +106,37 @@ const repositoryOn = (
   };
 };
 
-const open = async (
-  text: string,
-  connectTimeoutMs: number | undefined,
-  timing: Timing,
-): Promise<Result<PostgresRepository, OpenPostgresError>> => {
+const open = async ({
+  url: text,
+  connectTimeoutMs,
+  statementTimeoutMs = 4_000,
+  maxWaiting = 10_000,
+  onCommit = () => {},
+  ...given
+}: PostgresOptions): Promise<Result<PostgresRepository, OpenPostgresError>> => {
   const read = readDatabaseUrl(text, process.env);
   if (read.isErr()) return err(read.error);
-  const url = read.value;
-  const servers = serversOf(url, connectTimeoutMs);
-  const connected = await connectLeader(servers);
+  const deadlineMs = Math.min(given.deadlineMs ?? 10_000, maxTimerMs);
+  const url = {
+    ...read.value,
+    connectTimeoutMs: Math.min(connectTimeoutMs ?? read.value.connectTimeoutMs, maxTimerMs),
+    statementTimeoutMs: Math.min(statementTimeoutMs, deadlineMs),
+  };
+  const connected = await connectLeader(url);
   if (connected.isErr()) return err(connectError(url, connected.error));
   const session = connected.value;
+  const connect = async (failed: Address | undefined): Promise<Session> => {
+    const again = await connectLeader(url, failed);
+    if (again.isOk()) return again.value;
+    throw new Error(again.error.map(describeFailure).join('; '));
+  };
   try {
-    const prepared = await prepareTable(session, timing.statementTimeoutMs);
-    if (prepared.isOk()) return ok(repositoryOn(servers, session, prepared.value, timing));
+    const prepared = await prepareTable(session);
+    if (prepared.isOk()) {
+      return ok(
+        repositoryOn(session, prepared.value, connect, { deadlineMs, maxWaiting, onCommit }),
+      );
+    }
     await session.close();
     return err(tableError(url, prepared.error));
   } catch (thrown) {
@@ -162,19 +165,6 @@ const open = async (
  * await repository.close();
  * ```
  */
-export const openPostgresRepository = ({
-  url,
-  deadlineMs = 10_000,
-  connectTimeoutMs,
-  statementTimeoutMs = 4_000,
-  maxWaiting = 10_000,
-  onCommit,
-}: PostgresOptions): ResultAsync<PostgresRepository, OpenPostgresError> =>
-  new ResultAsync(
-    open(url, connectTimeoutMs, {
-      deadlineMs: Math.min(deadlineMs, maxTimerMs),
-      statementTimeoutMs: Math.min(statementTimeoutMs, maxTimerMs),
-      maxWaiting,
-      ...(onCommit !== undefined && { onCommit }),
-    }),
-  );
+export const openPostgresRepository = (
+  options: PostgresOptions,
+): ResultAsync<PostgresRepository, OpenPostgresError> => new ResultAsync(open(options));

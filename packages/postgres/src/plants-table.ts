@@ -52,22 +52,18 @@ const unsupportedTableCodes = ['428C9', '0A000'];
 const maxAttempts = 10;
 
 /** Returns the first column of the result. */
-const firstColumnOf = async (session: Session, text: string, table: string, timeoutMs: number) =>
-  (await session.query({ text, values: [table] }, timeoutMs)).map(([first]) => first ?? '');
+const firstColumnOf = async (session: Session, text: string, table: string) =>
+  (await session.query({ text, values: [table] })).map(([first]) => first ?? '');
 
 /** Plans the statements with EXPLAIN, which finds faults that the catalog does not show. */
 const findStatementFault = async (
   session: Session,
   table: string,
-  timeoutMs: number,
 ): Promise<TableFault | undefined> => {
   const plants = [{ id: 0n, name: '' }];
   try {
-    for (const statement of [
-      insertStatement(table, plants, timeoutMs),
-      readStatement(table, plants),
-    ]) {
-      await session.query({ ...statement, text: `EXPLAIN ${statement.text}` }, timeoutMs);
+    for (const statement of [insertStatement(table, plants, 0), readStatement(table, plants)]) {
+      await session.query({ ...statement, text: `EXPLAIN ${statement.text}` });
     }
     return undefined;
   } catch (thrown) {
@@ -80,46 +76,39 @@ const checkTable = async (
   session: Session,
   table: string,
   isDurable: boolean,
-  timeoutMs: number,
 ): Promise<TableFault | undefined> => {
   if (!isDurable) {
     const found =
       'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
     return { kind: 'foreign', found };
   }
-  const columns = await firstColumnOf(session, findShape, table, timeoutMs);
+  const columns = await firstColumnOf(session, findShape, table);
   if (columns.toSorted().join() !== shape.join()) {
     return { kind: 'foreign', found: columns.join(', ') };
   }
-  const what = await firstColumnOf(session, findMissingPrivileges, table, timeoutMs);
-  return what.length > 0
-    ? { kind: 'may-not-use', what }
-    : findStatementFault(session, table, timeoutMs);
+  const what = await firstColumnOf(session, findMissingPrivileges, table);
+  return what.length > 0 ? { kind: 'may-not-use', what } : findStatementFault(session, table);
 };
 
 /**
  * Creates the table if it does not exist, and never alters an existing one. Throws the exceptions of the driver.
  *
- * @param timeoutMs - timeout of each statement, in milliseconds
  * @returns the table name with its schema, quoted, which does not depend on the search path of a pooled session
  */
-export const prepareTable = async (
-  session: Session,
-  timeoutMs: number,
-): Promise<Result<string, TableFault>> => {
+export const prepareTable = async (session: Session): Promise<Result<string, TableFault>> => {
   for (let attempt = 1; ; attempt += 1) {
-    const [found] = await session.query({ text: findTable }, timeoutMs);
+    const [found] = await session.query({ text: findTable });
     if (found !== undefined) {
       const table = `${quoted(found[0] ?? '')}.plants`;
-      const fault = await checkTable(session, table, found[1] === 't', timeoutMs);
+      const fault = await checkTable(session, table, found[1] === 't');
       return fault === undefined ? ok(table) : err(fault);
     }
     try {
-      await session.query({ text: createTable('plants') }, timeoutMs);
+      await session.query({ text: createTable('plants') });
     } catch (cause) {
       const code = sqlStateOf(cause) ?? '';
       if (deniedCodes.includes(code)) {
-        const [place] = await session.query({ text: findSchema }, timeoutMs);
+        const [place] = await session.query({ text: findSchema });
         const [schema, searchPath] = place ?? [];
         return err(
           typeof schema === 'string'

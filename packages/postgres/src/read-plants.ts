@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import { connectLeader, serversOf } from './connect-leader.ts';
+import { connectLeader } from './connect-leader.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { connectError, type OpenPostgresError, statementError } from './open-error.ts';
 import type { Row, Session } from './session.ts';
@@ -36,7 +36,7 @@ const plantOf = ([id, name, tag]: Row): NewPlant => {
 };
 
 const readPage = async (session: Session, from: bigint): Promise<readonly Row[]> =>
-  session.query({ text: pageStatement, values: [String(from)] }, pageTimeoutMs);
+  session.query({ text: pageStatement, values: [String(from)] });
 
 /**
  * Reads the plants of a PostgreSQL database in ascending order of their ids, while repositories may create plants.
@@ -67,7 +67,7 @@ export async function* readPlants({
     return;
   }
   const url = read.value;
-  const connected = await connectLeader(serversOf(url));
+  const connected = await connectLeader({ ...url, statementTimeoutMs: pageTimeoutMs });
   if (connected.isErr()) {
     yield err(connectError(url, connected.error));
     return;

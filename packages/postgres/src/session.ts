@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { cancelStatement } from './cancel-statement.ts';
+import { type BackendKey, cancelStatement } from './cancel-statement.ts';
 import { requireChannelBinding } from './channel-binding.ts';
 import type { Address, DatabaseUrl } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
@@ -25,7 +25,7 @@ export type Session = {
    * Runs a statement. The caller waits for each statement before the next one. After an exception that the
    * server did not report, such as a timeout, the caller must destroy the session.
    */
-  readonly query: (query: Query, timeoutMs: number) => Promise<readonly Row[]>;
+  readonly query: (query: Query) => Promise<readonly Row[]>;
   /** Whether the connection is open, as far as is known. */
   readonly isUsable: () => boolean;
   /** Sends a Terminate message and closes the connection, after a timeout if the server does not respond. */
@@ -36,29 +36,24 @@ export type Session = {
   readonly abandon: () => (() => void) | undefined;
 };
 
+/** Options of a session: the URL, and the timeout of each statement in milliseconds. */
+export type SessionOptions = DatabaseUrl & { readonly statementTimeoutMs: number };
+
 const closeTimeoutMs = 1_000;
 
-/** The BackendKeyData message, which a CancelRequest repeats. */
-type BackendKey = { readonly processID: number; readonly secretKey: number };
-
-const connect = async (
-  address: Address,
-  url: DatabaseUrl,
-  ssl: DatabaseUrl['tls'],
-  timeoutMs: number,
-): Promise<Session> => {
+const connect = async (address: Address, options: SessionOptions): Promise<Session> => {
   const socket = new Socket();
   const client = new pg.Client({
     ...address,
-    user: url.user,
-    database: url.database,
+    user: options.user,
+    database: options.database,
     // Reads the password file for each connection, so that it can change without a restart. The driver's own
     // support is deprecated.
-    password: async () => url.password ?? (await readPassFile(address, url)) ?? '',
-    application_name: url.applicationName,
-    options: url.options,
-    enableChannelBinding: url.requiresChannelBinding,
-    ssl,
+    password: async () => options.password ?? (await readPassFile(address, options)) ?? '',
+    application_name: options.applicationName,
+    options: options.options,
+    enableChannelBinding: options.requiresChannelBinding,
+    ssl: options.tls,
     stream: () => socket,
     keepAlive: true,
     // Values stay text, independent of the type parsers that the process sets for pg: an int8 is not rounded.
@@ -68,57 +63,54 @@ const connect = async (
   client.connection.on('sslconnect', () => {
     guardParsing(client.connection.stream);
   });
-  if (url.requiresChannelBinding) requireChannelBinding(client.connection);
+  if (options.requiresChannelBinding) requireChannelBinding(client.connection);
   let key: BackendKey | undefined;
   client.connection.on('backendKeyData', (data: BackendKey) => {
     key = data;
   });
-  const state = { isUsable: true, isInDoubt: false, isRunning: false };
   // The statement in flight reports the error; without a listener, it would end the process.
-  client.on('error', () => {
-    state.isUsable = false;
-  });
-  client.on('end', () => {
-    state.isUsable = false;
-  });
+  client.on('error', () => socket.destroy());
+  let isInDoubt = false;
   client.on('notice', ({ routine }) => {
     // The server reports success for a commit whose wait for a standby was canceled.
-    if (routine === 'SyncRepWaitForLSN') state.isInDoubt = true;
+    if (routine === 'SyncRepWaitForLSN') isInDoubt = true;
   });
+  let isRunning = false;
   const abandon = () => {
-    state.isUsable = false;
     socket.destroy();
     const backend = key;
-    if (!state.isRunning || backend === undefined) return undefined;
-    state.isRunning = false;
-    return () => void cancelStatement(address, backend.processID, backend.secretKey);
+    if (!isRunning || backend === undefined) return undefined;
+    isRunning = false;
+    return () => cancelStatement(address, backend);
   };
   const destroy = () => abandon()?.();
   try {
-    await withTimeout(timeoutMs, client.connect());
+    await withTimeout(options.connectTimeoutMs, client.connect());
   } catch (thrown) {
     destroy();
     throw thrown;
   }
   return {
     address,
-    isUsable: () => state.isUsable,
+    isUsable: () => !socket.destroyed,
     destroy,
     abandon,
-    async query({ values = [], ...statement }, statementTimeoutMs) {
+    async query({ values = [], ...statement }) {
       socket.ref();
+      isRunning = true;
       try {
         const result = client.query<(string | null)[]>({
           ...statement,
           values: [...values],
           rowMode: 'array',
         });
-        const { rows } = await withTimeout(statementTimeoutMs, result);
-        if (state.isInDoubt) throw new Error('the commit may not have reached the standby');
+        const { rows } = await withTimeout(options.statementTimeoutMs, result);
+        isRunning = false;
+        if (isInDoubt) throw new Error('the commit may not have reached the standby');
         return rows;
       } catch (thrown) {
         // Without a response, the statement may still be running.
-        state.isRunning = sqlStateOf(thrown) === undefined && !state.isInDoubt;
+        if (sqlStateOf(thrown) !== undefined) isRunning = false;
         throw thrown;
       } finally {
         // Only a statement in flight keeps the process alive, not an idle repository.
@@ -137,17 +129,14 @@ const isTlsUnsupported = (thrown: unknown): boolean =>
   thrown instanceof Error && thrown.message === 'The server does not support SSL connections';
 
 /** Connects to a server and logs in. */
-export const startSession = async (
-  address: Address,
-  url: DatabaseUrl,
-  timeoutMs: number,
-): Promise<Session> => {
+export const startSession = async (address: Address, options: SessionOptions): Promise<Session> => {
+  const unencrypted = { ...options, tls: false } as const;
   // PostgreSQL does not support TLS on Unix-domain sockets.
-  const options = address.host.startsWith('/') ? false : url.tls;
+  if (address.host.startsWith('/')) return connect(address, unencrypted);
   try {
-    return await connect(address, url, options, timeoutMs);
+    return await connect(address, options);
   } catch (thrown) {
-    if (!url.isTlsOptional || !isTlsUnsupported(thrown)) throw thrown;
-    return connect(address, url, false, timeoutMs);
+    if (!options.isTlsOptional || !isTlsUnsupported(thrown)) throw thrown;
+    return connect(address, unencrypted);
   }
 };
