@@ -1,7 +1,7 @@
 import type { StoreUnavailable } from '@plantstore/core';
-import { err, ok, type Result } from 'neverthrow';
+import { ok, type Result } from 'neverthrow';
 import type { Connect } from './connect-leader.ts';
-import { describeThrown, retryStrategyOf } from './server-failure.ts';
+import { describeThrown, retryStrategyOf, unavailable } from './server-failure.ts';
 import type { Session } from './session.ts';
 
 /** Checks that the database is available and accepts writes. */
@@ -14,9 +14,6 @@ export type Check = {
 /** Reads the table, and detects that the server has become read-only since the connection was opened. */
 const checkStatement = `SELECT current_setting('transaction_read_only'), count(*)
   FROM (SELECT id FROM plants LIMIT 1) AS found`;
-
-const unavailable = (reason: string, cause?: unknown): Result<void, StoreUnavailable> =>
-  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
 /** Creates a check with a separate connection, so that it does not wait for queued plants. */
 export const createCheck = (connect: Connect): Check => {

@@ -1,33 +1,32 @@
 import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
-import { retryStrategyOf, sqlStateOf } from './server-failure.ts';
+import type { Created } from '@plantstore/core/group-commit';
+import { err, ok } from 'neverthrow';
+import { notKept, retryStrategyOf, sqlStateOf } from './server-failure.ts';
 import type { Query, Row, Session } from './session.ts';
 import { insertStatement, readStatement } from './statements.ts';
 
-/**
- * The result for a plant: it is stored; another plant has its id; or it is missing although the insert
- * succeeded, because a trigger discarded it, a policy hides it, or another session deleted it.
- */
-export type Outcome = 'stored' | 'id-taken' | 'missing';
-
 const lockNotAvailable = '55P03';
+
+const missingReason =
+  'a trigger discarded it, a policy hides it from this role, or another session deleted it';
 
 const byId = (one: NewPlant, other: NewPlant): number => (one.id < other.id ? -1 : 1);
 
 /**
- * Inserts plants, and compares a plant whose id exists with the stored row. The outcomes are durable when the
+ * Inserts plants, and compares a plant whose id exists with the stored row. The results are durable when the
  * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
  * Of several plants with one id, the first is inserted.
  *
  * @param lockTimeoutMs - timeout of the wait for each locked id, in milliseconds
- * @returns the outcome of each plant, or `locked` when an open transaction of another session has
+ * @returns the result of each plant, or `locked` when an open transaction of another session has
  * inserted or deleted one of the ids; no plant was inserted then
  */
 export type CommitBatch = (
   session: Session,
   plants: readonly NewPlant[],
   lockTimeoutMs: number,
-) => Promise<readonly Outcome[] | 'locked'>;
+) => Promise<readonly Created[] | 'locked'>;
 
 /**
  * Whether an insert may have failed only because it is prepared. A pooler in transaction mode distributes the
@@ -80,9 +79,9 @@ export const createCommitBatch = (table: string): CommitBatch => {
 
     return plants.map(({ id, name, tag }) => {
       const row = found.get(id);
-      if (row === undefined) return 'missing';
+      if (row === undefined) return notKept(new Error(missingReason));
       // Compared here, because a nondeterministic collation can treat different texts as equal.
-      return row[1] === name && row[2] === (tag ?? null) ? 'stored' : 'id-taken';
+      return row[1] === name && row[2] === (tag ?? null) ? ok() : err({ kind: 'id-taken', id });
     });
   };
 };

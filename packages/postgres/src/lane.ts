@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import type { Commit, Created } from '@plantstore/core/group-commit';
-import { err, ok } from 'neverthrow';
-import type { CommitBatch, Outcome } from './commit-batch.ts';
+import type { CommitBatch } from './commit-batch.ts';
 import type { Connect } from './connect-leader.ts';
-import { describeThrown, retryStrategyOf } from './server-failure.ts';
+import { describeThrown, notKept, retryStrategyOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { readStatement, runningStatement, type Statement } from './statements.ts';
 
@@ -48,34 +47,13 @@ const lockTimeoutsMs = {
 const backoffMs = (attempt: number): number =>
   Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
-const missingReason =
-  'a trigger discarded it, a policy hides it from this role, or another session deleted it';
-
 const lockedReason =
   'another session has locked its id: a transaction that inserted or deleted it is still open';
-
-const refused = (thrown: unknown): Created =>
-  err({
-    kind: 'store-unavailable',
-    reason: `the database did not keep the plant: ${describeThrown(thrown)}`,
-    cause: thrown,
-  });
 
 type Results = Awaited<ReturnType<Commit>>;
 
 /** Start and deadline as times of `performance.now()`, and the timeout of the next wait for a locked id. */
 type Timing = { readonly startedAt: number; readonly deadline: number; readonly lockMs: number };
-
-const createdOf = ({ id }: NewPlant, outcome: Outcome): Created => {
-  switch (outcome) {
-    case 'stored':
-      return ok();
-    case 'id-taken':
-      return err({ kind: 'id-taken', id });
-    case 'missing':
-      return refused(new Error(missingReason));
-  }
-};
 
 export const createLane = ({
   connect,
@@ -122,61 +100,52 @@ export const createLane = ({
     }
   };
 
-  const insert = async (plants: readonly NewPlant[], deadline: number, lockMs: number) =>
-    retry(deadline, async (on) => commitBatch(on, plants, lockMs));
-
   const run = async (statement: Statement, deadline: number) =>
     retry(deadline, async (on) => on.query(statement));
 
   /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another host. */
   const waitForLock = async (
-    plant: NewPlant,
+    plants: readonly NewPlant[],
     { deadline, startedAt }: Timing,
-  ): Promise<Created> => {
+  ): Promise<Results> => {
     const elapsedMs = () => performance.now() - startedAt;
     let lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockTimeoutsMs.single - elapsedMs()));
-    try {
-      for (;;) {
-        // This statement is durable only after every earlier commit in the WAL. A transaction that was committing
-        // when the insert timed out has then released its locks, however slow the standby is.
-        await run(readStatement(table, [plant]), deadline);
-        const outcomes = await insert([plant], deadline, lockMs);
-        if (outcomes !== 'locked') return createdOf(plant, outcomes[0] ?? 'missing');
-        // A slow insert of another host, or an earlier one without a response, releases its locks when it ends.
-        const inserts = await run(runningStatement(table, elapsedMs()), deadline);
-        if (inserts.length === 0 || performance.now() >= deadline) throw new Error(lockedReason);
-        lockMs = lockTimeoutsMs.single;
-      }
-    } catch (thrown) {
-      return refused(thrown);
+    for (;;) {
+      // This statement is durable only after every earlier commit in the WAL. A transaction that was committing
+      // when the insert timed out has then released its locks, however slow the standby is.
+      await run(readStatement(table, plants), deadline);
+      const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
+      if (created !== 'locked') return created;
+      // A slow insert of another host, or an earlier one without a response, releases its locks when it ends.
+      const inserts = await run(runningStatement(table, elapsedMs()), deadline);
+      if (inserts.length === 0 || performance.now() >= deadline) throw new Error(lockedReason);
+      lockMs = lockTimeoutsMs.single;
     }
   };
 
-  /** Splits a batch, so that one rejected plant does not fail the others. */
+  /** Splits a batch, so that one rejected or locked plant does not fail the others. */
   const commitHalves = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
     const middle = Math.ceil(plants.length / 2);
     const before = await commit(plants.slice(0, middle), timing);
     return [...before, ...(await commit(plants.slice(middle), timing))];
   };
 
-  const commitLocked = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
-    const [plant] = plants;
-    if (plant === undefined || performance.now() >= timing.deadline) {
-      return plants.map(() => refused(new Error(lockedReason)));
-    }
-    if (plants.length > 1) return commitHalves(plants, { ...timing, lockMs: lockTimeoutsMs.part });
-    return [createLocked?.(plant) ?? (await waitForLock(plant, timing))];
-  };
-
   const commit = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
+    const { deadline, lockMs } = timing;
     try {
-      const outcomes = await insert(plants, timing.deadline, timing.lockMs);
-      if (outcomes === 'locked') return await commitLocked(plants, timing);
-      return plants.map((plant, index) => createdOf(plant, outcomes[index] ?? 'missing'));
+      const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
+      if (created !== 'locked') return created;
+      if (performance.now() >= deadline) throw new Error(lockedReason);
+      if (plants.length > 1) {
+        return await commitHalves(plants, { ...timing, lockMs: lockTimeoutsMs.part });
+      }
+      return createLocked === undefined
+        ? await waitForLock(plants, timing)
+        : plants.map(async (plant) => createLocked(plant));
     } catch (thrown) {
       return plants.length > 1 && retryStrategyOf(thrown) === 'split'
         ? commitHalves(plants, timing)
-        : plants.map(() => refused(thrown));
+        : plants.map(() => notKept(thrown));
     }
   };
 

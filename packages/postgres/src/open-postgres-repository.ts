@@ -2,12 +2,12 @@ import type { PlantRepository, StoreUnavailable } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
-import { type Connect, connectLeader, describeFailure } from './connect-leader.ts';
+import { type Connect, connectLeader } from './connect-leader.ts';
 import { type Address, maxTimerMs, readDatabaseUrl } from './database-url.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { createLane, type Lane } from './lane.ts';
 import { createLockedPlants } from './locked-plants.ts';
-import { connectError, type OpenPostgresError, statementError, tableError } from './open-error.ts';
+import { type OpenPostgresError, statementError } from './open-error.ts';
 import { prepareTable } from './plants-table.ts';
 import type { Session } from './session.ts';
 
@@ -123,22 +123,22 @@ const open = async ({
     statementTimeoutMs: Math.min(statementTimeoutMs, deadlineMs),
   };
   const connected = await connectLeader(url);
-  if (connected.isErr()) return err(connectError(url, connected.error));
+  if (connected.isErr()) return err(connected.error);
   const session = connected.value;
   const connect = async (failed: Address | undefined): Promise<Session> => {
     const again = await connectLeader(url, failed);
     if (again.isOk()) return again.value;
-    throw new Error(again.error.map(describeFailure).join('; '));
+    throw new Error(again.error.message);
   };
   try {
-    const prepared = await prepareTable(session);
+    const prepared = await prepareTable(session, url);
     if (prepared.isOk()) {
       return ok(
         repositoryOn(session, prepared.value, connect, { deadlineMs, maxWaiting, onCommit }),
       );
     }
     await session.close();
-    return err(tableError(url, prepared.error));
+    return err(prepared.error);
   } catch (thrown) {
     session.destroy();
     return err(statementError(url, session.address, thrown));

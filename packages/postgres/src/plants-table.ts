@@ -1,19 +1,13 @@
 import { err, ok, type Result } from 'neverthrow';
+import type { DatabaseUrl } from './database-url.ts';
+import type { OpenPostgresError } from './open-error.ts';
 import { describeThrown, sqlStateOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { insertStatement, quoted, readStatement } from './statements.ts';
 
 /** Returns the statement that creates the table of plants under a name. */
-export const createTable = (name: string): string =>
+const createTable = (name: string): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (id bigint PRIMARY KEY, name text NOT NULL, tag text)`;
-
-/** Reason why the table cannot be used. */
-export type TableFault =
-  | { readonly kind: 'may-not-create'; readonly name: string; readonly cause: unknown }
-  | { readonly kind: 'no-schema'; readonly searchPath: string; readonly cause: unknown }
-  /** `what` lists the missing privileges and their objects, as in GRANT. */
-  | { readonly kind: 'may-not-use'; readonly what: readonly string[] }
-  | { readonly kind: 'foreign'; readonly found: string };
 
 // The schema of the table, and whether it and its partitions are permanent and logged. Inheritance children
 // are refused: ids are unique only within each table, and the parent also returns the rows of its children.
@@ -55,11 +49,29 @@ const maxAttempts = 10;
 const firstColumnOf = async (session: Session, text: string, table: string) =>
   (await session.query({ text, values: [table] })).map(([first]) => first ?? '');
 
-/** Plans the statements with EXPLAIN, which finds faults that the catalog does not show. */
-const findStatementFault = async (
+const grant = (privileges: string, role: string): string =>
+  `GRANT ${privileges} TO ${quoted(role)};`;
+
+const foreign = (database: string, found: string): OpenPostgresError => ({
+  kind: 'table-foreign',
+  message: `${database} has a table plants with another definition (${found}), which was not changed: name another database in the URL, or another schema with options=-csearch_path=…`,
+});
+
+/** Finds a difference between the definition of the table and that of {@link createTable}. */
+const findDifference = async (
   session: Session,
   table: string,
-): Promise<TableFault | undefined> => {
+  isDurable: boolean,
+): Promise<string | undefined> => {
+  if (!isDurable) {
+    return 'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
+  }
+  const columns = await firstColumnOf(session, findShape, table);
+  return columns.toSorted().join() === shape.join() ? undefined : columns.join(', ');
+};
+
+/** Plans the statements with EXPLAIN, which finds faults that the catalog does not show. */
+const findStatementFault = async (session: Session, table: string): Promise<string | undefined> => {
   const plants = [{ id: 0n, name: '' }];
   try {
     for (const statement of [insertStatement(table, plants, 0), readStatement(table, plants)]) {
@@ -68,26 +80,41 @@ const findStatementFault = async (
     return undefined;
   } catch (thrown) {
     if (!unsupportedTableCodes.includes(sqlStateOf(thrown) ?? '')) throw thrown;
-    return { kind: 'foreign', found: describeThrown(thrown) };
+    return describeThrown(thrown);
   }
 };
 
 const checkTable = async (
   session: Session,
+  { user, database }: DatabaseUrl,
   table: string,
   isDurable: boolean,
-): Promise<TableFault | undefined> => {
-  if (!isDurable) {
-    const found =
-      'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
-    return { kind: 'foreign', found };
+): Promise<OpenPostgresError | undefined> => {
+  const difference = await findDifference(session, table, isDurable);
+  if (difference !== undefined) return foreign(database, difference);
+  const missing = await firstColumnOf(session, findMissingPrivileges, table);
+  if (missing.length > 0) {
+    const grants = missing.map((privileges) => grant(privileges, user)).join(' ');
+    const message = `the role ${user} may not use the table plants in ${database}; let its owner run: ${grants}`;
+    return { kind: 'table-denied', message };
   }
-  const columns = await firstColumnOf(session, findShape, table);
-  if (columns.toSorted().join() !== shape.join()) {
-    return { kind: 'foreign', found: columns.join(', ') };
+  const fault = await findStatementFault(session, table);
+  return fault === undefined ? undefined : foreign(database, fault);
+};
+
+const mayNotCreate = async (
+  session: Session,
+  { user, database }: DatabaseUrl,
+  cause: unknown,
+): Promise<OpenPostgresError> => {
+  const [[schema, searchPath] = []] = await session.query({ text: findSchema });
+  if (typeof schema !== 'string') {
+    const message = `${database} has no schema that the role ${user} may use for the table plants, search_path is ${searchPath}; let its owner create one with CREATE SCHEMA, or, for an existing schema, run: ${grant('USAGE ON SCHEMA …', user)}`;
+    return { kind: 'table-denied', message, cause };
   }
-  const what = await firstColumnOf(session, findMissingPrivileges, table);
-  return what.length > 0 ? { kind: 'may-not-use', what } : findStatementFault(session, table);
+  const table = `${quoted(schema)}.plants`;
+  const message = `the role ${user} may not create the table plants in ${database}; let its owner run: ${createTable(table)}; ${grant(`SELECT, INSERT ON ${table}`, user)}`;
+  return { kind: 'table-denied', message, cause };
 };
 
 /**
@@ -95,28 +122,23 @@ const checkTable = async (
  *
  * @returns the table name with its schema, quoted, which does not depend on the search path of a pooled session
  */
-export const prepareTable = async (session: Session): Promise<Result<string, TableFault>> => {
+export const prepareTable = async (
+  session: Session,
+  url: DatabaseUrl,
+): Promise<Result<string, OpenPostgresError>> => {
   for (let attempt = 1; ; attempt += 1) {
     const [found] = await session.query({ text: findTable });
     if (found !== undefined) {
       const table = `${quoted(found[0] ?? '')}.plants`;
-      const fault = await checkTable(session, table, found[1] === 't');
-      return fault === undefined ? ok(table) : err(fault);
+      const error = await checkTable(session, url, table, found[1] === 't');
+      return error === undefined ? ok(table) : err(error);
     }
     try {
       await session.query({ text: createTable('plants') });
-    } catch (cause) {
-      const code = sqlStateOf(cause) ?? '';
-      if (deniedCodes.includes(code)) {
-        const [place] = await session.query({ text: findSchema });
-        const [schema, searchPath] = place ?? [];
-        return err(
-          typeof schema === 'string'
-            ? { kind: 'may-not-create', name: `${quoted(schema)}.plants`, cause }
-            : { kind: 'no-schema', searchPath: searchPath ?? '', cause },
-        );
-      }
-      if (!concurrentCreateCodes.includes(code) || attempt === maxAttempts) throw cause;
+    } catch (thrown) {
+      const code = sqlStateOf(thrown) ?? '';
+      if (deniedCodes.includes(code)) return err(await mayNotCreate(session, url, thrown));
+      if (!concurrentCreateCodes.includes(code) || attempt === maxAttempts) throw thrown;
     }
   }
 };

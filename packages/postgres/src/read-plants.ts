@@ -2,7 +2,7 @@ import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { connectLeader } from './connect-leader.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { connectError, type OpenPostgresError, statementError } from './open-error.ts';
+import { type OpenPostgresError, statementError } from './open-error.ts';
 import type { Row, Session } from './session.ts';
 
 /** Options of {@link readPlants}. */
@@ -69,7 +69,7 @@ export async function* readPlants({
   const url = read.value;
   const connected = await connectLeader({ ...url, statementTimeoutMs: pageTimeoutMs });
   if (connected.isErr()) {
-    yield err(connectError(url, connected.error));
+    yield err(connected.error);
     return;
   }
   const session = connected.value;

@@ -1,3 +1,6 @@
+import type { StoreUnavailable } from '@plantstore/core';
+import { type Err, err } from 'neverthrow';
+
 /** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */
 export const sqlStateOf = (thrown: unknown): string | undefined => {
   // Codes of Node.js, such as EPIPE, have the same form; only errors from the server have a severity.
@@ -52,3 +55,11 @@ export const describeThrown = (thrown: unknown): string => {
   // The AggregateError for a name with several addresses has a code, but no message.
   return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name);
 };
+
+/** Creates the result of a create or a check that may succeed later. */
+export const unavailable = (reason: string, cause?: unknown): Err<never, StoreUnavailable> =>
+  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+
+/** Creates the result for a plant that may not be stored. */
+export const notKept = (thrown: unknown): Err<never, StoreUnavailable> =>
+  unavailable(`the database did not keep the plant: ${describeThrown(thrown)}`, thrown);
