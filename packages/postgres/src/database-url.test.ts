@@ -104,6 +104,15 @@ describe('readDatabaseUrl', () => {
     expect(read(`postgres://u:p@h/x?${query}`)).toEqual(read('postgres://u:p@h/x'));
   });
 
+  it('uses the last of several parameters with one name, and accepts fixed values in any case', () => {
+    const url = 'postgres://h/x?sslmode=disable&sslmode=REQUIRE&channel_binding=Require';
+    expect(read(url)).toMatchObject({
+      tls: { rejectUnauthorized: false },
+      isTlsOptional: false,
+      requiresChannelBinding: true,
+    });
+  });
+
   it('ignores a line break at the end', () => {
     expect(read('postgres://ada@h/garden\n')).toMatchObject({ database: 'garden' });
   });

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import { err, ok, type Result } from 'neverthrow';
 import { parse } from 'pg-connection-string';
+import type { OpenPostgresError } from './open-error.ts';
 import { type Parameters, readParameters } from './url-parameters.ts';
 
 /** Address of a server; `host` is a name, an IP address, or the folder of a Unix-domain socket. */
@@ -28,13 +29,6 @@ export type DatabaseUrl = {
   readonly connectTimeoutMs: number;
 };
 
-/** Reason why a URL cannot be used. */
-export type UrlFault = {
-  readonly kind: 'url-invalid' | 'tls-failed';
-  readonly message: string;
-  readonly cause?: unknown;
-};
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Maximum delay of a timer in Node.js, in milliseconds. */
@@ -44,7 +38,8 @@ const form = 'postgres://user:password@host:5432/database';
 
 const urlPattern = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s;
 
-const invalid = (message: string) => err<never, UrlFault>({ kind: 'url-invalid', message });
+const invalid = (message: string) =>
+  err<never, OpenPostgresError>({ kind: 'url-invalid', message });
 
 const currentUserName = (): string => {
   try {
@@ -92,7 +87,7 @@ const findInvalidParameter = ({ sslmode, sslrootcert = 'system', ...others }: Pa
 
 const percentFault = 'the database URL has a % that is not a percent-encoding; write it as %25';
 
-const parsingFault = (thrown: unknown): Result<never, UrlFault> => {
+const parsingFault = (thrown: unknown): Result<never, OpenPostgresError> => {
   if (thrown instanceof URIError) return invalid(percentFault);
   if (thrown instanceof Error && 'syscall' in thrown) {
     const message = `a file that sslrootcert, sslcert or sslkey in the database URL names cannot be read: ${thrown.message}`;
@@ -152,7 +147,7 @@ const parseEach = (
 export const readDatabaseUrl = (
   url: string,
   variables: Environment,
-): Result<DatabaseUrl, UrlFault> => {
+): Result<DatabaseUrl, OpenPostgresError> => {
   // As in libpq, empty variables are ignored.
   const env = Object.fromEntries(Object.entries(variables).filter(([, text]) => text !== ''));
   const [whole, authority = '', path = '', query = ''] = urlPattern.exec(url.trim()) ?? [];

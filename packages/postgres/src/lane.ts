@@ -4,8 +4,8 @@ import type { Commit, Created } from '@plantstore/core/group-commit';
 import type { CommitBatch } from './commit-batch.ts';
 import type { Connect } from './connect-leader.ts';
 import { describeThrown, notKept, retryStrategyOf } from './server-failure.ts';
-import type { Session } from './session.ts';
-import { readStatement, runningStatement, type Statement } from './statements.ts';
+import type { Query, Session } from './session.ts';
+import { readStatement, runningStatement } from './statements.ts';
 
 /** Commits batches sequentially on one connection, and reconnects after failures. */
 export type Lane = {
@@ -60,9 +60,9 @@ export const createLane = ({
   table,
   commitBatch,
   createLocked,
-  ...first
+  session: opened,
 }: LaneOptions): Lane => {
-  let { session } = first;
+  let session = opened;
   let failure: unknown;
   let running: Promise<unknown> | undefined;
   /** Cancel functions of the latest statements without a response. */
@@ -100,7 +100,7 @@ export const createLane = ({
     }
   };
 
-  const run = async (statement: Statement, deadline: number) =>
+  const run = async (statement: Query, deadline: number) =>
     retry(deadline, async (on) => on.query(statement));
 
   /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another host. */

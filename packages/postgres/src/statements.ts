@@ -1,7 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
-
-/** A statement and its parameters. */
-export type Statement = { readonly text: string; readonly values: readonly unknown[] };
+import type { Query } from './session.ts';
 
 /** Quotes an SQL identifier. */
 export const quoted = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
@@ -41,7 +39,7 @@ export const insertStatement = (
   table: string,
   plants: readonly NewPlant[],
   lockTimeoutMs: number,
-): Statement => ({
+): Query => ({
   // The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
   text: `${insertInto(table)} SELECT id, name, CASE WHEN tagged THEN tag END
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bool[]) AS new (id, name, tag, tagged)
@@ -59,7 +57,7 @@ export const insertStatement = (
  * Returns a statement that reads the stored plants with the ids of others; its rows are durable. It reads only as
  * much text as the comparison needs, so that a few short plants cannot cause the transfer of many long ones.
  */
-export const readStatement = (table: string, others: readonly NewPlant[]): Statement => {
+export const readStatement = (table: string, others: readonly NewPlant[]): Query => {
   const sizes = new Map<bigint, number>();
   for (const { id, name, tag = '' } of others) {
     // One more than the length. PostgreSQL counts characters, which are at least one UTF-16 code unit each.
@@ -77,7 +75,7 @@ export const readStatement = (table: string, others: readonly NewPlant[]): State
  * Returns a statement that finds inserts of plants, of any host, that have been running longer than a duration.
  * The server shows only the queries of the same role.
  */
-export const runningStatement = (table: string, milliseconds: number): Statement => ({
+export const runningStatement = (table: string, milliseconds: number): Query => ({
   text: `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)
     AND query_start < clock_timestamp() - make_interval(secs => $2) AND datname = current_database()`,
   values: [insertInto(table), milliseconds / 1_000],

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 
 /** Supported parameters, and the libpq variables that they override. */
-const known = {
+const supported = {
   application_name: 'PGAPPNAME',
   channel_binding: 'PGCHANNELBINDING',
   connect_timeout: 'PGCONNECT_TIMEOUT',
@@ -15,18 +15,10 @@ const known = {
   target_session_attrs: undefined,
 } as const;
 
-type Name = keyof typeof known;
+type Name = keyof typeof supported;
 
 /** Parameters of a database URL, with defaults from the variables. */
 export type Parameters = Readonly<Partial<Record<Name, string>>>;
-
-/** Permitted values of a parameter. */
-const choices: Readonly<Partial<Record<Name, readonly string[]>>> = {
-  channel_binding: ['disable', 'prefer', 'require'],
-  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'],
-  // All three select the server that accepts writes.
-  target_session_attrs: ['any', 'primary', 'read-write'],
-};
 
 /** Ignored prefixes: keepalives, pools and statement caches have no effect here. */
 const ignoredFamilies = /^(keepalives|pool|statement_cache)(_|$)/;
@@ -58,8 +50,9 @@ const ignored: ReadonlySet<string> = new Set([
   'workaround',
 ]);
 
-/** Parameters that are ignored with these values (in lower case) and rejected with others. */
-const ignoredValues: ReadonlyMap<string, readonly string[]> = new Map([
+/** Permitted values, in lower case. Of the unsupported parameters, these values have no effect here. */
+const permittedValues: ReadonlyMap<string, readonly string[]> = new Map([
+  ['channel_binding', ['disable', 'prefer', 'require']],
   ['client_encoding', ['auto', 'utf8', 'utf-8', 'unicode']],
   ['gssencmode', ['disable', 'prefer']],
   ['min_protocol_version', ['3.0']],
@@ -67,23 +60,17 @@ const ignoredValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['requiressl', ['0']],
   // The minimum of Node.js is TLS 1.2.
   ['ssl_min_protocol_version', ['tlsv1', 'tlsv1.1', 'tlsv1.2']],
+  ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']],
   ['sslnegotiation', ['postgres']],
+  // All three select the server that accepts writes.
+  ['target_session_attrs', ['any', 'primary', 'read-write']],
 ]);
 
-/** Returns an error message for a parameter that is neither supported nor ignored. */
-const faultOf = (name: string, value: string, mayNameAll: boolean): string | undefined => {
-  if (Object.hasOwn(known, name) || ignored.has(name) || ignoredFamilies.test(name)) {
-    return undefined;
-  }
-  const values = ignoredValues.get(name);
-  if (values !== undefined) {
-    return value === '' || values.includes(value.toLowerCase())
-      ? undefined
-      : `${name} in the database URL must be one of ${values.join(', ')}, or be removed`;
-  }
-  const shown = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name) ? `${name} ` : '';
-  return `the database URL has a parameter ${shown}that is not supported; remove it. Supported parameters: ${Object.keys(known).join(', ')}`;
-};
+const isKnown = (name: string): boolean =>
+  Object.hasOwn(supported, name) ||
+  permittedValues.has(name) ||
+  ignored.has(name) ||
+  ignoredFamilies.test(name);
 
 /**
  * Reads the parameters of a database URL. Errors never contain a value. They contain an unknown name only if it
@@ -96,19 +83,27 @@ export const readParameters = (
   env: Readonly<Record<string, string | undefined>>,
   mayNameAll: boolean,
 ): Result<Parameters, string> => {
-  const given = new URLSearchParams(query.replaceAll('+', '%2B'));
-  for (const [name, value] of given) {
-    const fault = faultOf(name, value, mayNameAll);
-    if (fault !== undefined) return err(fault);
+  const parameters = new Map<string, string>();
+  for (const [name, variable] of Object.entries(supported)) {
+    const value = variable === undefined ? undefined : env[variable];
+    if (value !== undefined) parameters.set(name, value);
   }
-  const parameters: Partial<Record<Name, string>> = {};
-  for (const [name, variable] of Object.entries(known) as [Name, string | undefined][]) {
-    const value = (given.get(name) ?? '') || (variable === undefined ? undefined : env[variable]);
-    if (value === undefined) continue;
-    if (choices[name]?.includes(value) === false) {
-      return err(`${name} in the database URL must be one of ${choices[name].join(', ')}`);
+  for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    if (!isKnown(name)) {
+      const shown = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name) ? `${name} ` : '';
+      return err(
+        `the database URL has a parameter ${shown}that is not supported; remove it. Supported parameters: ${Object.keys(supported).join(', ')}`,
+      );
     }
-    parameters[name] = value;
+    if (value !== '') parameters.set(name, value);
   }
-  return ok(parameters);
+  for (const [name, values] of permittedValues) {
+    const value = parameters.get(name)?.toLowerCase();
+    if (value === undefined) continue;
+    if (!values.includes(value)) {
+      return err(`${name} in the database URL must be one of ${values.join(', ')}, or be removed`);
+    }
+    parameters.set(name, value);
+  }
+  return ok(Object.fromEntries(parameters));
 };
