@@ -63,14 +63,16 @@ const hostsOf = (hostList: string, parameter: string | undefined, env: Environme
   return hosts.map((host) => (/:\d+$/.test(host) ? host : host + port));
 };
 
-/** Returns the TLS parameters as a query for pg-connection-string. */
-const tlsQuery = ({ sslmode = 'prefer', sslrootcert, sslcert, sslkey }: Parameters): string => {
-  const query = new URLSearchParams({ sslmode });
+/** Returns the TLS parameters as a query for pg-connection-string, which ignores empty ones. */
+const tlsQuery = ({
+  sslmode = 'prefer',
+  sslrootcert = 'system',
+  sslcert = '',
+  sslkey = '',
+}: Parameters): string => {
   // Without a file, Node.js uses its bundled CA certificates.
-  if (sslrootcert !== undefined && sslrootcert !== 'system') query.set('sslrootcert', sslrootcert);
-  if (sslcert !== undefined) query.set('sslcert', sslcert);
-  if (sslkey !== undefined) query.set('sslkey', sslkey);
-  return query.toString();
+  const ca = sslrootcert === 'system' ? '' : sslrootcert;
+  return new URLSearchParams({ sslmode, sslrootcert: ca, sslcert, sslkey }).toString();
 };
 
 const findInvalidParameter = ({ sslmode, sslrootcert = 'system', ...others }: Parameters) => {

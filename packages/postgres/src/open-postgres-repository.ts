@@ -108,19 +108,19 @@ const repositoryOn = (
 
 const open = async ({
   url: text,
+  deadlineMs = 10_000,
   connectTimeoutMs,
   statementTimeoutMs = 4_000,
   maxWaiting = 10_000,
   onCommit = () => {},
-  ...given
 }: PostgresOptions): Promise<Result<PostgresRepository, OpenPostgresError>> => {
   const read = readDatabaseUrl(text, process.env);
   if (read.isErr()) return err(read.error);
-  const deadlineMs = Math.min(given.deadlineMs ?? 10_000, maxTimerMs);
+  const createOptions = { deadlineMs: Math.min(deadlineMs, maxTimerMs), maxWaiting, onCommit };
   const url = {
     ...read.value,
     connectTimeoutMs: Math.min(connectTimeoutMs ?? read.value.connectTimeoutMs, maxTimerMs),
-    statementTimeoutMs: Math.min(statementTimeoutMs, deadlineMs),
+    statementTimeoutMs: Math.min(statementTimeoutMs, createOptions.deadlineMs),
   };
   const connected = await connectLeader(url);
   if (connected.isErr()) return err(connected.error);
@@ -132,11 +132,7 @@ const open = async ({
   };
   try {
     const prepared = await prepareTable(session, url);
-    if (prepared.isOk()) {
-      return ok(
-        repositoryOn(session, prepared.value, connect, { deadlineMs, maxWaiting, onCommit }),
-      );
-    }
+    if (prepared.isOk()) return ok(repositoryOn(session, prepared.value, connect, createOptions));
     await session.close();
     return err(prepared.error);
   } catch (thrown) {

@@ -5,9 +5,11 @@ import { describeThrown, sqlStateOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { insertStatement, quoted, readStatement } from './statements.ts';
 
-/** Returns the statement that creates the table of plants under a name. */
+/** The columns of the table, in alphabetical order. */
+const columns = ['id bigint PRIMARY KEY', 'name text NOT NULL', 'tag text'];
+
 const createTable = (name: string): string =>
-  `CREATE TABLE IF NOT EXISTS ${name} (id bigint PRIMARY KEY, name text NOT NULL, tag text)`;
+  `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')})`;
 
 // The schema of the table, and whether it and its partitions are permanent and logged. Inheritance children
 // are refused: ids are unique only within each table, and the parent also returns the rows of its children.
@@ -16,10 +18,8 @@ const findTable = `SELECT n.nspname, t.relpersistence = 'p' AND NOT EXISTS (SELE
     WHERE i.inhparent = t.oid AND (c.relpersistence <> 'p' OR t.relkind <> 'p'))
   FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace WHERE t.oid = to_regclass('plants')`;
 
-const shape = ['id bigint PRIMARY KEY', 'name text NOT NULL', 'tag text'];
-
 // Without the quotes of quote_all_identifiers.
-const findShape = `SELECT concat_ws(' ', a.attname,
+const findColumns = `SELECT concat_ws(' ', a.attname,
     replace(format_type(a.atttypid, a.atttypmod), '"', ''),
     CASE WHEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary
       AND i.indimmediate AND i.indkey::text = a.attnum::text) THEN 'PRIMARY KEY'
@@ -57,7 +57,7 @@ const foreign = (database: string, found: string): OpenPostgresError => ({
   message: `${database} has a table plants with another definition (${found}), which was not changed: name another database in the URL, or another schema with options=-csearch_path=…`,
 });
 
-/** Finds a difference between the definition of the table and that of {@link createTable}. */
+/** Finds a difference between the definition of the table and the one that this module creates. */
 const findDifference = async (
   session: Session,
   table: string,
@@ -66,8 +66,8 @@ const findDifference = async (
   if (!isDurable) {
     return 'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
   }
-  const columns = await firstColumnOf(session, findShape, table);
-  return columns.toSorted().join() === shape.join() ? undefined : columns.join(', ');
+  const found = await firstColumnOf(session, findColumns, table);
+  return found.toSorted().join() === columns.join() ? undefined : found.join(', ');
 };
 
 /** Plans the statements with EXPLAIN, which finds faults that the catalog does not show. */
