@@ -47,6 +47,17 @@ describe('a server that is unavailable', () => {
     });
   });
 
+  it('is reported as unreachable when it accepts the login and does not respond to a statement', async () => {
+    const proxy = await startProxy(inject('postgresPort'));
+    onTestFinished(proxy.close);
+    proxy.onStatement(() => 'discard');
+    const url = sharedUrl('postgres').replace(/:\d+\/postgres$/, `:${proxy.port}/postgres`);
+    expect(await failToOpen(url)).toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringContaining('no response within 1000 ms') as unknown,
+    });
+  });
+
   it('is reported as unreachable when it is starting up or has too many connections', async () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
