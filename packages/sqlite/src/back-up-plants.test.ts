@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   mkdir,
   mkdtemp,
@@ -31,6 +31,14 @@ const openStore = async () => {
   const repository = (await openSqliteRepository({ path: from }))._unsafeUnwrap();
   onTestFinished(async () => void (await repository.close()));
   return repository;
+};
+
+/** Opens a repository with 16 plants that are copied in several steps. */
+const openLargeStore = async () => {
+  const repository = await openStore();
+  for (let id = 0n; id < 16n; id += 1n) {
+    await repository.create({ id, name: 'x'.repeat(2 ** 20) });
+  }
 };
 
 const name = 'x'.repeat(1_000);
@@ -90,11 +98,7 @@ describe('backUpPlants', () => {
   });
 
   it('does not overwrite a file that is created during the backup', async () => {
-    const repository = await openStore();
-    // Large enough to be copied in several steps.
-    for (let id = 0n; id < 16n; id += 1n) {
-      await repository.create({ id, name: 'x'.repeat(2 ** 20) });
-    }
+    await openLargeStore();
     const onProgress = () => writeFileSync(to, 'mine');
     expect((await backUpPlants({ from, to, onProgress }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'exists',
@@ -121,6 +125,70 @@ describe('backUpPlants', () => {
       });
     },
   );
+
+  describe('with replace', () => {
+    const backUp = (onProgress?: () => void) =>
+      backUpPlants({ from, to, replace: true, ...(onProgress && { onProgress }) });
+
+    it('replaces a file once the copy is complete', async () => {
+      await openLargeStore();
+      await writeFile(to, 'mine');
+      // A reader leaves an empty -wal file.
+      await writeFile(`${to}-wal`, '');
+      const during = new Set<string>();
+      const onProgress = () => void during.add(readFileSync(to, 'latin1').slice(0, 4));
+      expect((await backUp(onProgress))._unsafeUnwrap()).toMatchObject({ plants: 16 });
+      expect([...during][0]).toBe('mine');
+      expect((await idsIn(to)).size).toBe(16);
+      expect(existsSync(`${to}.partial`)).toBe(false);
+    });
+
+    it.each([
+      ['plants.db', 'while a repository has it open', async () => openStore()],
+      ['plants.db', 'after a repository had it open', async () => (await openStore()).close()],
+      ['link.db', 'that is a link to the file of a repository', async () => symlink(from, to)],
+      ['backup.db', 'with a -wal file', async () => writeFile(`${to}-wal`, 'plants')],
+    ])('does not replace a file %s %s', async (file, _, prepare) => {
+      to = join(folder, file);
+      await (await openStore()).close();
+      if (file === 'backup.db') await writeFile(to, 'mine');
+      await prepare();
+      const before = await readdir(folder);
+      expect((await backUp())._unsafeUnwrapErr()).toEqual({
+        kind: 'exists',
+        path: to,
+        message: `${to} is or was the database of a host, not a backup; name another file`,
+      });
+      expect(await readdir(folder)).toEqual(before);
+    });
+
+    it('does not replace a file that a repository opens during the backup', async () => {
+      await openLargeStore();
+      await writeFile(to, 'mine');
+      const onProgress = () => writeFileSync(`${to}-owner`, '');
+      expect((await backUp(onProgress))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
+      expect(await readFile(to, 'utf8')).toBe('mine');
+      expect(existsSync(`${to}.partial`)).toBe(false);
+    });
+
+    it('does not replace a file beside a -journal file, which SQLite would apply to it', async () => {
+      await openStore();
+      await writeFile(`${to}-journal`, 'of an old file');
+      expect((await backUp())._unsafeUnwrapErr()).toMatchObject({
+        kind: 'exists',
+        path: `${to}-journal`,
+      });
+    });
+
+    it('does not replace a folder', async () => {
+      await openStore();
+      await mkdir(to);
+      expect((await backUp())._unsafeUnwrapErr()).toMatchObject({
+        kind: 'cannot-open',
+        message: expect.stringContaining('is a folder') as unknown,
+      });
+    });
+  });
 
   it('does not remove its source', async () => {
     await (await openStore()).close();

@@ -8,8 +8,13 @@ import { workerFile } from './worker-file.ts';
 export type BackUpOptions = {
   /** The database file to copy, relative to the working directory or absolute. */
   readonly from: string;
-  /** Path of the copy. No file may exist there. */
+  /** Path of the copy. */
   readonly to: string;
+  /**
+   * Whether to replace an existing file at `to`, once the copy is complete. A file that a repository has or had open is never
+   * replaced. Default: `false`.
+   */
+  readonly replace?: boolean;
   /** Called while pages are copied. Default: none. */
   readonly onProgress?: (progress: BackupProgress) => void;
 };
@@ -71,8 +76,10 @@ const backUp = async (
 export const backUpPlants = ({
   from,
   to,
+  replace = false,
   onProgress = () => {},
-}: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> =>
-  new ResultAsync(
-    backUp({ from: resolve(from), to: resolve(to), partial: `${resolve(to)}.partial` }, onProgress),
-  );
+}: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> => {
+  const path = resolve(to);
+  const paths = { from: resolve(from), to: path, partial: `${path}.partial`, replace };
+  return new ResultAsync(backUp(paths, onProgress));
+};

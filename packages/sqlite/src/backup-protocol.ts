@@ -3,7 +3,7 @@ import type { OpenSqliteError } from './open-error.ts';
 /** Reason why a backup failed. `path` is the affected file. */
 export type BackUpError = OpenSqliteError | BackUpExists;
 
-/** The path of the copy already exists. */
+/** The path of the copy already exists, or belongs to a file that a repository uses. */
 export type BackUpExists = {
   /** Discriminates the error from {@link OpenSqliteError}. */
   readonly kind: 'exists';
@@ -19,6 +19,8 @@ export type BackupPaths = {
   readonly to: string;
   /** Path of the copy until it is complete. */
   readonly partial: string;
+  /** Whether the copy may replace a file. */
+  readonly replace: boolean;
 };
 
 /** Messages from the backup worker. It exits after `done` and `failed`. */

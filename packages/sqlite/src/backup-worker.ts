@@ -1,12 +1,13 @@
 import { linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { pathToFileURL } from 'node:url';
-import type { FromBackupWorker, BackupPaths } from './backup-protocol.ts';
+import type { BackUpError, BackupPaths, FromBackupWorker } from './backup-protocol.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import { resolveLinks, syncFile, syncFolderOf } from './log-file.ts';
+import { logSize, resolveLinks, syncFile, syncFolderOf } from './log-file.ts';
 import { backup, Database } from './node-sqlite.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
+import { ownerLockPathOf } from './owner-lock.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
 type Progress = (copied: number, total: number) => void;
@@ -41,30 +42,56 @@ const isComplete = (path: string, plants: number): boolean => {
   }
 };
 
-const existsFailure = (path: string): FromBackupWorker => ({
-  kind: 'failed',
-  error: { kind: 'exists', path, message: `${path} already exists; name another file` },
-});
+const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
+
+const existsFailure = (path: string, how = 'already exists'): FromBackupWorker =>
+  failed({ kind: 'exists', path, message: `${path} ${how}; name another file` });
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** Returns an existing file that prevents the backup: the copy, a `-wal` or `-journal` file that SQLite would apply to it, or the source at the partial path. */
-const findObstacle = ({ from, to, partial }: BackupPaths): string | undefined =>
-  resolveLinks(from) === resolveLinks(partial)
-    ? partial
-    : [to, `${to}-wal`, `${to}-journal`].find(exists);
+/** Whether a repository has or had the file open, or SQLite would apply a WAL file to it. */
+const isUsed = (path: string): boolean => exists(ownerLockPathOf(path)) || logSize(path) > 0;
 
-/** Moves the complete copy to its path. Returns `false` if a file exists there. */
-const moveToPath = ({ to, partial }: BackupPaths): boolean => {
+/** Returns why the file at the path of the copy may not be replaced. */
+const findUse = (to: string): FromBackupWorker | undefined => {
+  if ([to, resolveLinks(to)].some(isUsed)) {
+    return existsFailure(to, 'is or was the database of a host, not a backup');
+  }
+  return statSync(to, { throwIfNoEntry: false })?.isFile() === false
+    ? failed(unusableFileError(to, { kind: 'cannot-open' }))
+    : undefined;
+};
+
+/** Returns why no copy may be written: SQLite would apply a `-wal` or `-journal` file to it, for example. */
+const findObstacle = ({
+  from,
+  to,
+  partial,
+  replace,
+}: BackupPaths): FromBackupWorker | undefined => {
+  const taken = replace ? [`${to}-journal`] : [to, `${to}-wal`, `${to}-journal`];
+  const found = resolveLinks(from) === resolveLinks(partial) ? partial : taken.find(exists);
+  if (found !== undefined) return existsFailure(found);
+  return replace ? findUse(to) : undefined;
+};
+
+/** Moves the complete copy to its path. Returns why it may not be there. */
+const moveToPath = (paths: BackupPaths): FromBackupWorker | undefined => {
+  const { to, partial, replace } = paths;
+  if (replace) {
+    const obstacle = findObstacle(paths);
+    if (obstacle === undefined) renameSync(partial, to);
+    return obstacle;
+  }
   try {
     linkSync(partial, to);
   } catch {
     // Either the path exists, or the file system has no hard links.
-    if (exists(to)) return false;
+    if (exists(to)) return existsFailure(to);
     renameSync(partial, to);
   }
   rmSync(partial, { force: true });
-  return true;
+  return undefined;
 };
 
 const copyAndVerify = async (
@@ -89,14 +116,15 @@ const copyAndVerify = async (
   syncFile(partial);
   if (!isComplete(partial, plants)) {
     remove(partial);
-    return { kind: 'failed', error: unusableFileError(paths.from, { kind: 'damaged' }) };
+    return failed(unusableFileError(paths.from, { kind: 'damaged' }));
   }
   if (!isSameFile(identity, identityOf(partial))) {
-    return { kind: 'failed', error: unusableFileError(partial, { kind: 'locked' }) };
+    return failed(unusableFileError(partial, { kind: 'locked' }));
   }
-  if (!moveToPath(paths)) {
+  const obstacle = moveToPath(paths);
+  if (obstacle !== undefined) {
     remove(partial);
-    return existsFailure(to);
+    return obstacle;
   }
   syncFolderOf(to);
   return { kind: 'done', plants, size: statSync(to).size };
@@ -105,10 +133,10 @@ const copyAndVerify = async (
 const backUp = async (paths: BackupPaths, onProgress: Progress): Promise<FromBackupWorker> => {
   let source: Database | undefined;
   try {
-    const found = findObstacle(paths);
-    if (found !== undefined) return existsFailure(found);
+    const obstacle = findObstacle(paths);
+    if (obstacle !== undefined) return obstacle;
     const opened = openForReading(paths.from);
-    if (opened.isErr()) return { kind: 'failed', error: opened.error };
+    if (opened.isErr()) return failed(opened.error);
     source = opened.value;
     return await copyAndVerify(source, paths, onProgress);
   } catch (thrown) {
@@ -117,7 +145,7 @@ const backUp = async (paths: BackupPaths, onProgress: Progress): Promise<FromBac
     const error = openErrorOf(isDamaged ? paths.from : paths.partial, thrown);
     if (error === undefined) throw thrown;
     tryToRemove(paths.partial);
-    return { kind: 'failed', error };
+    return failed(error);
   } finally {
     source?.close();
   }

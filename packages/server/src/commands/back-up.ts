@@ -1,19 +1,9 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { backUpPlants, restorePlants } from '@plantstore/sqlite';
 import { done, failed, invalid, type RunCommand } from './command.ts';
-import { fileErrorReason } from './file-error-reason.ts';
-import { syncFolder } from './output.ts';
 import { createProgress, percent, plantCount } from './progress.ts';
 
 const invalidForPostgres = (command: string, tool: string) =>
   invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
-
-const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
-
-/** Returns whether a host has used the file: SQLite could apply its write-ahead log to the new file. */
-const isUsedByHost = (path: string): boolean =>
-  exists(`${path}-owner`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 const bytes = (size: number): string => `${size} bytes`;
 
@@ -23,34 +13,21 @@ export const backUp: RunCommand = async (call) => {
   if (database.kind === 'postgres') {
     return invalidForPostgres('backup', 'pg_dump --format=custom --table=plants --file=TO');
   }
-  if (replace && isUsedByHost(to)) {
-    return failed(`${to} is or was the database of a host, not a backup: name another file`);
-  }
   const progress = createProgress(call);
-  // Renamed to replace the previous backup once it is complete.
-  const target = replace ? `${to}.new` : to;
-  try {
-    if (replace) rmSync(target, { force: true });
-    const backedUp = await backUpPlants({
-      from: database.path,
-      to: target,
-      onProgress: ({ copied, total }) => progress.show(() => `${percent(copied, total)} copied`),
-    });
-    progress.clear();
-    if (backedUp.isErr()) {
-      const { kind, message } = backedUp.error;
-      return failed(kind === 'exists' ? `${message}, or add --replace` : message);
-    }
-    if (replace) {
-      renameSync(target, to);
-      await syncFolder(dirname(to));
-    }
-    const { plants, size } = backedUp.value;
-    stdout.write(`${to}: ${plantCount(plants)}, ${bytes(size)}, checked\n`);
-    return done;
-  } catch (thrown) {
-    return failed(`cannot write ${to}: ${fileErrorReason(thrown)}`);
+  const backedUp = await backUpPlants({
+    from: database.path,
+    to,
+    replace,
+    onProgress: ({ copied, total }) => progress.show(() => `${percent(copied, total)} copied`),
+  });
+  progress.clear();
+  if (backedUp.isErr()) {
+    const { kind, message } = backedUp.error;
+    return failed(kind === 'exists' && !replace ? `${message}, or add --replace` : message);
   }
+  const { plants, size } = backedUp.value;
+  stdout.write(`${to}: ${plantCount(plants)}, ${bytes(size)}, checked\n`);
+  return done;
 };
 
 /** Replaces a SQLite file that no host uses with a backup. */

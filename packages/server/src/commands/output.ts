@@ -45,7 +45,7 @@ const toSpecial = async (path: string): Promise<Output> => {
 };
 
 /** Syncs the entries of a folder to the disk. */
-export const syncFolder = async (folder: string): Promise<void> => {
+const syncFolder = async (folder: string): Promise<void> => {
   // Windows cannot sync folders.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
