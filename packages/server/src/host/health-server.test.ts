@@ -2,13 +2,16 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startHealth } from './health-server.ts';
+import { recordLog } from '../../test/record-log.ts';
+import { type MetricsPage, startHealth } from './health-server.ts';
 
-const running = async (isReady: () => Promise<boolean>) => {
-  const health = await startHealth(isReady, { host: '127.0.0.1', port: 0 });
+const running = async (isReady: () => Promise<boolean>, metrics?: MetricsPage) => {
+  const { logger, logged } = recordLog();
+  const address = { host: '127.0.0.1', port: 0 };
+  const health = await startHealth({ isReady, log: logger, metrics }, address);
   if (health.kind !== 'running') throw new Error(health.message);
   onTestFinished(health.close);
-  return { ...health, port: Number(new URL(health.url).port) };
+  return { ...health, port: Number(new URL(health.url).port), logged };
 };
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
@@ -68,6 +71,23 @@ describe('the health server', () => {
     socket.destroy();
   });
 
+  it.each(['/readyz', '/metrics'])(
+    'responds to %s with 500, logs the cause and keeps serving when a collector throws',
+    async (path) => {
+      const throws = async () => Promise.reject(new Error('a collector failed'));
+      const { port, logged } = await running(throws, { read: throws, contentType: 'text/plain' });
+      for (const attempt of [1, 2]) {
+        expect(await sendRaw(port, get(path))).toMatchObject({
+          status: 500,
+          body: '{"status":"internal error"}\n',
+        });
+        expect(logged).toHaveLength(attempt);
+      }
+      expect(JSON.stringify(logged[0])).toContain('a collector failed');
+      expect((await sendRaw(port, get('/livez'))).status).toBe(200);
+    },
+  );
+
   it('closes while connections are idle and a readiness check is pending', async () => {
     const { port, close } = await running(async () => new Promise(() => {}));
     const silent = connect(port, '127.0.0.1');
@@ -84,7 +104,8 @@ describe('the health server', () => {
 
   it('reports why it cannot listen', async () => {
     const { port } = await running(async () => true);
-    expect(await startHealth(async () => true, { host: '127.0.0.1', port })).toMatchObject({
+    const parts = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
+    expect(await startHealth(parts, { host: '127.0.0.1', port })).toMatchObject({
       kind: 'cannot-listen',
       message: `127.0.0.1:${port} is taken by another process; choose another port`,
     });

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { describeCause } from '../describe-cause.ts';
+import type { Logger } from '../logger.ts';
 import { createServer } from '../node/builtin-http.ts';
 import { listenOn } from '../node/listen-on.ts';
 
@@ -47,33 +49,36 @@ const sendStatus = (
   send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`, headers);
 };
 
-const sendMetrics = async (response: ServerResponse, metrics: MetricsPage): Promise<void> => {
-  send(response, 200, metrics.contentType, await metrics.read());
+/** What the health server reports. */
+export type HealthParts = {
+  readonly isReady: () => Promise<boolean>;
+  readonly metrics: MetricsPage | undefined;
+  /** Receives the causes of responses with 500. */
+  readonly log: Logger;
 };
 
-const listenerFor =
-  (isReady: () => Promise<boolean>, metrics: MetricsPage | undefined): RequestListener =>
-  (request, response) => {
-    const path = request.url?.split('?', 1)[0];
-    response.on('error', () => {});
-    const page = path === '/metrics' ? metrics : undefined;
-    if (path !== '/livez' && path !== '/readyz' && page === undefined) {
-      sendStatus(response, 404, 'not found');
-    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      sendStatus(response, 405, 'method not allowed', { Allow: 'GET, HEAD' });
-    } else if (page !== undefined) void sendMetrics(response, page);
-    else if (path === '/livez') sendStatus(response, 200, 'alive');
-    else {
-      void isReady().then((ready) =>
-        sendStatus(response, ready ? 200 : 503, ready ? 'ready' : 'not ready'),
-      );
-    }
-  };
+const respond = async (
+  { isReady, metrics }: HealthParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const path = request.url?.split('?', 1)[0];
+  const page = path === '/metrics' ? metrics : undefined;
+  if (path !== '/livez' && path !== '/readyz' && page === undefined) {
+    sendStatus(response, 404, 'not found');
+  } else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    sendStatus(response, 405, 'method not allowed', { Allow: 'GET, HEAD' });
+  } else if (page !== undefined) {
+    send(response, 200, page.contentType, await page.read());
+  } else if (path === '/livez') {
+    sendStatus(response, 200, 'alive');
+  } else {
+    const ready = await isReady();
+    sendStatus(response, ready ? 200 : 503, ready ? 'ready' : 'not ready');
+  }
+};
 
-const createHealthServer = (
-  isReady: () => Promise<boolean>,
-  metrics: MetricsPage | undefined,
-): Server => {
+const createHealthServer = (parts: HealthParts): Server => {
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -81,7 +86,13 @@ const createHealthServer = (
       requestTimeout: probeTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
-    listenerFor(isReady, metrics),
+    (request, response) => {
+      response.on('error', () => {});
+      respond(parts, request, response).catch((thrown: unknown) => {
+        parts.log.error({ cause: describeCause(thrown) }, 'a health check failed');
+        sendStatus(response, 500, 'internal error');
+      });
+    },
   );
   server.timeout = probeTimeoutMs;
   server.maxConnections = maxConnections;
@@ -90,11 +101,10 @@ const createHealthServer = (
 
 /** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
 export const startHealth = async (
-  isReady: () => Promise<boolean>,
+  parts: HealthParts,
   { host, port }: { readonly host: string; readonly port: number },
-  metrics?: MetricsPage,
 ): Promise<StartedHealth> => {
-  const server = createHealthServer(isReady, metrics);
+  const server = createHealthServer(parts);
   const listening = await listenOn(server, { host, port, reusePort: false });
   if (listening.kind === 'cannot-listen') return listening;
   return {

@@ -89,7 +89,7 @@ export const run = async (
   const health =
     healthPort === undefined
       ? undefined
-      : await startHealth(readiness.isReady, { host, port: healthPort }, metrics);
+      : await startHealth({ isReady: readiness.isReady, metrics, log }, { host, port: healthPort });
   try {
     if (health?.kind === 'cannot-listen') {
       return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.message}`);
