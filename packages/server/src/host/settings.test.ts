@@ -167,6 +167,14 @@ describe('readSettings', () => {
     ]);
   });
 
+  it('requires the origins to which allowed headers apply', () => {
+    const env = { PLANTSTORE_CORS_ALLOWED_HEADERS: 'traceparent' };
+    expect(faults([], env)).toEqual([
+      'PLANTSTORE_CORS_ALLOWED_HEADERS alone has no effect: set --cors-origins',
+    ]);
+    expect(faults(['--cors-origins', 'https://garden.example'], env)).toEqual([]);
+  });
+
   it('reports every invalid setting with its source', () => {
     const argv = [
       '--port',

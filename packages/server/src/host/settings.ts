@@ -93,6 +93,9 @@ const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] =>
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
     conflicts.push(`${tlsCert ?? tlsKey} alone is not enough: set --tls-cert and --tls-key`);
   }
+  if (sources.corsAllowedHeaders !== undefined && sources.corsOrigins === undefined) {
+    conflicts.push(`${sources.corsAllowedHeaders} alone has no effect: set --cors-origins`);
+  }
   if (healthPort !== undefined && healthPort === port && port !== 0) {
     conflicts.push(`${sources.healthPort} must be another port than --port`);
   }
