@@ -169,9 +169,7 @@ export const importPlants: RunCommand = async (call) => {
   if (fault !== undefined) return failed(`cannot read ${file}: ${fault}`);
   const log = createLog('pretty', stderr);
   const store = await openStore(database, log);
-  if (store.kind === 'cannot-open') {
-    return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
-  }
+  if (store.kind === 'cannot-open') return failed(store.message);
   try {
     return await importFrom(
       file === undefined ? call.stdin() : createReadStream(file),

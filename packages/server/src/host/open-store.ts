@@ -17,7 +17,7 @@ export type StoreState =
 /** Checks whether a store is available, without a write. */
 export type StoreCheck = () => Promise<StoreState>;
 
-/** An open repository with its check and close, or why it could not be opened. */
+/** An open repository with its check and close, or why it could not be opened, as a message for the operator. */
 export type OpenedStore =
   | {
       readonly kind: 'opened';
@@ -65,13 +65,17 @@ export const loadPostgres = async (): Promise<LoadedPostgres> => {
   };
 };
 
+const cannotOpen = ({ message }: { readonly message: string }): OpenedStore => ({
+  kind: 'cannot-open',
+  message: `cannot open the database (--database, PLANTSTORE_DATABASE): ${message}`,
+});
+
 const openPostgres = async (url: string, reports: Reports): Promise<OpenedStore> => {
   const postgres = await loadPostgres();
-  if (postgres.kind === 'cannot-open') return postgres;
-  return postgres.openPostgresRepository({ url, ...reports }).match(
-    (repository): OpenedStore => opened(repository, repository.close),
-    ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
-  );
+  if (postgres.kind === 'cannot-open') return cannotOpen(postgres);
+  return postgres
+    .openPostgresRepository({ url, ...reports })
+    .match((repository): OpenedStore => opened(repository, repository.close), cannotOpen);
 };
 
 const logLeftMessage =
@@ -93,7 +97,7 @@ const openSqlite = async (path: string, log: Logger, reports: Reports): Promise<
       }),
       logSize: repository.logSize,
     }),
-    ({ message }): OpenedStore => ({ kind: 'cannot-open', message }),
+    cannotOpen,
   );
 
 /** Opens the store that the settings name. */

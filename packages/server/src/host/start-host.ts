@@ -58,9 +58,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   const loaded = await loadTokens(settings);
   if (loaded.kind === 'cannot-load') return failed(loaded.message);
   const store = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
-  if (store.kind === 'cannot-open') {
-    return failed(`cannot open the database (--database, PLANTSTORE_DATABASE): ${store.message}`);
-  }
+  if (store.kind === 'cannot-open') return failed(store.message);
   const tokens = createTokenSet(loaded.tokens);
   const started = await startServer({
     ...settings,
