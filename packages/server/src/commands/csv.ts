@@ -34,17 +34,21 @@ const quotedField = (text: string, begin: number): { text: string; end: number }
   }
 };
 
+const unquoted = (text: string): string | undefined => (text === '' ? undefined : text);
+
 const plainField = (text: string, begin: number) => {
   const comma = text.indexOf(',', begin);
   const end = comma === -1 ? text.length : comma;
   const value = text.slice(begin, end);
-  return value.includes('"') ? undefined : { text: value === '' ? undefined : value, end };
+  return value.includes('"') ? undefined : { text: unquoted(value), end };
 };
 
 type Fields = readonly (string | undefined)[];
 
 /** Returns the fields of a record, or `undefined` for invalid CSV. A field is `undefined` if it is empty without quotes. */
 const fieldsOf = (text: string): Fields | undefined => {
+  // Most records, and faster than the loop.
+  if (!text.includes('"')) return text.split(',').map(unquoted);
   const fields: (string | undefined)[] = [];
   for (let at = 0; ; at += 1) {
     const field = text[at] === '"' ? quotedField(text, at) : plainField(text, at);
@@ -74,6 +78,8 @@ export const columnsOf = (record: Uint8Array): Columns | undefined => {
 
 /** Parses at most 20 digits: any number with more is out of the range of int64, too. */
 const idOf = (text: string | undefined): unknown => {
+  // Most ids, and faster than a bigint.
+  if (text !== undefined && /^-?\d{1,15}$/.test(text)) return Number(text);
   const [, sign = '', digits] = /^(-?)0*(\d+)$/.exec(text ?? '') ?? [];
   return digits === undefined ? text : BigInt(sign + digits.slice(0, 20));
 };

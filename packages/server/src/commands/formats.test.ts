@@ -45,6 +45,24 @@ it.each(formatNames)('%s keeps every plant, however its bytes are split', async 
   );
 });
 
+it('reads ids of CSV exactly', () => {
+  const decode = formats.csv.readHeader!(Buffer.from('name,id'))!;
+  const idOf = (id: string) => {
+    const decoded = decode(Buffer.from(`Monstera,${id}`));
+    return decoded.kind === 'plant' ? decoded.plant.id : decoded.reason;
+  };
+  expect(['-0', '007', '-123', '999999999999999', '9007199254740993'].map(idOf)).toEqual([
+    0n,
+    7n,
+    -123n,
+    999_999_999_999_999n,
+    9_007_199_254_740_993n,
+  ]);
+  for (const id of ['1e3', '+1', ' 1', '1.0', '0x1', '-', '9223372036854775808', '9'.repeat(99)]) {
+    expect(idOf(id)).toMatch(/^id /);
+  }
+});
+
 it('skips a record that is longer than any plant without buffering it', async () => {
   const chunk = Buffer.alloc(2 ** 20, 'x');
   async function* chunks() {
