@@ -50,7 +50,7 @@ const prepare = (
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
   const checkpointer = createCheckpointer(database, file);
-  const table = createPlantsTable(database, file);
+  const table = createPlantsTable(database, file, checkpointer.expedite);
   return { database, file, table, checkpointer, identity, findReplaced };
 };
 
@@ -124,7 +124,7 @@ const commit = (
   try {
     const created = table.createAll(batch);
     if (created.kind === 'table-altered')
-      return failed('another program altered the schema of the database');
+      return failed('another program altered the table plants of the database');
     // After a restart, plants in a file that was removed or replaced would be missing.
     const reason = findReplaced();
     return reason === undefined

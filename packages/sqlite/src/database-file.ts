@@ -88,7 +88,8 @@ export const findUnusable = (
   return undefined;
 };
 
-const alteredTable = (database: Database): UnusableFile | undefined => {
+/** Returns why inserts into the table may not do what this package expects. */
+export const findAlteration = (database: Database): UnusableFile | undefined => {
   if (!hasExpectedTable(database)) return { kind: 'damaged' };
   const by = findTriggerOrIndex(database);
   return by === undefined ? undefined : { kind: 'table-altered', by };
@@ -163,7 +164,7 @@ const prepareFile = (
   if (!hadLog && isTruncated(database, path)) return { kind: 'damaged' };
   configureAndMigrate(database);
   database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
-  const altered = alteredTable(database);
+  const altered = findAlteration(database);
   if (altered !== undefined) return altered;
   database.syncedVersion = readInteger(database, 'PRAGMA data_version');
   syncLog(path);

@@ -1,4 +1,5 @@
 import { type Batch, rowsOf } from './batch.ts';
+import { findAlteration } from './database-file.ts';
 import { syncLog } from './log-file.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 
@@ -11,12 +12,17 @@ export type PlantsTable = {
   /**
    * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On return, every
    * plant that is not in `taken` is on the disk. Throws the exceptions of node:sqlite. After an exception, or when
-   * another program has altered the schema, the table is unchanged.
+   * another program has altered the table, it is unchanged.
    */
   readonly createAll: (batch: Batch) => CreatedAll;
 };
 
-export const createPlantsTable = (database: OwnedDatabase, file: string): PlantsTable => {
+/** `onSchemaChange` is called in the transaction after another program has changed something else than the table. */
+export const createPlantsTable = (
+  database: OwnedDatabase,
+  file: string,
+  onSchemaChange: () => void,
+): PlantsTable => {
   const insert = database.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -25,8 +31,14 @@ export const createPlantsTable = (database: OwnedDatabase, file: string): Plants
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
 
   const readSchemaCookie = database.prepare('PRAGMA schema_version');
-  const isAltered = (): boolean =>
-    readSchemaCookie.get()?.['schema_version'] !== database.schemaCookie;
+  const isAltered = (): boolean => {
+    const cookie = Number(readSchemaCookie.get()?.['schema_version']);
+    if (cookie === database.schemaCookie) return false;
+    if (findAlteration(database) !== undefined) return true;
+    database.schemaCookie = cookie;
+    onSchemaChange();
+    return false;
+  };
 
   const readVersion = database.prepare('PRAGMA data_version');
 

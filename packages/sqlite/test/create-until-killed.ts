@@ -33,7 +33,7 @@ const createNormally = async () => {
   const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
   if ('kind' in database) throw new Error(database.kind);
   database.exec('PRAGMA synchronous = NORMAL');
-  const table = createPlantsTable(database, path);
+  const table = createPlantsTable(database, path, () => {});
   for (let id = 0; id < maxPlants; id += 1) {
     table.createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
     report(id);
