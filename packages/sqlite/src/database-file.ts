@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { hasForeignLog } from './foreign-log.ts';
 import { logSize, rewriteLog, rewriteTail, syncLog, resolveLinks } from './log-file.ts';
+import { isMountPoint } from './mount-point.ts';
 import type { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
@@ -22,6 +23,7 @@ export const schemaVersion = migrations.length;
 export type UnusableFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'cannot-open' }
+  | { readonly kind: 'mount-point' }
   | { readonly kind: 'locked' }
   | { readonly kind: 'damaged' }
   | { readonly kind: 'replaced' }
@@ -206,6 +208,7 @@ export const openDatabaseFile = (
   const found = statSync(file, { throwIfNoEntry: false });
   // SQLite would create files beside a device or a pipe.
   if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
+  if (isMountPoint(file)) return { kind: 'mount-point' };
   const ownerLock = acquireOwnerLock(file);
   try {
     const opened = openOwned(file, ownerLock, expected);

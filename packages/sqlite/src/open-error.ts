@@ -14,6 +14,7 @@ export type OpenSqliteError = {
     | 'damaged'
     | 'disk-full'
     | 'cannot-open'
+    | 'mount-point'
     | 'missing'
     | 'no-shared-memory'
     | 'not-a-database'
@@ -151,6 +152,8 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
     case 'damaged':
     case 'locked':
       return describe(path, unusable.kind);
+    case 'mount-point':
+      return `${path} is mounted alone, and SQLite keeps the latest plants in files beside it; mount its folder`;
     case 'schema-newer':
       return `${path} has schema version ${unusable.version}, made by a newer version of Plantstore; this version supports schema versions up to ${schemaVersion}: upgrade it`;
     case 'replaced':

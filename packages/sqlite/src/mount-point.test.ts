@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+
+const run = promisify(execFile);
+const program = fileURLToPath(new URL('../test/open-on-mounts.ts', import.meta.url));
+
+const canMount = async (): Promise<boolean> =>
+  run('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']).then(
+    () => true,
+    () => false,
+  );
+
+it('a file that is mounted alone is refused, and a mounted folder has one owner', async ({
+  skip,
+}) => {
+  skip(!(await canMount()), 'this user cannot mount anything on this machine');
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const node = ['--conditions=@plantstore/source', '--disable-warning=ExperimentalWarning'];
+  const { stdout } = await run('unshare', ['--mount', process.execPath, ...node, program, folder]);
+  expect(JSON.parse(stdout)).toEqual({
+    whileOpen: { ofFile: 'mount-point', ofFolder: 'locked' },
+    afterwards: { ofFile: 'mount-point', ofFolder: true },
+  });
+});
