@@ -76,21 +76,33 @@ const readOn = (database: Database, from: bigint, limit: number): ReadOn => {
   }
 };
 
-/** Returns the first readable id after a damaged page; `undefined` when there is none. */
+/** Distances between ids to probe, each half as long again: the ids of a page span from some hundred to 2^60. */
+const distances: bigint[] = [];
+for (let one = 1n; one < largestId - smallestId; one += one / 2n + 1n) distances.push(one);
+
+/** Returns the first readable id after a damaged page that probing finds; `undefined` when there is none. */
 const nextReadable = (damaged: bigint, isReadable: (id: bigint) => boolean): bigint | undefined => {
-  let before = damaged;
-  let after = damaged;
-  for (let step = 1n; !isReadable(after); step *= 2n) {
-    if (after === largestId) return undefined;
-    before = after;
-    after = damaged + step < largestId ? damaged + step : largestId;
+  const probe = (ids: readonly bigint[]) =>
+    ids.filter((id) => id > damaged && id <= largestId).find(isReadable);
+  /** Returns where a damaged page before a readable id ends. */
+  const endOfDamage = (readable: bigint): bigint => {
+    let [before, after] = [damaged, readable];
+    while (after - before > 1n) {
+      const middle = (before + after) / 2n;
+      if (isReadable(middle)) after = middle;
+      else before = middle;
+    }
+    return after;
+  };
+  let found: bigint | undefined;
+  let next = probe([...distances.map((one) => damaged + one), largestId]);
+  while (next !== undefined) {
+    const end = endOfDamage(next);
+    found = end;
+    // There may be readable pages before the damaged one that ends here.
+    next = probe(distances.map((one) => end - one));
   }
-  while (after - before > 1n) {
-    const middle = (before + after) / 2n;
-    if (isReadable(middle)) after = middle;
-    else before = middle;
-  }
-  return after;
+  return found;
 };
 
 const findReadable = (database: Database): IdRange[] => {
@@ -110,7 +122,7 @@ const findReadable = (database: Database): IdRange[] => {
 /**
  * Checks a SQLite file with `integrity_check` and by reading every plant, while a repository may have it open. For a
  * damaged file, finds the ranges of ids that `readPlants` can still read; it can miss plants between two damaged
- * pages. Blocks the thread while it reads.
+ * pages whose ids span far less than those of the pages. Blocks the thread while it reads.
  *
  * @returns the result of the check, or the reason why the file cannot be read at all
  * @example
