@@ -6,21 +6,21 @@ import { readBytes } from './read-bytes.ts';
 import { type Interruption, withTimeout } from './with-timeout.ts';
 
 /** Sends a request once and returns its outcome, or what interrupted the attempt; never rejects. */
-export const attempt = async (
+export const attempt = (
   call: Call,
   { url, body, fetch, caller }: PreparedRequest,
   fields: Record<string, string>,
   token: string,
   limitMs: number,
-): Promise<Outcome | Interruption> => {
-  const headers = {
-    ...fields,
-    Authorization: `Bearer ${token}`,
-    'Content-Type': 'application/json',
-  };
-  try {
-    const received = await withTimeout(caller, limitMs, async (signal) => {
+): Promise<Outcome | Interruption> =>
+  withTimeout(caller, limitMs, async (signal) => {
+    try {
       call.attempts += 1;
+      const headers = {
+        ...fields,
+        Authorization: `Bearer ${token}`,
+        'Content-Type': 'application/json',
+      };
       // Following a redirect would send the token and the plant to another URL. Called without an
       // object, because a browser's fetch throws "Illegal invocation" as a method of another one.
       const response = await fetch(url, {
@@ -39,10 +39,8 @@ export const attempt = async (
       call.response = { status, headers: readMember(response, 'headers') };
       // A valid response repeats the plant, at most with every character as a \uXXXX.
       const maxBytes = 2 ** 20 + 6 * body.length;
-      return { status, maxBytes, body: await readBytes(response, signal, maxBytes) };
-    });
-    return typeof received === 'string' ? received : readResponse(call, received);
-  } catch (thrown) {
-    return failWithCause(call, 'network', thrown);
-  }
-};
+      return readResponse(call, status, await readBytes(response, signal, maxBytes), maxBytes);
+    } catch (thrown) {
+      return failWithCause(call, 'network', thrown);
+    }
+  });

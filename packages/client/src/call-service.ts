@@ -11,7 +11,7 @@ import {
 } from './call.ts';
 import type { Settings } from './client-options.ts';
 import type { TimedOut } from './create-plant-error.ts';
-import { isFunction, notify, readMember } from './untrusted.ts';
+import { notify, readMember } from './untrusted.ts';
 import type { NewPlant } from './plant.ts';
 import { type PreparedRequest, prepareRequest, failInvalid } from './prepare-request.ts';
 import { mergeHeaders } from './request-headers.ts';
@@ -35,17 +35,20 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
   const fields =
     headers.length > 0 ? await withTimeout(caller, remainingMs(), () => mergeHeaders(headers)) : {};
   if (typeof fields === 'string') return interrupted(fields, 'request-headers');
-  if (!fields) return failInvalid(call, 'headers-invalid');
+  if (!fields) {
+    const message = 'headers must be valid fields, or a function that returns them';
+    return failInvalid(call, { reason: 'headers-invalid', message });
+  }
 
-  let token = getToken ? undefined : settings.token;
-  for (let tokenRequests = 0, retried = 0; ;) {
+  let { token } = settings;
+  let isRefresh = false;
+  for (let retried = 0; ;) {
     if (getToken && token === undefined) {
       const result = await withTimeout(caller, remainingMs(), (signal) =>
-        getToken(tokenRequests > 0, signal),
+        getToken(isRefresh, signal),
       );
       if (typeof result === 'string') return interrupted(result, 'token');
       ({ token } = result);
-      tokenRequests += 1;
     }
     if (!isToken(token)) {
       const message = 'token must be an RFC 6750 b64token, or a function that returns one';
@@ -56,27 +59,29 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
     const callMs = remainingMs();
     const isLast = callMs <= attemptTimeoutMs;
     const result = await attempt(call, request, fields, token, isLast ? callMs : attemptTimeoutMs);
-    // A call that was aborted or timed out ends here, for every status.
-    if (result === 'aborted' || (result === 'timeout' && isLast))
-      return interrupted(result, 'response');
     const outcome =
-      result === 'timeout' ? interrupted(result, 'response', attemptTimeoutMs) : result;
-    if (outcome.isOk()) return outcome;
+      typeof result === 'string'
+        ? interrupted(result, 'response', isLast ? timeoutMs : attemptTimeoutMs)
+        : result;
+    // A call that was aborted or timed out ends here, for every status.
+    if (outcome.isOk() || result === 'aborted' || (result === 'timeout' && isLast)) return outcome;
 
     const { error } = outcome;
-    if (call.response?.status === 401 && getToken && tokenRequests < 2) token = undefined;
-    else {
-      const waitMs = retryAfterMs(readField(call, 'retry-after')) + backoffMs(settings, retried);
-      // A wait beyond the deadline could only end in a timeout.
-      if (!isTransient(error) || retried >= request.retries || waitMs >= remainingMs())
-        return outcome;
-      retried += 1;
-      call.response = undefined;
-      notify(settings.onRetry, { attempts: call.attempts, waitMs, error });
-      const interruption = await withTimeout(caller, waitMs, never);
-      if (interruption === 'aborted') return interrupted(interruption, 'response');
-    }
+    const isRejected = getToken && !isRefresh && call.response?.status === 401;
+    const waitMs = retryAfterMs(readField(call, 'retry-after')) + backoffMs(settings, retried);
+    // A wait beyond the deadline could only end in a timeout.
+    const isFinal = !isTransient(error) || retried >= request.retries || waitMs >= remainingMs();
+    if (isFinal && !isRejected) return outcome;
     call.response = undefined;
+    if (isRejected) {
+      isRefresh = true;
+      token = undefined;
+    } else {
+      retried += 1;
+      notify(settings.onRetry, () => ({ attempts: call.attempts, waitMs, error }));
+      // After an abort, the next attempt ends the call before it sends anything.
+      await withTimeout(caller, waitMs, never);
+    }
   }
 };
 
@@ -89,14 +94,11 @@ export const callService = async (
   const call = createCall(settings.token);
   try {
     const request = prepareRequest(settings, newPlant, options);
-    return typeof request === 'string'
-      ? failInvalid(call, request)
-      : await send(settings, call, request);
+    return 'reason' in request ? failInvalid(call, request) : await send(settings, call, request);
   } catch (thrown) {
     // For example, the runtime lacks a built-in.
     return failWithCause(call, 'network', thrown);
   } finally {
-    const onSettled = readMember(options, 'onSettled');
-    if (isFunction(onSettled)) notify(onSettled, reportOf(call));
+    notify(readMember(options, 'onSettled'), () => reportOf(call));
   }
 };

@@ -161,7 +161,7 @@ export type Numbers = Required<{ readonly [Name in keyof Limits]: number }>;
 export type Settings = Numbers & {
   /** The URL to send requests to, or `undefined` if `baseUrl` is invalid. */
   readonly url: string | undefined;
-  /** The token, or the function that returns it. */
+  /** The token, or `undefined` if it is a function. */
   readonly token: unknown;
   /** Calls the token function, if there is one. */
   readonly getToken: GetToken | undefined;
@@ -193,10 +193,11 @@ export const readLimits = (options: unknown, fallback: Numbers): Numbers => ({
 
 export const readSettings = (options: unknown): Settings => {
   const token = readMember(options, 'token');
+  const getToken = tokenGetter(token);
   return {
     url: plantsUrl(readMember(options, 'baseUrl')),
-    token,
-    getToken: tokenGetter(token),
+    token: getToken ? undefined : token,
+    getToken,
     headers: readMember(options, 'headers'),
     fetch: readMember(options, 'fetch'),
     ...readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 }),

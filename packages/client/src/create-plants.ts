@@ -2,7 +2,7 @@ import type { PlantClient } from './create-client.ts';
 import type { CreatePlantsOptions, PlantOutcome } from './create-plants-options.ts';
 import { ignoreErrors, isSignal, nextTurn, readMember } from './untrusted.ts';
 import type { NewPlant } from './plant.ts';
-import { onAbort } from './with-timeout.ts';
+import { offAbort, onAbort } from './with-timeout.ts';
 
 /**
  * Creates many plants concurrently, and yields each outcome when its call ends, so that a slow plant does
@@ -77,7 +77,8 @@ export const createPlants = <Given extends NewPlant>(
   };
 
   const outcomes = (async function* yieldOutcomes() {
-    const removeListener = onAbort(caller, () => stopping.abort(readMember(caller, 'reason')));
+    const stop = () => stopping.abort(readMember(caller, 'reason'));
+    onAbort(caller, stop);
     stopping.signal.addEventListener('abort', notifyChange);
     const reader = isStopped() ? undefined : read();
     void ignoreErrors(() => reader).then(() => {
@@ -96,7 +97,7 @@ export const createPlants = <Given extends NewPlant>(
     } finally {
       // A pending next() may never settle, and a source may throw because of the abort.
       const awaitsReader = state !== 'reading' && !isAborted();
-      removeListener();
+      offAbort(caller, stop);
       stopping.abort();
       while (unconsumed > settled.length) await nextChange();
       notifyChange();

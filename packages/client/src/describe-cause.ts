@@ -20,10 +20,9 @@ export const describeCause = (thrown: unknown, redact: Redact, depth = 4): Cause
     return typeof value === 'string' ? redact(value) : undefined;
   };
   const code = textOf('code');
-  const errors = readMember(thrown, 'errors');
   const cause =
     readMember(thrown, 'cause') ??
-    readMember(errors, `${Number(readMember(errors, 'length')) - 1}`);
+    undefinedOnThrow(() => (thrown as AggregateError).errors.slice(-1)[0] as unknown);
   return {
     name: textOf('name') ?? typeof thrown,
     message:

@@ -11,7 +11,7 @@ const settings = readSettings({ baseUrl: 'https://plants.example', token: 'a' })
 /** Returns the body of the request, or the reason why it is invalid. */
 const bodyOf = (newPlant: unknown) => {
   const request = prepareRequest(settings, untyped(newPlant), undefined);
-  return typeof request === 'string' ? request : request.body;
+  return 'reason' in request ? request.reason : request.body;
 };
 
 describe('prepareRequest', () => {

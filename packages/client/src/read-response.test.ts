@@ -9,7 +9,7 @@ const readBytes = (status: number, body: Uint8Array, limit = maxBytes) => {
   const call = createCall(token);
   call.attempts = 1;
   call.response = { status, headers: undefined };
-  return readResponse(call, { status, body, maxBytes: limit });
+  return readResponse(call, status, body, limit);
 };
 
 const read = (status: number, body: string) =>

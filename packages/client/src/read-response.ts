@@ -3,20 +3,22 @@ import { type Call, fail, type Outcome } from './call.ts';
 import { type ErrorName, errorNames } from './error-names.ts';
 import { undefinedOnThrow } from './untrusted.ts';
 
-/** A received response. Only the first `maxBytes` bytes of its body count. */
-export type ReceivedResponse = {
-  readonly status: number;
-  readonly body: Uint8Array;
-  readonly maxBytes: number;
-};
-
 const strictUtf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
 
 const isInt32 = (value: unknown): value is number => typeof value === 'number' && value === ~~value;
 
-/** Returns the outcome for a response. The token is redacted in errors, not in a plant. */
-export const readResponse = (call: Call, { status, body, maxBytes }: ReceivedResponse): Outcome => {
-  const bytes = body.subarray(0, maxBytes);
+/**
+ * Returns the outcome for a response, of whose body only the first `maxBytes` bytes count. The token is
+ * redacted in errors, not in a plant.
+ */
+export const readResponse = (
+  call: Call,
+  status: number,
+  body: Uint8Array,
+  maxBytes: number,
+): Outcome => {
+  const isTruncated = body.length > maxBytes;
+  const bytes = isTruncated ? body.subarray(0, maxBytes) : body;
   const content = undefinedOnThrow((): unknown => JSON.parse(strictUtf8.decode(bytes)));
   // Without a prototype, so that only members of the JSON are read.
   const { name, tag, error, message } = { __proto__: null, ...Object(content) } as {
@@ -38,6 +40,6 @@ export const readResponse = (call: Call, { status, body, maxBytes }: ReceivedRes
   return fail(call, {
     kind: status === 200 || status === 400 ? 'response-invalid' : 'unexpected-status',
     message: `unexpected response with status ${status}`,
-    body: call.redact(new TextDecoder().decode(bytes), body.length > maxBytes),
+    body: call.redact(new TextDecoder().decode(bytes), isTruncated),
   });
 };

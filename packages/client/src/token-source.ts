@@ -26,31 +26,32 @@ export type TokenRequest = {
 export type GetToken = (
   refresh: boolean,
   signal: AbortSignal,
-) => Promise<{ readonly token: unknown }>;
+) => Promise<{ readonly token?: unknown }>;
 
 /** Returns a function that calls the token function once for all calls that wait at the same time. */
 export const tokenGetter = (token: unknown): GetToken | undefined => {
   if (!isFunction(token)) return undefined;
-  let pending: { readonly refresh: boolean; readonly result: ReturnType<GetToken> } | undefined;
-  const request = async (refresh: boolean) => {
-    // Deferred by a microtask, so that a token function that calls its own client waits and does not recurse.
-    await Promise.resolve();
-    try {
-      return { token: await token({ refresh }) };
-    } catch {
-      return { token: undefined };
-    }
-  };
+  let pending: ReturnType<GetToken> | undefined;
+  let isPendingRefresh = false;
   return (refresh, signal) => {
     // A pending refresh also serves calls that need any token.
-    if (!pending || (refresh && !pending.refresh)) pending = { refresh, result: request(refresh) };
+    if (!pending || (refresh && !isPendingRefresh)) {
+      isPendingRefresh = refresh;
+      // Called by a microtask, so that a token function that calls its own client waits and does not recurse.
+      pending = Promise.resolve({ refresh })
+        .then(token)
+        .then(
+          (result) => ({ token: result }),
+          () => ({}),
+        );
+    }
     const current = pending;
     const clear = () => {
       if (pending === current) pending = undefined;
     };
     // Cleared on abort too, because a token function may never settle.
     signal.addEventListener('abort', clear);
-    void current.result.then(clear);
-    return current.result;
+    void current.then(clear);
+    return current;
   };
 };
