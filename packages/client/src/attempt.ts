@@ -1,5 +1,5 @@
 import { type Call, failWithCause, type Outcome } from './call.ts';
-import { ignoreErrors, readMember } from './untrusted.ts';
+import { ignoreErrors } from './untrusted.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { readResponse } from './read-response.ts';
 import { readBytes } from './read-bytes.ts';
@@ -36,7 +36,7 @@ export const attempt = (
         void ignoreErrors(() => (response.body as ReadableStream | null)?.cancel());
         throw new TypeError('fetch returned no Response');
       }
-      call.response = { status, headers: readMember(response, 'headers') };
+      call.response = { status, source: response };
       // A valid response repeats the plant, at most with every character as a \uXXXX.
       const maxBytes = 2 ** 20 + 6 * body.length;
       return readResponse(call, status, await readBytes(response, signal, maxBytes), maxBytes);

@@ -23,7 +23,8 @@ const never = (): Promise<never> => new Promise(() => {});
 /** Sends a request, with retries, until a response settles it or a time limit or the caller ends the call. */
 const send = async (settings: Settings, call: Call, request: PreparedRequest): Promise<Outcome> => {
   const { getToken } = settings;
-  const { caller, headers, timeoutMs, attemptTimeoutMs } = request;
+  const { caller, headers } = request;
+  const { timeoutMs, attemptTimeoutMs, retries } = request.limits;
   const deadline = performance.now() + timeoutMs;
   const remainingMs = (): number => deadline - performance.now();
   const interrupted = (by: Interruption, phase: TimedOut['phase'], ms = timeoutMs): Outcome => {
@@ -70,7 +71,7 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
     const isRejected = getToken && !isRefresh && call.response?.status === 401;
     const waitMs = retryAfterMs(readField(call, 'retry-after')) + backoffMs(settings, retried);
     // A wait beyond the deadline could only end in a timeout.
-    const isFinal = !isTransient(error) || retried >= request.retries || waitMs >= remainingMs();
+    const isFinal = !isTransient(error) || retried >= retries || waitMs >= remainingMs();
     if (isFinal && !isRejected) return outcome;
     call.response = undefined;
     if (isRejected) {

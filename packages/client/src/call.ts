@@ -1,10 +1,11 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
+import type { FetchResponse } from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
 import { describeCause, innermostMessage } from './describe-cause.ts';
 import { ignoreErrors, undefinedOnThrow } from './untrusted.ts';
 import type { Plant } from './plant.ts';
-import { type Redact, createRedactor } from './redactor.ts';
+import { redact } from './redactor.ts';
 
 /** Returns whether a value can be sent as a token; only a sent token has to be redacted. */
 export const isToken = (value: unknown): value is string =>
@@ -26,23 +27,21 @@ export type Report = {
 export type Call = {
   attempts: number;
   /** The response of the last attempt, once it has started. */
-  response: { readonly status: number; readonly headers: unknown } | undefined;
+  response: { readonly status: number; readonly source: FetchResponse } | undefined;
   /** The tokens to redact in errors. */
   readonly tokens: string[];
-  readonly redact: Redact;
 };
 
 /** Creates a call; `token` is redacted in its errors if it is a token. */
-export const createCall = (token: unknown): Call => {
-  const tokens = isToken(token) ? [token] : [];
-  return { attempts: 0, response: undefined, tokens, redact: createRedactor(tokens) };
-};
+export const createCall = (token: unknown): Call => ({
+  attempts: 0,
+  response: undefined,
+  tokens: isToken(token) ? [token] : [],
+});
 
 /** Returns a header field of the response, or `undefined` if it cannot be read. */
 export const readField = ({ response }: Call, name: string): string | undefined => {
-  const value: unknown = undefinedOnThrow(() =>
-    (response?.headers as Headers | undefined)?.get(name),
-  );
+  const value: unknown = undefinedOnThrow(() => response?.source.headers.get(name));
   if (typeof value === 'string') return value;
   // The value of an injected fetch may be a promise that rejects.
   void ignoreErrors(() => value);
@@ -55,7 +54,7 @@ export const reportOf = (call: Call): Report => {
   return {
     attempts,
     ...(response && { status: response.status }),
-    ...(requestId !== undefined && { requestId: call.redact(requestId) }),
+    ...(requestId !== undefined && { requestId: redact(call.tokens, requestId) }),
   };
 };
 
@@ -71,7 +70,7 @@ export const failWithCause = (
   kind: 'network' | 'aborted',
   thrown: unknown,
 ): Outcome => {
-  const cause = describeCause(thrown, call.redact);
+  const cause = describeCause(thrown, call.tokens);
   const message =
     kind === 'aborted'
       ? 'the call was aborted'

@@ -1,5 +1,5 @@
 import { undefinedOnThrow, readMember } from './untrusted.ts';
-import type { Redact } from './redactor.ts';
+import { redact } from './redactor.ts';
 
 /** Description of a thrown value, as plain data without the token; at most four causes deep. */
 export type CauseDescription = {
@@ -14,10 +14,14 @@ export type CauseDescription = {
 };
 
 /** Returns a description of any thrown value, also of a proxy or getter that throws. */
-export const describeCause = (thrown: unknown, redact: Redact, depth = 4): CauseDescription => {
+export const describeCause = (
+  thrown: unknown,
+  tokens: readonly string[],
+  depth = 4,
+): CauseDescription => {
   const textOf = (key: string): string | undefined => {
     const value = readMember(thrown, key);
-    return typeof value === 'string' ? redact(value) : undefined;
+    return typeof value === 'string' ? redact(tokens, value) : undefined;
   };
   const code = textOf('code');
   const cause =
@@ -26,9 +30,10 @@ export const describeCause = (thrown: unknown, redact: Redact, depth = 4): Cause
   return {
     name: textOf('name') ?? typeof thrown,
     message:
-      textOf('message') ?? redact(undefinedOnThrow(() => String(thrown)) ?? 'a value without text'),
+      textOf('message') ??
+      redact(tokens, undefinedOnThrow(() => String(thrown)) ?? 'a value without text'),
     ...(code !== undefined && { code }),
-    ...(cause !== undefined && depth > 1 && { cause: describeCause(cause, redact, depth - 1) }),
+    ...(cause !== undefined && depth > 1 && { cause: describeCause(cause, tokens, depth - 1) }),
   };
 };
 

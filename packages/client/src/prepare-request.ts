@@ -8,13 +8,14 @@ import type { NewPlant } from './plant.ts';
 type Fetch = NonNullable<ClientOptions['fetch']>;
 
 /** A request that was validated as far as possible before it is sent. */
-export type PreparedRequest = Numbers & {
+export type PreparedRequest = {
   readonly url: string;
   readonly body: string;
   readonly caller: AbortSignal | undefined;
   readonly fetch: Fetch;
   /** Sources of additional header fields, in order of precedence. */
   readonly headers: readonly unknown[];
+  readonly limits: Numbers;
 };
 
 /** The argument or option that is invalid, and its rule. */
@@ -55,5 +56,5 @@ export const prepareRequest = (
   if (!isFunction(fetch)) return { reason: 'fetch-invalid', message: 'fetch must be a function' };
   // Headers of the call take precedence. Read before the first await, so that later changes have no effect.
   const headers = [settings.headers, readMember(options, 'headers')].filter(Boolean);
-  return { url, body, caller, fetch, headers, ...readLimits(options, settings) };
+  return { url, body, caller, fetch, headers, limits: readLimits(options, settings) };
 };

@@ -8,7 +8,7 @@ const maxBytes = 200_000;
 const readBytes = (status: number, body: Uint8Array, limit = maxBytes) => {
   const call = createCall(token);
   call.attempts = 1;
-  call.response = { status, headers: undefined };
+  call.response = { status, source: new Response() };
   return readResponse(call, status, body, limit);
 };
 

@@ -1,6 +1,7 @@
 import { ok } from 'neverthrow';
 import { type Call, fail, type Outcome } from './call.ts';
 import { type ErrorName, errorNames } from './error-names.ts';
+import { redact } from './redactor.ts';
 import { undefinedOnThrow } from './untrusted.ts';
 
 const strictUtf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
@@ -34,12 +35,12 @@ export const readResponse = (
       kind: 'refused',
       name: known ?? 'unknown',
       error,
-      message: call.redact(message),
+      message: redact(call.tokens, message),
     });
   }
   return fail(call, {
     kind: status === 200 || status === 400 ? 'response-invalid' : 'unexpected-status',
     message: `unexpected response with status ${status}`,
-    body: call.redact(new TextDecoder().decode(bytes), isTruncated),
+    body: redact(call.tokens, new TextDecoder().decode(bytes), isTruncated),
   });
 };

@@ -1,6 +1,3 @@
-/** Replaces each word that contains a token, and the last word of a truncated text, with `***`. */
-export type Redact = (text: string, isTruncated?: boolean) => string;
-
 /** A character escaped by JSON, a URL or HTML, or backslashes of JSON before a character. */
 const escaped = /(?:\\+u00|%|&#x0*)([\da-f]{2});?|&#(\d+);?|\\+/gi;
 
@@ -40,13 +37,12 @@ const containsToken = (word: string, searchTexts: readonly string[], layers = 4)
   );
 };
 
-export const createRedactor =
-  (tokens: readonly string[]): Redact =>
-  (text, isTruncated) => {
-    const searchTexts = tokens.flatMap(searchTextsOf);
-    return text.replace(words, (word, start: number) =>
-      (isTruncated && start + word.length === text.length) || containsToken(word, searchTexts)
-        ? '***'
-        : word,
-    );
-  };
+/** Replaces each word that contains a token, and the last word of a truncated text, with `***`. */
+export const redact = (tokens: readonly string[], text: string, isTruncated = false): string => {
+  const searchTexts = tokens.flatMap(searchTextsOf);
+  return text.replace(words, (word, start: number) =>
+    (isTruncated && start + word.length === text.length) || containsToken(word, searchTexts)
+      ? '***'
+      : word,
+  );
+};

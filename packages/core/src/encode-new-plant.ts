@@ -33,5 +33,5 @@ export const encodeNewPlant = (plant: {
 }): string => {
   const { id, name, tag } = plant;
   // JSON.stringify throws for a bigint. The first 0 in the text is the placeholder of the id.
-  return JSON.stringify({ id: 0, name, tag }).replace('0', BigInt(id).toString());
+  return JSON.stringify({ id: 0, name, tag }).replace('0', String(id));
 };
