@@ -4,7 +4,6 @@ import {
   createCall,
   fail,
   failWithCause,
-  isToken,
   type Outcome,
   readField,
   reportOf,
@@ -50,12 +49,12 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
       );
       if (typeof result === 'string') return interrupted(result, 'token');
       ({ token } = result);
+      if (token !== undefined) call.tokens.push(token);
     }
-    if (!isToken(token)) {
+    if (token === undefined) {
       const message = 'token must be an RFC 6750 b64token, or a function that returns one';
       return fail(call, { kind: 'token-failed', message });
     }
-    if (getToken) call.tokens.push(token);
 
     const callMs = remainingMs();
     const isLast = callMs <= attemptTimeoutMs;

@@ -1,4 +1,3 @@
-import { isBearerToken } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
 import type { FetchResponse } from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
@@ -6,10 +5,6 @@ import { describeCause, innermostMessage } from './describe-cause.ts';
 import { ignoreErrors, undefinedOnThrow } from './untrusted.ts';
 import type { Plant } from './plant.ts';
 import { redact } from './redactor.ts';
-
-/** Returns whether a value can be sent as a token; only a sent token has to be redacted. */
-export const isToken = (value: unknown): value is string =>
-  typeof value === 'string' && isBearerToken(value);
 
 export type Outcome = Result<Plant, CreatePlantError>;
 
@@ -32,11 +27,11 @@ export type Call = {
   readonly tokens: string[];
 };
 
-/** Creates a call; `token` is redacted in its errors if it is a token. */
-export const createCall = (token: unknown): Call => ({
+/** Creates a call; `token` is redacted in its errors. */
+export const createCall = (token: string | undefined): Call => ({
   attempts: 0,
   response: undefined,
-  tokens: isToken(token) ? [token] : [],
+  tokens: token === undefined ? [] : [token],
 });
 
 /** Returns a header field of the response, or `undefined` if it cannot be read. */

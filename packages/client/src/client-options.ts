@@ -1,7 +1,7 @@
 import type { CreatePlantError } from './create-plant-error.ts';
 import { readMember } from './untrusted.ts';
 import { plantsUrl } from './plants-url.ts';
-import { type GetToken, type TokenRequest, tokenGetter } from './token-source.ts';
+import { type GetToken, type TokenRequest, tokenGetter, validToken } from './token-source.ts';
 
 /**
  * Argument of `onRetry`.
@@ -161,8 +161,8 @@ export type Numbers = Required<{ readonly [Name in keyof Limits]: number }>;
 export type Settings = Numbers & {
   /** The URL to send requests to, or `undefined` if `baseUrl` is invalid. */
   readonly url: string | undefined;
-  /** The token, or `undefined` if it is a function. */
-  readonly token: unknown;
+  /** The token, or `undefined` if it is invalid or a function. */
+  readonly token: string | undefined;
   /** Calls the token function, if there is one. */
   readonly getToken: GetToken | undefined;
   readonly headers: unknown;
@@ -193,11 +193,10 @@ export const readLimits = (options: unknown, fallback: Numbers): Numbers => ({
 
 export const readSettings = (options: unknown): Settings => {
   const token = readMember(options, 'token');
-  const getToken = tokenGetter(token);
   return {
     url: plantsUrl(readMember(options, 'baseUrl')),
-    token: getToken ? undefined : token,
-    getToken,
+    token: validToken(token),
+    getToken: tokenGetter(token),
     headers: readMember(options, 'headers'),
     fetch: readMember(options, 'fetch'),
     ...readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 }),

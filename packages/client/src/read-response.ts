@@ -22,7 +22,13 @@ export const readResponse = (
   const bytes = isTruncated ? body.subarray(0, maxBytes) : body;
   const content = undefinedOnThrow((): unknown => JSON.parse(strictUtf8.decode(bytes)));
   // Without a prototype, so that only members of the JSON are read.
-  const { name, tag, error, message } = { __proto__: null, ...Object(content) } as {
+  const { name, tag, error, message } = {
+    name: undefined,
+    tag: undefined,
+    error: undefined,
+    message: undefined,
+    ...Object(content),
+  } as {
     readonly [key: string]: unknown;
   };
   if (status === 200 && typeof name === 'string') {

@@ -1,3 +1,4 @@
+import { isBearerToken } from '@plantstore/core/wire';
 import { isFunction } from './untrusted.ts';
 
 /**
@@ -22,11 +23,15 @@ export type TokenRequest = {
   readonly refresh: boolean;
 };
 
+/** Returns a value if it can be sent as a token. */
+export const validToken = (value: unknown): string | undefined =>
+  typeof value === 'string' && isBearerToken(value) ? value : undefined;
+
 /** Calls the token function, or waits for its pending call. `signal` aborts when the caller stops waiting. */
 export type GetToken = (
   refresh: boolean,
   signal: AbortSignal,
-) => Promise<{ readonly token?: unknown }>;
+) => Promise<{ readonly token: string | undefined }>;
 
 /** Returns a function that calls the token function once for all calls that wait at the same time. */
 export const tokenGetter = (token: unknown): GetToken | undefined => {
@@ -40,10 +45,8 @@ export const tokenGetter = (token: unknown): GetToken | undefined => {
       // Called by a microtask, so that a token function that calls its own client waits and does not recurse.
       pending = Promise.resolve({ refresh })
         .then(token)
-        .then(
-          (result) => ({ token: result }),
-          () => ({}),
-        );
+        .catch(() => undefined)
+        .then((result) => ({ token: validToken(result) }));
     }
     const current = pending;
     const clear = () => {
