@@ -6,6 +6,16 @@ import { undefinedOnThrow } from './untrusted.ts';
 
 const strictUtf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
 
+type Members = { readonly [Name in 'name' | 'tag' | 'error' | 'message']: unknown };
+
+/** Own members, so that those of a prototype are not read. */
+const noMembers: Members = {
+  name: undefined,
+  tag: undefined,
+  error: undefined,
+  message: undefined,
+};
+
 const isInt32 = (value: unknown): value is number => typeof value === 'number' && value === ~~value;
 
 /**
@@ -21,16 +31,7 @@ export const readResponse = (
   const isTruncated = body.length > maxBytes;
   const bytes = isTruncated ? body.subarray(0, maxBytes) : body;
   const content = undefinedOnThrow((): unknown => JSON.parse(strictUtf8.decode(bytes)));
-  // Without a prototype, so that only members of the JSON are read.
-  const { name, tag, error, message } = {
-    name: undefined,
-    tag: undefined,
-    error: undefined,
-    message: undefined,
-    ...Object(content),
-  } as {
-    readonly [key: string]: unknown;
-  };
+  const { name, tag, error, message } = { ...noMembers, ...Object(content) } as Members;
   if (status === 200 && typeof name === 'string') {
     if (tag === undefined) return ok({ name });
     if (typeof tag === 'string') return ok({ name, tag });
