@@ -7,19 +7,19 @@ import { isFunction } from './untrusted.ts';
 export const mergeHeaders = async (
   sources: readonly unknown[],
 ): Promise<Record<string, string> | undefined> => {
-  // Headers lowercases names, so names that differ in case are merged.
-  const merged = new Headers();
   try {
+    // Headers lowercases names, so names that differ in case are merged.
+    const merged = new Headers();
     for (const source of sources) {
       const headers = isFunction(source) ? await source() : source;
       new Headers(headers as Record<string, string>).forEach((value, name) => {
         merged.set(name, value);
       });
     }
+    merged.delete('authorization');
+    merged.delete('content-type');
+    return Object.fromEntries(merged);
   } catch {
     return undefined;
   }
-  merged.delete('authorization');
-  merged.delete('content-type');
-  return Object.fromEntries(merged);
 };

@@ -15,6 +15,12 @@ describe('withTimeout', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
+  it('rejects if the work does', async () => {
+    await expect(
+      withTimeout(undefined, 1, () => Promise.reject(new Error('no built-in'))),
+    ).rejects.toThrow('no built-in');
+  });
+
   it('returns timeout when the time is over, and aborts the work', async () => {
     let workSignal: AbortSignal | undefined;
     const ended = await withTimeout(undefined, 1, (signal) => {

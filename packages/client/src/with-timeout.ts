@@ -12,16 +12,16 @@ export const offAbort = (signal: AbortSignal | undefined, listener: () => void):
   undefinedOnThrow(() => signal?.removeEventListener('abort', listener));
 
 /**
- * Runs work that never rejects, with a timeout and a parent signal. When the timeout expires or the parent
- * signal aborts, it aborts the signal of the work and ignores its result. Removes its timer and its
- * listener, which `AbortSignal.timeout` and `AbortSignal.any` would not do.
+ * Runs work with a timeout and a parent signal. When the timeout expires or the parent signal aborts, it
+ * aborts the signal of the work and ignores its result. Removes its timer and its listener, which
+ * `AbortSignal.timeout` and `AbortSignal.any` would not do.
  */
 export const withTimeout = <T>(
   parent: AbortSignal | undefined,
   timeoutMs: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | Interruption> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
     if (readMember(parent, 'aborted') === true) return resolve('aborted');
     // The deadline may have passed while the thread was blocked.
     if (timeoutMs < 0) return resolve('timeout');
@@ -38,5 +38,6 @@ export const withTimeout = <T>(
     const abort = () => interrupt('aborted');
     const timer = setTimeout(interrupt, timeoutMs, 'timeout');
     onAbort(parent, abort);
-    void work(own.signal).then(settle);
+    // Work rejects only if the runtime lacks a built-in.
+    void work(own.signal).then(settle, reject);
   });
