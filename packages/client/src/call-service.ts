@@ -12,7 +12,7 @@ import type { Settings } from './client-options.ts';
 import type { TimedOut } from './create-plant-error.ts';
 import { notify, readMember } from './untrusted.ts';
 import type { NewPlant } from './plant.ts';
-import { type PreparedRequest, prepareRequest, failInvalid } from './prepare-request.ts';
+import { type PreparedRequest, prepareRequest, invalid } from './prepare-request.ts';
 import { mergeHeaders } from './request-headers.ts';
 import { backoffMs, isTransient, retryAfterMs } from './retry-delay.ts';
 import { type Interruption, withTimeout } from './with-timeout.ts';
@@ -37,7 +37,7 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
   if (typeof fields === 'string') return interrupted(fields, 'request-headers');
   if (!fields) {
     const message = 'headers must be valid fields, or a function that returns them';
-    return failInvalid(call, { reason: 'headers-invalid', message });
+    return fail(call, invalid('headers-invalid', message));
   }
 
   let { token } = settings;
@@ -94,7 +94,7 @@ export const callService = async (
   const call = createCall(settings.token);
   try {
     const request = prepareRequest(settings, newPlant, options);
-    return 'reason' in request ? failInvalid(call, request) : await send(settings, call, request);
+    return 'kind' in request ? fail(call, request) : await send(settings, call, request);
   } catch (thrown) {
     // For example, the runtime lacks a built-in.
     return failWithCause(call, 'network', thrown);
