@@ -1,6 +1,5 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
 import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../packages/server/src/limits.ts';
@@ -11,15 +10,10 @@ import {
   settingTable,
   variableOf,
 } from '../../packages/server/src/host/setting-table.ts';
+import { pages, read, root } from './pages.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-
-const pages = globSync(['*.md', '{docs,examples,packages,tests,.changeset}/**/*.md'], {
-  cwd: root,
-  exclude: ['**/node_modules/**', '**/dist/**'],
-}).toSorted();
-const readmes = pages.filter((page) => /^(packages\/[^/]+\/)?README\.md$/.test(page));
+// The examples of the API pages are those of the docstrings, which another test compiles.
+const guides = pages.filter((page) => !page.startsWith('docs/api/'));
 
 type Block = { line: number; language: string; code: string; source: string | undefined };
 
@@ -35,12 +29,8 @@ const blocksOf = (page: string): Block[] => {
   }));
 };
 
-describe('the code in a README', () => {
-  it('is checked in every package', () => {
-    expect(readmes.length).toBe(1 + globSync('packages/*/package.json', { cwd: root }).length);
-  });
-
-  it.each(readmes)('of %s equals the file that is named above it', (page) => {
+describe('the code in a page', () => {
+  it.each(guides)('of %s equals the file that is named above it', (page) => {
     for (const { line, code, source } of blocksOf(page)) {
       if (source === undefined) continue;
       expect(existsSync(join(root, source)), `${page}:${line} names ${source}`).toBe(true);
@@ -48,7 +38,7 @@ describe('the code in a README', () => {
     }
   });
 
-  it.each(readmes)('of %s names a file for each TypeScript block', (page) => {
+  it.each(guides)('of %s names a file for each TypeScript block', (page) => {
     const nameless = blocksOf(page)
       .filter(({ language, source }) => /^(ts|typescript)$/.test(language) && source === undefined)
       .map(({ line }) => `${page}:${line}`);
@@ -109,30 +99,4 @@ const entryPoints = globSync('packages/*/package.json', { cwd: root }).flatMap((
 
 it.each(entryPoints)('the API of %s has a page', (entryPoint) => {
   expect(existsSync(join(root, `docs/api/${entryPoint}.md`))).toBe(true);
-});
-
-const inlineLink = /\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g;
-const linkDefinition = /^\[[^\]]+\]: +<?([^\s>]+)/gm;
-
-const linksOf = (page: string): string[] => {
-  const prose = read(page)
-    .replaceAll(/^```.*?^```$/gms, '')
-    .replaceAll(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(inlineLink), ...prose.matchAll(linkDefinition)].flatMap(
-    ([, target]) => target ?? [],
-  );
-};
-
-describe('the links', () => {
-  it.each(pages)('of %s lead to existing files', (page) => {
-    const dead = linksOf(page)
-      .filter((target) => !/^([a-z][a-z+.-]*:|#)/i.test(target))
-      .filter((target) => {
-        const path = decodeURIComponent(target.replace(/[#?].*$/, ''));
-        return !existsSync(
-          path.startsWith('/') ? join(root, path) : join(root, dirname(page), path),
-        );
-      });
-    expect(dead).toEqual([]);
-  });
 });
