@@ -18,7 +18,7 @@ const start = async () => {
     { cwd: folder, env: { PLANTSTORE_TOKENS: 'secret' } },
   );
   const [line] = await once(host.stdout.setEncoding('utf8'), 'data');
-  lines.push(line.trim());
+  lines.push(...line.trimEnd().split('\n'));
   return host;
 };
 
