@@ -70,7 +70,7 @@ describe('the tables of the pages', () => {
   });
 
   it('contain every setting with the description of the server', () => {
-    const rows = rowsOf('packages/server/README.md', /^(--[a-z-]+)?$/);
+    const rows = rowsOf('docs/program.md', /^(--[a-z-]+)?$/);
     expect(rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'))).toEqual(
       settingNames.map((name) => [
         flagOf(name) ?? '',

@@ -46,4 +46,12 @@ describe('the links', () => {
       });
     expect(dead).toEqual([]);
   });
+
+  it('of the README lead to every guide, every package and every index', () => {
+    const linked = linksOf('README.md').map((target) => target.replace(/#.*/, ''));
+    const expected = pages.filter((page) =>
+      /^(docs\/([\w-]+|\w+\/README)|packages\/\w+\/README)\.md$/.test(page),
+    );
+    expect(linked).toEqual(expect.arrayContaining(expected));
+  });
 });
