@@ -1,8 +1,55 @@
-import { dirname } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { renderMermaidSVG } from 'beautiful-mermaid';
 
 const page = (text, link) => ({ text, link });
 const modules = dirname(fileURLToPath(import.meta.resolve('vue/package.json')));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const repository = manifest.repository.url.replace(/^git\+|\.git$/g, '');
+
+/** Returns the anchor of a heading as GitHub makes it, so that links work in both places. */
+const slugify = (heading) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** Makes links to source files and folders, which are not part of the site, lead to the repository. */
+const linkSources = (md) => {
+  md.core.ruler.push('link-sources', ({ tokens, env }) => {
+    const links = tokens.flatMap(({ children }) => children ?? []);
+    for (const link of links.filter(({ type }) => type === 'link_open')) {
+      const href = link.attrGet('href');
+      if (/^([a-z]+:|#)|\.(md|html)(#|$)/.test(href)) continue;
+      const file = resolve(dirname(env.realPath ?? env.path), href);
+      const kind = statSync(file).isDirectory() ? 'tree' : 'blob';
+      link.attrSet('href', `${repository}/${kind}/HEAD/${relative(root, file)}`);
+    }
+  });
+};
+
+/** Lets long names and JSON break after punctuation, so that the tables fit. */
+const breakCode = (md) => {
+  const { code_inline: render } = md.renderer.rules;
+  md.renderer.rules.code_inline = (...args) =>
+    render(...args).replace(/>.*</s, (code) => code.replaceAll(/[_,:]/g, '$&<wbr>'));
+};
+
+/** Draws blocks of Mermaid as SVG, in the colours of the theme. */
+const drawMermaid = (md) => {
+  const { fence } = md.renderer.rules;
+  md.renderer.rules.fence = (tokens, index, ...rest) => {
+    const { info, content } = tokens[index];
+    if (info !== 'mermaid') return fence(tokens, index, ...rest);
+    const colours = { bg: 'var(--vp-c-bg)', fg: 'var(--vp-c-text-1)', transparent: true };
+    const svg = renderMermaidSVG(content, colours)
+      .replace(/@import .*/, '')
+      .replace("'Inter', system-ui, sans-serif", 'inherit');
+    return `<div class="diagram" v-html="${md.utils.escapeHtml(JSON.stringify(svg))}"></div>`;
+  };
+};
 
 export default {
   title: 'Plantstore',
@@ -19,12 +66,14 @@ export default {
   outDir: 'dist',
   cacheDir: 'cache',
   rewrites: { 'README.md': 'index.md', ':folder(.*)/README.md': ':folder/index.md' },
-  // Pages link to source files and folders of the repository, which are not part of the site.
-  ignoreDeadLinks: [
-    /\.(ts|mjs|svg|json|capnp|conf|yaml|service)$/,
-    /(^|\/)(LICENSE|Caddyfile|Dockerfile)/,
-    /\/(examples|bench|deploy|tests|packages\/\w+|docs)(\/[\w-]+)*\/?(index)?$/,
-  ],
+  markdown: {
+    anchor: { slugify },
+    config: (md) => {
+      linkSources(md);
+      breakCode(md);
+      drawMermaid(md);
+    },
+  },
   // Pages are outside this folder, where the packages of the generator are.
   vite: {
     resolve: {
@@ -36,21 +85,35 @@ export default {
   },
   themeConfig: {
     search: { provider: 'local' },
-    outline: 'deep',
+    outline: [2, 3],
+    socialLinks: [{ icon: 'github', link: repository }],
     sidebar: [
       {
         text: 'Start',
-        items: [page('Quick start', '/'), page('Operating the server', '/docs/operating')],
+        items: [
+          page('Plantstore', '/'),
+          page('Quick start', '/docs/quick-start'),
+          page('Guide', '/docs/guide'),
+        ],
       },
       {
-        text: 'Guide',
+        text: 'Packages',
         items: [
           page('Core', '/packages/core/'),
           page('Server', '/packages/server/'),
           page('Client', '/packages/client/'),
-          page('Stores', '/docs/stores'),
           page('SQLite', '/packages/sqlite/'),
           page('PostgreSQL', '/packages/postgres/'),
+        ],
+      },
+      {
+        text: 'Guides',
+        items: [
+          page('Stores', '/docs/stores'),
+          page('Custom stores and rules', '/docs/custom-stores'),
+          page('Embedding the server', '/docs/embedding'),
+          page('Operating the server', '/docs/operating'),
+          page('Scaling', '/docs/scaling'),
         ],
       },
       {
@@ -58,16 +121,21 @@ export default {
         items: [
           page('Operation and errors', '/docs/reference'),
           { text: 'OpenAPI', link: '/openapi.html', target: '_self' },
+          page('Settings and commands', '/docs/program'),
+          page('Log, metrics and traces', '/docs/observability'),
           page('API', '/docs/api/'),
         ],
       },
       {
         text: 'Background',
         items: [
-          page('Scaling', '/docs/scaling'),
+          page('Architecture', '/docs/architecture'),
+          page('Decisions', '/docs/decisions/'),
           page('Threat model', '/docs/threat-model'),
           page('Benchmarks', '/docs/benchmarks'),
-          page('Decisions', '/docs/decisions/'),
+          page('Releases', '/docs/releases'),
+          page('Contributing', '/CONTRIBUTING'),
+          page('Security', '/SECURITY'),
         ],
       },
     ],
