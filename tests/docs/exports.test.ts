@@ -55,6 +55,24 @@ describe.each(entryPoints)('the exports of $module', (entryPoint) => {
   });
 });
 
+/** Returns the members of a type on an API page, each as a heading or as a row of a table. */
+const membersOf = (api: string, name: string): string[] => {
+  const [section = ''] =
+    new RegExp(`^### ${name}\n(?!\n> .const).*?(?=^### |^## |$(?![^]))`, 'ms').exec(read(api)) ??
+    [];
+  const headings = section.match(/(?<=^##### )\w+\??$/gm) ?? [];
+  return headings.length > 0 ? headings : (section.match(/(?<=^\| <a .*<\/a> `)\w+\??/gm) ?? []);
+};
+
+it.each(entryPoints)('$page lists the members of the types of $module', ({ page, api }) => {
+  const rows = sectionOf(page, 'Exports').matchAll(
+    /^\| \[`(\w+)`\]\([./]+([^#]+)#[^)]*\) +\| `\{ ([\w?, ]+) \}`/gm,
+  );
+  for (const [, name = '', target, members] of rows) {
+    if (target === api) expect([name, members]).toEqual([name, membersOf(api, name).join(', ')]);
+  }
+});
+
 const sections = ['Install', 'Example', 'Exports', 'Options', 'Errors', 'Limits', 'Runtimes'];
 
 it.each([...new Set(entryPoints.map(({ page }) => page))])('%s has the sections of all', (page) => {
