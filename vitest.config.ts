@@ -43,13 +43,5 @@ export default defineConfig({
     // Vitest leaves one core idle by default, although most tests wait for I/O.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     projects: folders.map(testsIn),
-    coverage: {
-      provider: 'v8',
-      include: ['**/src/**/*.ts'],
-      exclude: ['**/*.test.ts', '**/*.test-d.ts'],
-      reporter: ['text-summary'],
-      // Code in worker threads and child processes (the SQLite worker, the program) is not measured.
-      thresholds: { lines: 80, branches: 75 },
-    },
   },
 });
