@@ -145,6 +145,15 @@ describe('main', () => {
     expect(text + warned).not.toContain('s3cr3t');
   });
 
+  it('shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
+    const options = outside(['--check-settings', '--tokens-file', 'tokens']);
+    const env = { PLANTSTORE_TOKENS: 's3cr3t' };
+    for (const one of [options, { ...outside(options.argv), env }]) {
+      expect(await main(one)).toBe(0);
+      expect(one.stdout.read()).toMatch(/^PLANTSTORE_TOKENS .* ignored: --tokens-file is set$/m);
+    }
+  });
+
   it('reports wrong settings with --check-settings, and exits with 2', async () => {
     const options = outside(['--check-settings', '--port', 'x']);
     expect(await main(options)).toBe(2);

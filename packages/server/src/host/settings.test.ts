@@ -295,5 +295,6 @@ describe('readSettings', () => {
       expect(helpText).toContain(flagOf(name) ?? '');
       expect(helpText).toContain(variableOf(name));
     }
+    expect(helpText).not.toMatch(/\Sdefault:/);
   });
 });

@@ -52,7 +52,7 @@ const helpLine = (name: SettingName): string => {
   const [flag, variable] = [flagOf(name), variableOf(name)];
   const [first, second] =
     flag === undefined ? [variable, ''] : [`${flag} ${parser.placeholder}`, variable];
-  return `  ${first.padEnd(32)}${help}\n  ${second.padEnd(32)}default: ${defaultOf(name)}\n`;
+  return `  ${first.padEnd(33)}${help}\n  ${second.padEnd(33)}default: ${defaultOf(name)}\n`;
 };
 
 /** What `--help` prints. */
@@ -62,9 +62,9 @@ export const helpText = `Usage: plantstore-server [settings]
 Serves POST {base}/plants. A flag wins over its environment variable. Times are in milliseconds.
 
 ${settingNames.map(helpLine).join('')}
-  ${'--check-settings'.padEnd(32)}print the settings with their sources, and exit: 0, or 2 if one is invalid
-  ${'-h, --help'.padEnd(32)}print this and exit
-  ${'-v, --version'.padEnd(32)}print the version and exit
+  ${'--check-settings'.padEnd(33)}print the settings with their sources, and exit: 0, or 2 if one is invalid
+  ${'-h, --help'.padEnd(33)}print this and exit
+  ${'-v, --version'.padEnd(33)}print the version and exit
 
 SIGTERM stops it gracefully, SIGHUP makes it reread the tokens file, certificate and key.
 Exit status: 0 after a graceful stop, 2 for invalid settings, 1 otherwise.
@@ -123,7 +123,9 @@ const settingsText = (settings: Settings, sources: Sources): string =>
   settingNames
     .map((name) => {
       const value = settings[name];
-      const shown = sources[name] === undefined ? defaultOf(name) : showSetting(name, value);
+      const isIgnored = name === 'tokens' && sources.tokensFile !== undefined;
+      const given = sources[name] === undefined ? defaultOf(name) : showSetting(name, value);
+      const shown = isIgnored ? 'ignored: --tokens-file is set' : given;
       const title = (flagOf(name) ?? variableOf(name)).padEnd(26);
       return `${title}${(sources[name] ?? 'default').padEnd(34)}${shown}\n`;
     })
