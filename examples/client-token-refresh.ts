@@ -3,12 +3,11 @@ import { createClient, type TokenRequest } from '@plantstore/client';
 /** Placeholder for a request to an authorization server. */
 const fetchToken = async (): Promise<string> => process.env['PLANTSTORE_TOKEN'] ?? '';
 
-let cached: Promise<string> | undefined;
+let cached: string | undefined;
 
 /** Returns the cached token, or a new one after the plant store has responded with 401. */
 const token = async ({ refresh }: TokenRequest): Promise<string> => {
-  if (refresh) cached = undefined;
-  cached ??= fetchToken();
+  if (refresh || cached === undefined) cached = await fetchToken();
   return cached;
 };
 
