@@ -112,6 +112,7 @@ export default {
           page('Stores', '/docs/stores'),
           page('Custom stores and rules', '/docs/custom-stores'),
           page('Embedding the server', '/docs/embedding'),
+          page('Client recipes', '/docs/client-recipes'),
           page('Operating the server', '/docs/operating'),
           page('Scaling', '/docs/scaling'),
         ],
