@@ -57,7 +57,7 @@ export type GroupCommitOptions = {
   readonly maxBatchPlants?: number;
   /** Maximum amount of text in a batch. Default: 2<sup>24</sup>. */
   readonly maxBatchText?: number;
-  /** Returns the current problem of the database, if any; used as the reason when a deadline passes. */
+  /** Returns the current problem of the database, if any; part of the reason when a deadline passes. */
   readonly trouble?: () => string | undefined;
   /**
    * Called after each commit, in a microtask, for metrics. What it throws is an uncaught exception and changes no result.
