@@ -84,6 +84,17 @@ describe('a batch', () => {
     expect(batches).toEqual([[0n, 1n], [2n], [3n], [4n, 5n, 6n], [7n]]);
   });
 
+  it('has one plant if maxBatchPlants is 0', async () => {
+    const { batches, create, finish } = startGroup({ maxBatchPlants: 0 });
+    const both = [create(plant(1)), create(plant(2))];
+    for (const _plant of both) {
+      await nextTurn();
+      finish();
+    }
+    await Promise.all(both);
+    expect(batches).toEqual([[1n], [2n]]);
+  });
+
   it('is committed at the same time as the batch of another lane', async () => {
     const manualLanes = [createManualLane(), createManualLane()];
     const { create, close } = createGroupCommit({ lanes: manualLanes.map(({ lane }) => lane) });
@@ -128,6 +139,7 @@ describe('a create', () => {
       async () => Promise.reject(thrown),
       async () => [],
       async () => [Promise.reject(thrown)],
+      async () => [Promise.resolve(undefined)] as unknown as Results,
       async () => [ok()],
     ];
     const lane: Commit = async () => outcomes.shift()?.() ?? [];
@@ -136,7 +148,8 @@ describe('a create', () => {
     expect((await create(plant(1)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
     expect((await create(plant(2)))._unsafeUnwrapErr()).toEqual(broken);
     expect((await create(plant(3)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
-    expect((await create(plant(4))).isOk()).toBe(true);
+    expect((await create(plant(4)))._unsafeUnwrapErr()).toEqual(broken);
+    expect((await create(plant(5))).isOk()).toBe(true);
     await close();
   });
 

@@ -21,7 +21,8 @@ export type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
 /**
  * Commits a batch and returns the result of each plant, in order. The result of a plant may be a
  * promise: the lane does not wait for it before its next batch. If the commit rejects or has no result
- * for a plant, the create of the plant is `store-unavailable`.
+ * for a plant, the create of the plant is `store-unavailable`. A commit that waits for a create of the same
+ * group can wait forever.
  *
  * @param plants - at least one; several may have the same id
  * @param deadline - the deadline of the last plant, in milliseconds as `performance.now()` returns them;
@@ -45,7 +46,7 @@ export type CommittedBatch = {
  * limit of text.
  */
 export type GroupCommitOptions = {
-  /** The functions that commit batches, each one batch at a time. */
+  /** The functions that commit batches, each one batch at a time; at least one. */
   readonly lanes: readonly Commit[];
   /** Time limit of a create, in milliseconds, at most 2,147,483,647. Default: no limit. */
   readonly deadlineMs?: number;
@@ -53,11 +54,14 @@ export type GroupCommitOptions = {
   readonly maxWaiting?: number;
   /** Maximum amount of text of unsettled creates. Default: 2<sup>28</sup>. */
   readonly maxWaitingText?: number;
-  /** Maximum number of plants in a batch. Default: no limit. */
+  /** Maximum number of plants in a batch, which has at least one. Default: no limit. */
   readonly maxBatchPlants?: number;
   /** Maximum amount of text in a batch. Default: 2<sup>24</sup>. */
   readonly maxBatchText?: number;
-  /** Returns the current problem of the database, if any; part of the reason when a deadline passes. */
+  /**
+   * Returns the current problem of the database, if any; part of the reason when a deadline passes. Must not throw,
+   * because no later deadline would then be kept.
+   */
   readonly trouble?: () => string | undefined;
   /**
    * Called after each commit, in a microtask, for metrics. What it throws is an uncaught exception and changes no result.
@@ -92,6 +96,10 @@ declare const performance: { now(): number };
 declare const setTimeout: (task: () => void, milliseconds: number) => Timer;
 declare const setImmediate: (task: () => void) => void;
 declare const queueMicrotask: (task: () => void) => void;
+
+/** Copies a plant, because its caller may change the object before it is committed. */
+const copyOf = ({ id, name, tag }: NewPlant): NewPlant =>
+  tag === undefined ? { id, name } : { id, name, tag };
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
@@ -174,7 +182,7 @@ export const createGroupCommit = ({
     let text = 0;
     const end = waiting.findIndex(({ plant }, index) => {
       text += textOf(plant);
-      return index >= maxBatchPlants || (index > 0 && text > maxBatchText);
+      return index > 0 && (index >= maxBatchPlants || text > maxBatchText);
     });
     return waiting.splice(0, end === -1 ? waiting.length : end);
   };
@@ -182,7 +190,7 @@ export const createGroupCommit = ({
   const settleSeparately = async (one: Waiting, result: Promise<Created>): Promise<void> => {
     const single = [one];
     inFlight.add(single);
-    settle(one, await result.catch(incomplete));
+    settle(one, (await result.catch(incomplete)) ?? incomplete());
     inFlight.delete(single);
   };
 
@@ -260,8 +268,9 @@ export const createGroupCommit = ({
       new ResultAsync(
         new Promise((resolve) => {
           // An executor that throws makes the promise reject.
-          assertNewPlant(plant);
-          add(plant, resolve);
+          const copy = copyOf(plant);
+          assertNewPlant(copy);
+          add(copy, resolve);
         }),
       ),
     waiting: () => unsettled,

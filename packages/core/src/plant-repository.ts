@@ -38,7 +38,8 @@ export type PlantRefused = {
  */
 export interface PlantRepository {
   /**
-   * Stores a plant, atomically and exactly (the id as an int64, the text code point by code point):
+   * Stores a plant as it is when this is called, atomically and exactly (the id as an int64, the text
+   * code point by code point):
    *
    * - the id does not exist: the plant is stored, and the result is `ok` once the plant is as durable as
    *   this store makes it;

@@ -180,6 +180,24 @@ export const describeRepository = (
       );
     });
 
+    test('stores a plant as it is when create is called, whatever its object becomes later', async ({
+      repository,
+    }) => {
+      const plant = { id: 1n, name: 'Monstera', tag: 'climber' };
+      const first = outcome(repository, plant);
+      Object.assign(plant, { id: 2n, name: 'Ficus', tag: '' });
+      const second = outcome(repository, plant);
+      Object.assign(plant, { id: '3', name: '\ud800', tag: null });
+      expect(await Promise.all([first, second])).toEqual(['ok', 'ok']);
+      const others = [1n, 2n].map((id) => ({ id, name: 'Calathea' }));
+      expect(await outcomes(repository, others)).toEqual(['id-taken', 'id-taken']);
+      const same = [
+        { id: 1n, name: 'Monstera', tag: 'climber' },
+        { id: 2n, name: 'Ficus', tag: '' },
+      ];
+      expect(await outcomes(repository, same)).toEqual(['ok', 'ok']);
+    });
+
     test('rejects a plant that was not validated, and no other', async ({ repository }) => {
       const plants = [...notPlants, { id: 7n, name: 'Monstera\ufffd' }] as readonly NewPlant[];
       const settled = plants.map(async (plant) =>
