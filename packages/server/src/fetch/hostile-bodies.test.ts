@@ -88,6 +88,15 @@ describe('the body of a request', () => {
     expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
   });
 
+  it('that is an endless stream of empty chunks lets timers and other work run', async () => {
+    const handler = handlerWith({ requestTimeoutMs: 1_000 });
+    const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(0)) });
+    const controller = new AbortController();
+    const answered = handler(requestWith(body, { signal: controller.signal }));
+    setImmediate(() => controller.abort('enough'));
+    await expect(answered).rejects.toBe('enough');
+  });
+
   it('that is already read or locked is answered with 500', async () => {
     const request = requestWith('{"id":7,"name":"Monstera"}');
     await request.json();

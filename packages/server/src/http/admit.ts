@@ -149,14 +149,13 @@ export const createAdmit = (rules: AdmissionRules) => {
     if (method !== undefined) return method;
     const token = bearerTokenOf(head.authorization);
     if (token === undefined) return refuse('unauthenticated');
-    let decision: unknown;
     try {
-      decision = authenticate(token);
+      const decision: unknown = authenticate(token);
+      return typeof decision === 'boolean' || tokenNameIn(decision) !== undefined
+        ? admitContent(head, decision)
+        : admitLater(head, decision, token);
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
-    return typeof decision === 'boolean' || tokenNameIn(decision) !== undefined
-      ? admitContent(head, decision)
-      : admitLater(head, decision, token);
   };
 };

@@ -28,8 +28,13 @@ describe('service options', () => {
     );
   });
 
-  it('answers 500 if authenticate throws, with a cause without the token', async () => {
+  it('answers 500 if authenticate or its decision throws, with a cause without the token', async () => {
     for (const authenticate of [
+      (token: string) => ({
+        get tokenName(): string {
+          throw new Error(`no such token: ${token}`);
+        },
+      }),
       async (token: string) => Promise.reject(new Error(`no such token: ${token}`)),
       (token: string) => {
         throw new Error(`no such token: ${token}`);
