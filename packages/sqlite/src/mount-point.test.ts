@@ -15,7 +15,7 @@ const canMount = async (): Promise<boolean> =>
     () => false,
   );
 
-it('a file that is mounted alone is refused, and a mounted folder has one owner', async ({
+it('a file that is mounted alone is refused, one that is not opens, and a mounted folder has one owner', async ({
   skip,
 }) => {
   skip(!(await canMount()), 'this user cannot mount anything on this machine');
@@ -26,5 +26,7 @@ it('a file that is mounted alone is refused, and a mounted folder has one owner'
   expect(JSON.parse(stdout)).toEqual({
     whileOpen: { ofFile: 'mount-point', ofFolder: 'locked' },
     afterwards: { ofFile: 'mount-point', ofFolder: true },
+    // A folder that covers the mount of another file with the same path.
+    isCoveredOpen: true,
   });
 });

@@ -1,20 +1,27 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
-const readMounts = (): string => {
+/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of this process on the file. */
+const pathOnly = 0o10000000;
+
+/** Returns the id of the mount that a path is on (proc_pid_fdinfo(5)). */
+const mountOf = (path: string): string | undefined => {
+  const descriptor = openSync(path, pathOnly);
   try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    // Only Linux has this file.
-    return '';
+    const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
+    return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
+  } finally {
+    closeSync(descriptor);
   }
 };
 
-/** Decodes white space and backslashes, which are octal numbers in the list of mounts (proc_pid_mountinfo(5)). */
-const decodePath = (path: string): string =>
-  path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
-
 /** Whether a file alone is mounted, as with `mount --bind`. The files beside the original one are then not beside it. */
-export const isMountPoint = (file: string): boolean =>
-  readMounts()
-    .split('\n')
-    .some((line) => decodePath(line.split(' ')[4] ?? '') === file);
+export const isMountPoint = (file: string): boolean => {
+  if (process.platform !== 'linux') return false;
+  try {
+    return mountOf(file) !== mountOf(dirname(file));
+  } catch {
+    // The file is new, or there is no /proc.
+    return false;
+  }
+};

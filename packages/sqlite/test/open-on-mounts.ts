@@ -5,23 +5,27 @@ import { openSqliteRepository } from '@plantstore/sqlite';
 
 // Runs in a separate mount namespace, as root.
 const folder = process.argv[2] ?? '';
-// With a space, which the list of mounts escapes.
-const [original, ofFile, ofFolder] = ['original', 'of a file', 'of a folder'].map((name) =>
-  join(folder, name),
-) as [string, string, string];
-for (const one of [original, ofFile, ofFolder]) mkdirSync(one);
+const names = ['original', 'of a file', 'of a folder', 'covered'];
+const folders = names.map((name) => join(folder, name));
+const [original, ofFile, ofFolder, covered] = folders as [string, string, string, string];
+for (const one of folders) mkdirSync(one);
 
-const bind = (from: string, to: string) => execFileSync('mount', ['--bind', from, to]);
+const mount = (...args: readonly string[]) => execFileSync('mount', args);
 const open = async (inFolder: string) =>
   openSqliteRepository({ path: join(inFolder, 'plants.db') });
 const kindOf = async (inFolder: string) => (await open(inFolder))._unsafeUnwrapErr().kind;
 
 const repository = (await open(original))._unsafeUnwrap();
-writeFileSync(join(ofFile, 'plants.db'), '');
-bind(join(original, 'plants.db'), join(ofFile, 'plants.db'));
-bind(original, ofFolder);
+for (const one of [ofFile, covered]) {
+  writeFileSync(join(one, 'plants.db'), '');
+  mount('--bind', join(original, 'plants.db'), join(one, 'plants.db'));
+}
+mount('-t', 'tmpfs', 'none', covered);
+writeFileSync(join(covered, 'plants.db'), '');
+mount('--bind', original, ofFolder);
 const whileOpen = { ofFile: await kindOf(ofFile), ofFolder: await kindOf(ofFolder) };
 await repository.close();
 const afterwards = { ofFile: await kindOf(ofFile), ofFolder: (await open(ofFolder)).isOk() };
-process.stdout.write(JSON.stringify({ whileOpen, afterwards }));
+const isCoveredOpen = (await open(covered)).isOk();
+process.stdout.write(JSON.stringify({ whileOpen, afterwards, isCoveredOpen }));
 process.exit();
