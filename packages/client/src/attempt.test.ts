@@ -63,12 +63,13 @@ describe('a request without a complete response', () => {
   );
 
   it.each(['getReader', 'releaseLock', 'cancel'])(
-    'causes no unhandled rejection if %s of an injected body rejects',
+    'causes no unhandled rejection if %s of an injected body rejects, and other functions throw',
     async (member) => {
       const unhandled: unknown[] = [];
       const record = (reason: unknown) => unhandled.push(reason);
       process.on('unhandledRejection', record);
-      const reader = { read: rejecting('no'), cancel: () => {}, releaseLock: () => {} };
+      const [cancel, releaseLock] = [throwing('no'), throwing('no')];
+      const reader = { read: rejecting('no'), cancel, releaseLock };
       Reflect.set(reader, member, rejecting('no'));
       const getReader = member === 'getReader' ? rejecting('no') : () => reader;
       const fake = untyped({ status: 200, body: { getReader } });

@@ -29,8 +29,10 @@ export const readBytes = async (
     // DataView throws for a value that is not a buffer; Uint8Array would take a number as its length.
     return new Uint8Array(new DataView(await response.arrayBuffer()).buffer);
   const reader = await body.getReader();
-  const cancel = () =>
-    void ignoreErrors(() => Promise.all([reader.cancel(), reader.releaseLock()]));
+  const cancel = () => {
+    void ignoreErrors(() => reader.cancel());
+    void ignoreErrors(() => reader.releaseLock());
+  };
   signal.addEventListener('abort', cancel);
   // One buffer, because keeping a chunk of one byte takes hundreds of bytes of memory.
   let bytes = nothing;
