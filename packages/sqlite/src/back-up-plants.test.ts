@@ -162,6 +162,22 @@ describe('backUpPlants', () => {
       expect(await readdir(folder)).toEqual(before);
     });
 
+    it.each(['wal', 'shm', 'owner', 'journal'])(
+      'does not replace the -%s file of a database',
+      async (suffix) => {
+        const store = await openStore();
+        to = `${from}-${suffix}`;
+        const before = await readdir(folder);
+        expect((await backUp())._unsafeUnwrapErr()).toEqual({
+          kind: 'exists',
+          path: to,
+          message: `${to} belongs to the database of a host; name another file`,
+        });
+        expect(await readdir(folder)).toEqual(before);
+        expect((await store.create({ id: 1_000n, name: 'Monstera' })).isOk()).toBe(true);
+      },
+    );
+
     it('does not replace a file that a repository opens during the backup', async () => {
       await openLargeStore();
       await writeFile(to, 'mine');

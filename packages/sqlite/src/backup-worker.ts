@@ -62,6 +62,13 @@ const findUse = (to: string): FromBackupWorker | undefined => {
     : undefined;
 };
 
+/** Suffixes of the files that SQLite and a repository keep beside a database. */
+const suffix = /-(?:wal|shm|journal|owner)$/;
+
+/** Whether a path is that of a file beside a database that a repository has or had open. */
+const isBesideUsed = (path: string): boolean =>
+  suffix.test(path) && isUsed(path.replace(suffix, ''));
+
 /** Returns why no copy may be written: SQLite would apply a `-wal` or `-journal` file to it, for example. */
 const findObstacle = ({
   from,
@@ -72,6 +79,9 @@ const findObstacle = ({
   const taken = replace ? [`${to}-journal`] : [to, `${to}-wal`, `${to}-journal`];
   const found = resolveLinks(from) === resolveLinks(partial) ? partial : taken.find(exists);
   if (found !== undefined) return existsFailure(found);
+  if ([to, resolveLinks(to)].some(isBesideUsed)) {
+    return existsFailure(to, 'belongs to the database of a host');
+  }
   return replace ? findUse(to) : undefined;
 };
 
