@@ -33,9 +33,9 @@ const checkPostgres = async (call: CommandCall): Promise<CommandResult> => {
   const progress = createProgress(call);
   let plants = 0;
   for await (const read of readStored(call.database, undefined)) {
-    if (read.kind === 'failed') {
+    if (read.isErr()) {
       progress.clear();
-      return failed(readFailure(read.message, plants));
+      return failed(readFailure(read.error.message, plants));
     }
     plants += 1;
     progress.show(() => `${plantCount(plants)} read`);

@@ -21,9 +21,10 @@ export const exportPlants: RunCommand = async (call) => {
   const copy = async (): Promise<CommandResult> => {
     let text = format.header;
     for await (const read of readStored(database, fromId)) {
-      if (read.kind === 'failed') return failed(readFailure(read.message, exported));
-      if (toId !== undefined && read.plant.id > toId) break;
-      text += format.encode(read.plant);
+      if (read.isErr()) return failed(readFailure(read.error.message, exported));
+      const plant = read.value;
+      if (toId !== undefined && plant.id > toId) break;
+      text += format.encode(plant);
       exported += 1;
       if (text.length >= chunkSize) {
         await output.write(text);
@@ -31,7 +32,7 @@ export const exportPlants: RunCommand = async (call) => {
         progress.show(() => `${plantCount(exported)} exported`);
       }
       // Reads no further, because the next plants may be damaged.
-      if (read.plant.id === toId) break;
+      if (plant.id === toId) break;
     }
     await output.write(text);
     await output.finish();

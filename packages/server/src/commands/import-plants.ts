@@ -169,15 +169,15 @@ export const importPlants: RunCommand = async (call) => {
   if (fault !== undefined) return failed(`cannot read ${file}: ${fault}`);
   const log = createLog('pretty', stderr);
   const store = await openStore(database, log);
-  if (store.kind === 'cannot-open') return failed(store.message);
+  if (store.isErr()) return failed(store.error);
   try {
     return await importFrom(
       file === undefined ? call.stdin() : createReadStream(file),
       call,
-      store.repository,
+      store.value,
     );
   } finally {
-    await store.close();
+    await store.value.close();
     log.flush();
   }
 };

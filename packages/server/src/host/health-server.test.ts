@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { err } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordLog } from '../../test/record-log.ts';
 import { type MetricsPage, startHealth } from './health-server.ts';
@@ -8,8 +9,7 @@ import { type MetricsPage, startHealth } from './health-server.ts';
 const running = async (isReady: () => Promise<boolean>, metrics?: MetricsPage) => {
   const { logger, logged } = recordLog();
   const address = { host: '127.0.0.1', port: 0 };
-  const health = await startHealth({ isReady, log: logger, metrics }, address);
-  if (health.kind !== 'running') throw new Error(health.message);
+  const health = (await startHealth({ isReady, log: logger, metrics }, address))._unsafeUnwrap();
   onTestFinished(health.close);
   return { ...health, port: Number(new URL(health.url).port), logged };
 };
@@ -105,9 +105,8 @@ describe('the health server', () => {
   it('reports why it cannot listen', async () => {
     const { port } = await running(async () => true);
     const parts = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
-    expect(await startHealth(parts, { host: '127.0.0.1', port })).toMatchObject({
-      kind: 'cannot-listen',
-      message: `127.0.0.1:${port} is taken by another process; choose another port`,
-    });
+    expect(await startHealth(parts, { host: '127.0.0.1', port })).toEqual(
+      err(`127.0.0.1:${port} is taken by another process; choose another port`),
+    );
   });
 });

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { err, ok, type Result } from 'neverthrow';
 import { describeCause } from '../describe-cause.ts';
 import type { Logger } from '../logger.ts';
 import { createServer } from '../node/builtin-http.ts';
 import { listenOn } from '../node/listen-on.ts';
 
-/** A running health server, or why it cannot listen. */
-export type StartedHealth =
-  | { readonly kind: 'running'; readonly url: string; readonly close: () => Promise<void> }
-  | { readonly kind: 'cannot-listen'; readonly message: string };
+/** A running health server. */
+export type HealthServer = { readonly url: string; readonly close: () => Promise<void> };
 
 /** Maximum size of the headers of a probe, in bytes. */
 const maxHeaderBytes = 8_192;
@@ -16,7 +15,7 @@ const maxHeaderBytes = 8_192;
 const probeTimeoutMs = 5_000;
 const maxConnections = 100;
 
-/** The response body of `/metrics` and its content type. */
+/** The response body of `/metrics`, in Prometheus' text format, and its content type. */
 export type MetricsPage = {
   readonly read: () => Promise<string>;
   readonly contentType: string;
@@ -103,12 +102,11 @@ const createHealthServer = (parts: HealthParts): Server => {
 export const startHealth = async (
   parts: HealthParts,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<StartedHealth> => {
+): Promise<Result<HealthServer, string>> => {
   const server = createHealthServer(parts);
   const listening = await listenOn(server, { host, port, reusePort: false });
-  if (listening.kind === 'cannot-listen') return listening;
-  return {
-    kind: 'running',
+  if (listening.kind === 'cannot-listen') return err(listening.message);
+  return ok({
     url: `http://${listening.authority}`,
     async close() {
       const closed = once(server, 'close');
@@ -116,5 +114,5 @@ export const startHealth = async (
       server.closeAllConnections();
       await closed;
     },
-  };
+  });
 };

@@ -3,6 +3,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { err, ok } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acceptedToken } from '../accept-tokens.ts';
 import { loadTokens } from './load-tokens.ts';
@@ -18,25 +19,23 @@ const fileWith = async (text: string) => {
 describe('loadTokens', () => {
   it('reads one token per line, and skips comments, empty lines and all kinds of line ends', async () => {
     const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
-      kind: 'loaded',
-      tokens: [acceptedToken('one'), acceptedToken('two==')],
-    });
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+      ok([acceptedToken('one'), acceptedToken('two==')]),
+    );
   });
 
   it('reads names and last days, in UTC', async () => {
     const path = await fileWith(
       'one name=greenhouse until=2027-01-31\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\nthree name=a.b_c-D9\n',
     );
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
-      kind: 'loaded',
-      tokens: [
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+      ok([
         { ...acceptedToken('one'), name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
         { ...acceptedToken('two'), endsAt: Date.UTC(2028, 2, 1) },
         { ...acceptedToken('three'), name: 'a.b_c-D9' },
         { ...acceptedToken('three'), name: 'a.b_c-D9' },
-      ],
-    });
+      ]),
+    );
   });
 
   it.each([
@@ -56,10 +55,7 @@ describe('loadTokens', () => {
     ['one name=\ntwo until=x', '; it has an invalid date in line 2: '],
   ])('rejects the line in %j, without repeating a part of it', async (text, expected) => {
     const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
-    expect(loaded).toMatchObject({
-      kind: 'cannot-load',
-      message: expect.stringContaining(expected) as unknown,
-    });
+    expect(loaded).toEqual(err(expect.stringContaining(expected) as unknown));
     expect(JSON.stringify(loaded)).not.toMatch(/s3cr3t|xxx/);
   });
 
@@ -69,10 +65,7 @@ describe('loadTokens', () => {
   ])('rejects a file of %j, without repeating a token', async (text, expected) => {
     const path = await fileWith(text);
     const loaded = await loadTokens({ tokensFile: path, tokens: undefined });
-    expect(loaded).toMatchObject({
-      kind: 'cannot-load',
-      message: expect.stringContaining(`${path} ${expected}`) as unknown,
-    });
+    expect(loaded).toEqual(err(expect.stringContaining(`${path} ${expected}`) as unknown));
     expect(JSON.stringify(loaded)).not.toContain('s3cr3t');
   });
 
@@ -80,10 +73,11 @@ describe('loadTokens', () => {
     ['/no/such/file', 'does not exist'],
     [tmpdir(), 'is a folder'],
   ])('reports why %s cannot be read', async (path, reason) => {
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
-      kind: 'cannot-load',
-      message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${reason}; name a file with one token per line`,
-    });
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+      err(
+        `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${reason}; name a file with one token per line`,
+      ),
+    );
   });
 
   it.skipIf(process.platform === 'win32')('does not wait for a pipe to be written to', async () => {
@@ -91,16 +85,14 @@ describe('loadTokens', () => {
     await promisify(execFile)('mkfifo', [path]);
     // Unblocks a pending open, so that the test can end.
     onTestFinished(async () => (await open(path, 'r+')).close());
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual({
-      kind: 'cannot-load',
-      message: `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token per line`,
-    });
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+      err(
+        `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token per line`,
+      ),
+    );
   });
 
   it('loads no tokens if none are set', async () => {
-    expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual({
-      kind: 'loaded',
-      tokens: [],
-    });
+    expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual(ok([]));
   });
 });

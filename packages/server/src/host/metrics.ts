@@ -1,32 +1,27 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { err, ok, type Result } from 'neverthrow';
 import type { RequestEndEvent } from '../request-events.ts';
 import type { RunningServer } from '../start-server.ts';
-import { isInstalled, missingPackage } from './is-installed.ts';
-import type { OpenedStore, Reports } from './open-store.ts';
-import type { Settings } from './settings.ts';
 import { version } from '../version.ts';
+import type { MetricsPage } from './health-server.ts';
+import { isInstalled, missingPackage } from './is-installed.ts';
+import type { Reports, Store } from './open-store.ts';
+import type { Settings } from './settings.ts';
 
 /** The parts of a started host that the gauges read. */
 export type Measured = {
   readonly server: RunningServer;
-  readonly store: OpenedStore & { readonly kind: 'opened' };
+  readonly store: Store;
   readonly settings: Pick<Settings, 'database' | 'maxInFlight' | 'maxConnections'>;
 };
 
 /** The metrics of the process. */
-export type Metrics = Required<Reports> & {
-  readonly measure: (measured: Measured) => void;
-  /** Returns all metrics in Prometheus' text format. */
-  readonly read: () => Promise<string>;
-  readonly contentType: string;
-  /** Unsubscribes and clears the registry. */
-  readonly stop: () => void;
-};
-
-/** Metrics, or why they cannot be loaded, as a message for the operator. */
-export type LoadedMetrics =
-  | { readonly kind: 'loaded'; readonly metrics: Metrics }
-  | { readonly kind: 'cannot-load'; readonly message: string };
+export type Metrics = MetricsPage &
+  Required<Reports> & {
+    readonly measure: (measured: Measured) => void;
+    /** Unsubscribes and clears the registry. */
+    readonly stop: () => void;
+  };
 
 /** In seconds: from a commit on a fast disk to the longest timeout. */
 const durationBuckets = [
@@ -138,12 +133,9 @@ const createMetrics = (
 const packageName = 'prom-client';
 
 /** Loads prom-client, an optional peer dependency, and creates the metrics. */
-export const loadMetrics = async (isReady: () => Promise<boolean>): Promise<LoadedMetrics> => {
-  if (!isInstalled(packageName)) {
-    return {
-      kind: 'cannot-load',
-      message: missingPackage('--metrics on (PLANTSTORE_METRICS)', packageName),
-    };
-  }
-  return { kind: 'loaded', metrics: createMetrics(await import('prom-client'), isReady) };
-};
+export const loadMetrics = async (
+  isReady: () => Promise<boolean>,
+): Promise<Result<Metrics, string>> =>
+  isInstalled(packageName)
+    ? ok(createMetrics(await import('prom-client'), isReady))
+    : err(missingPackage('--metrics on (PLANTSTORE_METRICS)', packageName));

@@ -1,10 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
+import { err, ok, type Result } from 'neverthrow';
 import { type AcceptedToken, acceptedToken } from '../accept-tokens.ts';
-
-/** The tokens of a file, or why it is invalid; `reason` follows its path in a sentence. */
-export type ParsedTokens =
-  | { readonly kind: 'parsed'; readonly tokens: readonly AcceptedToken[] }
-  | { readonly kind: 'invalid'; readonly reason: string };
 
 /** A token, then optionally a name, then optionally a last day. */
 const lineForm = /^(?<token>\S+)(?:\s+name=(?<name>\S*))?(?:\s+until=(?<until>\S*))?$/;
@@ -34,45 +30,48 @@ const faults = {
 
 type Fault = keyof typeof faults;
 
-const parseLine = (line: string): AcceptedToken | Fault => {
+const parseLine = (
+  line: string,
+  earlier: readonly AcceptedToken[],
+): Result<AcceptedToken, Fault> => {
   const { token, name, until } = lineForm.exec(line)?.groups ?? {};
-  if (token === undefined || !isBearerToken(token)) return 'token';
-  if (name !== undefined && !nameForm.test(name)) return 'name';
+  if (token === undefined || !isBearerToken(token)) return err('token');
+  if (name !== undefined && !nameForm.test(name)) return err('name');
   const endsAt = until === undefined ? undefined : endOf(until);
-  if (until !== undefined && endsAt === undefined) return 'until';
-  return {
-    ...acceptedToken(token),
+  if (until !== undefined && endsAt === undefined) return err('until');
+  const accepted = acceptedToken(token);
+  const isContradicted = earlier.some(
+    (other) =>
+      other.digest.equals(accepted.digest) && (other.name !== name || other.endsAt !== endsAt),
+  );
+  if (isContradicted) return err('repeated');
+  return ok({
+    ...accepted,
     ...(name !== undefined && { name: copyOf(name) }),
     ...(endsAt !== undefined && { endsAt }),
-  };
+  });
 };
 
-const isContradicted = (one: AcceptedToken, earlier: readonly AcceptedToken[]): boolean =>
-  earlier.some(
-    (other) =>
-      other.digest.equals(one.digest) && (other.name !== one.name || other.endsAt !== one.endsAt),
-  );
-
-/** Parses a tokens file. No message contains a part of a line, because that may be a token. */
-export const parseTokens = (text: string): ParsedTokens => {
+/**
+ * Parses a tokens file. The error is a reason that follows its path in a sentence, and contains no part of a line,
+ * because that may be a token.
+ */
+export const parseTokens = (text: string): Result<readonly AcceptedToken[], string> => {
   const tokens: AcceptedToken[] = [];
   const invalid = new Map<Fault, number[]>();
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const parsed = parseLine(line);
-    const fault =
-      typeof parsed === 'string' ? parsed : isContradicted(parsed, tokens) ? 'repeated' : undefined;
-    if (fault !== undefined) invalid.set(fault, [...(invalid.get(fault) ?? []), index + 1]);
-    else if (typeof parsed !== 'string') tokens.push(parsed);
+    parseLine(line, tokens).match(
+      (token) => void tokens.push(token),
+      (fault) => void invalid.set(fault, [...(invalid.get(fault) ?? []), index + 1]),
+    );
   }
   if (invalid.size > 0) {
     const reason = [...invalid].map(([fault, lines]) =>
       faults[fault].replace('$', lines.join(', ')),
     );
-    return { kind: 'invalid', reason: reason.join('; it ') };
+    return err(reason.join('; it '));
   }
-  return tokens.length === 0
-    ? { kind: 'invalid', reason: 'has no token: write one per line' }
-    : { kind: 'parsed', tokens };
+  return tokens.length === 0 ? err('has no token: write one per line') : ok(tokens);
 };

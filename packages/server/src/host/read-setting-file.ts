@@ -1,9 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-
-/** Content of a file that the settings name, or reason it cannot be read. */
-export type FileRead =
-  | { readonly kind: 'read'; readonly bytes: Buffer }
-  | { readonly kind: 'cannot-read'; readonly reason: string };
+import { err, ok, type Result } from 'neverthrow';
 
 const faults = new Map([
   ['ENOENT', 'does not exist'],
@@ -12,17 +8,17 @@ const faults = new Map([
   ['EISDIR', 'is a folder'],
 ]);
 
-/** Reads a whole file; never throws. `reason` follows the path in a sentence. */
-export const readSettingFile = async (path: string): Promise<FileRead> => {
+/** Reads a file that the settings name. The error is a reason that follows the path in a sentence. */
+export const readSettingFile = async (path: string): Promise<Result<Buffer, string>> => {
   try {
     const status = await stat(path);
     // Opening a pipe blocks until it has a writer, and a device may have no end.
     if (!status.isFile() && !status.isDirectory()) {
-      return { kind: 'cannot-read', reason: 'is a pipe or a device, not a file' };
+      return err('is a pipe or a device, not a file');
     }
-    return { kind: 'read', bytes: await readFile(path) };
+    return ok(await readFile(path));
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-    return { kind: 'cannot-read', reason: faults.get(code) ?? `cannot be read (${code})` };
+    return err(faults.get(code) ?? `cannot be read (${code})`);
   }
 };

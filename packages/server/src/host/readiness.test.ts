@@ -1,10 +1,13 @@
+import { err, ok } from 'neverthrow';
 import { describe, expect, it, vi } from 'vitest';
 import { silent } from '../logger.ts';
-import type { StoreState } from './open-store.ts';
-import { createReadiness } from './readiness.ts';
+import { createReadiness, type StoreCheck } from './readiness.ts';
 
-const available = { kind: 'available' } as const;
-const unavailable = { kind: 'unavailable', reason: 'the file was removed' } as const;
+type StoreState = Awaited<ReturnType<StoreCheck>>;
+
+const reason = 'the file was removed';
+const available: StoreState = ok();
+const unavailable: StoreState = err({ reason });
 
 /** A check whose calls settle when the test resolves them. */
 const onDemand = () => {
@@ -91,18 +94,18 @@ describe('readiness', () => {
       unavailable,
       available,
       available,
-      { ...unavailable, cause },
+      err({ reason, cause }),
     ]) {
       state = next;
       await isReady();
     }
     expect(logged).toEqual([
-      ['not ready: the store is unavailable', { reason: 'the file was removed' }],
+      ['not ready: the store is unavailable', { reason }],
       ['ready again: the store is available', {}],
       [
         'not ready: the store is unavailable',
         {
-          reason: 'the file was removed',
+          reason,
           cause: expect.stringMatching(/^Error: gone\n(?!.*s3cr3t)/s) as unknown,
         },
       ],

@@ -1,7 +1,13 @@
+import type { StoreUnavailable } from '@plantstore/core';
+import { err, type Result } from 'neverthrow';
 import { describeCause } from '../describe-cause.ts';
 import type { Logger } from '../logger.ts';
 import { createTimeouts, withTimeout } from '../timeouts.ts';
-import type { StoreCheck, StoreState } from './open-store.ts';
+
+type StoreState = Result<void, Omit<StoreUnavailable, 'kind'>>;
+
+/** Checks whether a store is available, without a write. */
+export type StoreCheck = () => Promise<StoreState>;
 
 /** Whether plants can be created here now. */
 export type Readiness = {
@@ -15,16 +21,14 @@ export type Readiness = {
 /** Timeout of a check, in milliseconds. */
 const checkTimeoutMs = 1_000;
 
+const unavailable = (reason: string, cause?: unknown): StoreState => err({ reason, cause });
+
 /** Calls during a check share its result. */
 const shareChecks = (check: StoreCheck): StoreCheck => {
   let current: Promise<StoreState> | undefined;
   return async () => {
     current ??= check()
-      .catch((cause: unknown): StoreState => ({
-        kind: 'unavailable',
-        reason: 'the check failed',
-        cause,
-      }))
+      .catch((cause: unknown) => unavailable('the check failed', cause))
       .finally(() => {
         current = undefined;
       });
@@ -32,23 +36,20 @@ const shareChecks = (check: StoreCheck): StoreCheck => {
   };
 };
 
-const timedOut: StoreState = {
-  kind: 'unavailable',
-  reason: `the check timed out after ${checkTimeoutMs} ms`,
-};
+const timedOut = unavailable(`the check timed out after ${checkTimeoutMs} ms`);
 
 /** Creates a readiness that starts as not ready and logs each change of the store. */
 export const createReadiness = (log: Logger): Readiness => {
   const timeouts = createTimeouts(checkTimeoutMs);
   let check: StoreCheck | undefined;
-  let last: StoreState['kind'] = 'available';
+  let wasAvailable = true;
 
   const logChange = (state: StoreState): void => {
-    if (state.kind === last) return;
-    last = state.kind;
-    if (state.kind === 'available') log.info({}, 'ready again: the store is available');
+    if (state.isOk() === wasAvailable) return;
+    wasAvailable = state.isOk();
+    if (state.isOk()) log.info({}, 'ready again: the store is available');
     else {
-      const { reason, cause } = state;
+      const { reason, cause } = state.error;
       const described = cause === undefined ? {} : { cause: describeCause(cause) };
       log.warn({ reason, ...described }, 'not ready: the store is unavailable');
     }
@@ -62,7 +63,7 @@ export const createReadiness = (log: Logger): Readiness => {
       // stop() may have been called during the check.
       if (check === undefined) return false;
       logChange(state);
-      return state.kind === 'available';
+      return state.isOk();
     },
     start(next) {
       check = shareChecks(next);

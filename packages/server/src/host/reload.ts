@@ -20,30 +20,28 @@ const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<v
     return;
   }
   const loaded = await loadTokens(settings);
-  if (loaded.kind === 'cannot-load') {
-    log.error(
-      { reason: loaded.message },
-      'the tokens could not be reread; the previous ones stay in use',
-    );
+  if (loaded.isErr()) {
+    const reason = loaded.error;
+    log.error({ reason }, 'the tokens could not be reread; the previous ones stay in use');
     return;
   }
-  tokens.replace(loaded.tokens);
-  log.info({ tokens: loaded.tokens.length }, 'the tokens were reread');
-  warnOfExpiredTokens(loaded.tokens, log);
+  tokens.replace(loaded.value);
+  log.info({ tokens: loaded.value.length }, 'the tokens were reread');
+  warnOfExpiredTokens(loaded.value, log);
 };
 
 const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void> => {
-  const loaded = await loadTls(settings);
-  if (loaded.kind === 'not-set') return;
-  const renewed = loaded.kind === 'loaded' ? server.renewTls(loaded.tls) : loaded;
+  const renewed = (await loadTls(settings)).match(
+    (tls) => tls && server.renewTls(tls),
+    (message) => ({ kind: 'not-renewed', message }) as const,
+  );
+  if (renewed === undefined) return;
   if (renewed.kind === 'renewed') {
     log.info({}, 'the certificate was reread');
     return;
   }
-  log.error(
-    { reason: renewed.message },
-    'the certificate could not be reread; the previous one stays in use',
-  );
+  const reason = renewed.message;
+  log.error({ reason }, 'the certificate could not be reread; the previous one stays in use');
 };
 
 /**

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
+import { ok } from 'neverthrow';
 import { describeCause } from '../describe-cause.ts';
 import { createTimeouts, withTimeout } from '../timeouts.ts';
 import { startHealth } from './health-server.ts';
@@ -35,7 +36,7 @@ const serveUntilStopped = async (
   { settings, log, signals }: HostParts,
   readiness: Readiness,
 ): Promise<number> => {
-  readiness.start(started.store.check);
+  readiness.start(async () => started.store.check());
   const event = await Promise.race([signals.stop, signals.crash]);
   // First, so that load balancers send requests elsewhere.
   readiness.stop();
@@ -84,26 +85,27 @@ export const run = async (
   );
   const readiness = createReadiness(log);
   const { host, healthPort } = settings;
-  const loaded = settings.metrics ? await loadMetrics(readiness.isReady) : undefined;
-  const metrics = loaded?.kind === 'loaded' ? loaded.metrics : undefined;
+  const { isReady } = readiness;
+  const loaded = settings.metrics ? await loadMetrics(isReady) : ok(undefined);
+  const metrics = loaded.unwrapOr(undefined);
   const health =
     healthPort === undefined
-      ? undefined
-      : await startHealth({ isReady: readiness.isReady, metrics, log }, { host, port: healthPort });
+      ? ok(undefined)
+      : await startHealth({ isReady, metrics, log }, { host, port: healthPort });
   try {
-    if (health?.kind === 'cannot-listen') {
-      return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.message}`);
+    if (health.isErr()) {
+      return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.error}`);
     }
-    if (loaded?.kind === 'cannot-load') return fail(loaded.message);
-    const parts = { settings, log, stderr, signals, healthUrl: health?.url, metrics };
+    if (loaded.isErr()) return fail(loaded.error);
+    const parts = { settings, log, stderr, signals, healthUrl: health.value?.url, metrics };
     const started = await Promise.race([startHost(parts), signals.stopAtOnce, signals.crash]);
     // After the first line, which names the URL.
     for (const warning of warnings) log.warn({}, warning);
     if (started === 'at once' || started === 'crash') return 1;
-    if (started.kind === 'failed') return fail(started.message);
-    return await serveUntilStopped(started, parts, readiness);
+    if (started.isErr()) return fail(started.error);
+    return await serveUntilStopped(started.value, parts, readiness);
   } finally {
-    if (health?.kind === 'running') await health.close();
+    if (health.isOk()) await health.value?.close();
     metrics?.stop();
     signals.removeListeners();
     log.flush();

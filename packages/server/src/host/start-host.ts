@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { err, ok, type Result } from 'neverthrow';
 import { createTokenSet } from '../accept-tokens.ts';
 import type { Logger } from '../logger.ts';
 import { type RunningServer, startServer } from '../start-server.ts';
@@ -8,7 +9,7 @@ import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import { isLoopback } from './loopback.ts';
 import type { Metrics } from './metrics.ts';
-import { type OpenedStore, openStore } from './open-store.ts';
+import { openStore, type Store } from './open-store.ts';
 import { createReload } from './reload.ts';
 import { databaseName } from './setting-table.ts';
 import type { Settings } from './settings.ts';
@@ -27,16 +28,7 @@ export type HostParts = {
 };
 
 /** A server that accepts requests, and its store. */
-export type StartedHost = {
-  readonly kind: 'started';
-  readonly server: RunningServer;
-  readonly store: OpenedStore & { readonly kind: 'opened' };
-};
-
-/** Why the host could not start, as a message for the operator. */
-export type HostFailure = { readonly kind: 'failed'; readonly message: string };
-
-const failed = (message: string): HostFailure => ({ kind: 'failed', message });
+export type StartedHost = { readonly server: RunningServer; readonly store: Store };
 
 const logStart = ({ settings, log, healthUrl }: HostParts, url: string): void => {
   const { host, tlsCert } = settings;
@@ -50,30 +42,31 @@ const logStart = ({ settings, log, healthUrl }: HostParts, url: string): void =>
   );
 };
 
-/** Starts everything except the health server. A failure is one line. */
-export const startHost = async (parts: HostParts): Promise<StartedHost | HostFailure> => {
+/** Starts everything except the health server. The error is a message of one line for the operator. */
+export const startHost = async (parts: HostParts): Promise<Result<StartedHost, string>> => {
   const { settings, log, stderr, signals, metrics } = parts;
   const tls = await loadTls(settings);
-  if (tls.kind === 'cannot-load') return failed(tls.message);
+  if (tls.isErr()) return err(tls.error);
   const loaded = await loadTokens(settings);
-  if (loaded.kind === 'cannot-load') return failed(loaded.message);
-  const store = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
-  if (store.kind === 'cannot-open') return failed(store.message);
-  const tokens = createTokenSet(loaded.tokens);
+  if (loaded.isErr()) return err(loaded.error);
+  const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
+  if (opened.isErr()) return err(opened.error);
+  const store = opened.value;
+  const tokens = createTokenSet(loaded.value);
   const started = await startServer({
     ...settings,
     corsOrigins: settings.corsOrigins ?? [],
     corsAllowedHeaders: settings.corsAllowedHeaders ?? [],
     trustedProxies: settings.trustedProxies ?? [],
-    ...(tls.kind === 'loaded' && { tls: tls.tls }),
-    repository: store.repository,
+    ...(tls.value && { tls: tls.value }),
+    repository: store,
     authenticate: tokens.authenticate,
     logger: log,
   });
   if (started.kind === 'cannot-listen') {
     await store.close();
     const sharing = settings.reusePort ? '; --reuse-port, PLANTSTORE_REUSE_PORT' : '';
-    return failed(
+    return err(
       `cannot serve plants (--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT${sharing}): ${started.message}`,
     );
   }
@@ -82,7 +75,7 @@ export const startHost = async (parts: HostParts): Promise<StartedHost | HostFai
   logStart(parts, server.url);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
-  warnOfExpiredTokens(loaded.tokens, log);
+  warnOfExpiredTokens(loaded.value, log);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
-  return { kind: 'started', server, store };
+  return ok({ server, store });
 };
