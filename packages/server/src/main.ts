@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { type HostProcess, run } from './host/run.ts';
 import { variableOf } from './host/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './host/settings.ts';
+import { writeMessages } from './host/write-messages.ts';
 import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
@@ -42,16 +43,14 @@ export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): P
       stdout.write(helpText);
       return 0;
     case 'check':
-      stderr.write(
-        invocation.warnings.map((warning) => `plantstore-server: ${warning}\n`).join(''),
-      );
+      writeMessages(stderr, invocation.warnings);
       stdout.write(invocation.text);
       return 0;
     case 'version':
       stdout.write(`${version()}\n`);
       return 0;
     case 'invalid':
-      stderr.write(invocation.faults.map((fault) => `plantstore-server: ${fault}\n`).join(''));
+      writeMessages(stderr, invocation.faults);
       return 2;
     case 'run':
       return run(invocation, hostProcess);

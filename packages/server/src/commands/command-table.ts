@@ -1,36 +1,32 @@
-import type { Parser } from '../host/setting-table.ts';
+import { err, ok } from 'neverthrow';
+import { oneOf, type Parser } from '../host/setting-table.ts';
 import { backUp, restore } from './back-up.ts';
 import { check } from './check.ts';
 import type { CommandOptions, RunCommand } from './command.ts';
 import { exportPlants } from './export-plants.ts';
-import { type FormatName, formatNames } from './formats.ts';
+import { formatNames } from './formats.ts';
 import { importPlants } from './import-plants.ts';
 
 /** An option of a command; without a parser, it has no value. `--database` is a setting. */
 type Option = { readonly parser?: Parser<unknown>; readonly help: string };
-
-const format: Parser<FormatName> = {
-  placeholder: 'ndjson|csv',
-  parse(text) {
-    const value = formatNames.find((name) => name === text);
-    return value === undefined ? { expected: 'ndjson or csv' } : { value };
-  },
-};
 
 const id: Parser<bigint> = {
   placeholder: 'ID',
   parse(text) {
     const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
     return value === undefined || BigInt.asIntN(64, value) !== value
-      ? { expected: 'a whole number from -9223372036854775808 to 9223372036854775807' }
-      : { value };
+      ? err('a whole number from -9223372036854775808 to 9223372036854775807')
+      : ok(value);
   },
 };
 
 export type OptionName = Exclude<keyof CommandOptions, 'database'>;
 
 export const optionTable: Readonly<Record<OptionName, Option>> = {
-  format: { parser: format, help: 'default: csv for a file named .csv, else ndjson' },
+  format: {
+    parser: oneOf(...formatNames),
+    help: 'default: csv for a file named .csv, else ndjson',
+  },
   fromId: { parser: id, help: 'the smallest id to export; --from-id=-7 for one below 0' },
   toId: { parser: id, help: 'the greatest id to export' },
   replace: { help: 'replace the file if there is one' },

@@ -1,7 +1,9 @@
+import { err, ok, type Result } from 'neverthrow';
 import { type CommandLine, readCommandLine } from '../host/command-line.ts';
-import { nearestName } from '../host/nearest-name.ts';
+import { suggestion } from '../host/nearest-name.ts';
 import { defaultOf, flagOf, settingTable, toFlag, variableOf } from '../host/setting-table.ts';
-import type { CommandOptions, CommandStreams, CommandResult } from './command.ts';
+import { writeMessages } from '../host/write-messages.ts';
+import type { CommandOptions, CommandResult, CommandStreams, StoredDatabase } from './command.ts';
 import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,15 +39,14 @@ Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' 
 const readDatabase = (
   values: CommandLine['values'],
   env: Environment,
-): Pick<CommandOptions, 'database'> | { readonly fault: string } => {
-  const text = values.get(databaseFlag) ?? env[variableOf('database')];
+): Result<StoredDatabase, string> => {
   const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
+  const text = values.get(databaseFlag) ?? env[variableOf('database')];
   const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
-  if ('expected' in parsed) return { fault: `${source} must be ${parsed.expected}` };
-  const { value } = parsed;
-  return value.kind === 'memory'
-    ? { fault: `${source} must be a database that outlives the process, not memory:` }
-    : { database: value };
+  if (parsed.isErr()) return err(`${source} must be ${parsed.error}`);
+  return parsed.value.kind === 'memory'
+    ? err(`${source} must be a database that outlives the process, not memory:`)
+    : ok(parsed.value);
 };
 
 const optionNames = Object.keys(optionTable) as OptionName[];
@@ -58,22 +59,18 @@ const readOptions = (values: CommandLine['values'], env: Environment) => {
     const { parser } = optionTable[name];
     const flag = toFlag(name);
     const text = values.get(flag);
-    const parsed = text === undefined ? { value: undefined } : parser?.parse(text);
     if (parser === undefined) options[name] = text !== undefined;
-    else if (parsed !== undefined && 'value' in parsed) options[name] = parsed.value;
-    else faults.push(`${flag} must be ${parsed?.expected}`);
+    else if (text !== undefined) {
+      const parsed = parser.parse(text);
+      if (parsed.isOk()) options[name] = parsed.value;
+      else faults.push(`${flag} must be ${parsed.error}`);
+    }
   }
   const database = readDatabase(values, env);
-  if ('fault' in database) faults.push(database.fault);
+  if (database.isOk()) options['database'] = database.value;
+  else faults.push(database.error);
   // Complete if there are no faults.
-  return { faults, options: { ...options, ...database } as CommandOptions };
-};
-
-const flagsOf = (names: readonly OptionName[]): string[] => names.map(toFlag);
-
-const unknownCommand = (name: string): string => {
-  const nearest = nearestName(name, Object.keys(commandTable), '');
-  return `unknown command "${name}"; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
+  return { faults, options: options as CommandOptions };
 };
 
 /**
@@ -88,23 +85,28 @@ export const runCommand = async (
 ): Promise<number> => {
   const { stdout, stderr } = streams;
   const endWith = (kind: 'failed' | 'invalid', messages: readonly string[]): number => {
-    stderr.write(messages.map((message) => `plantstore-server: ${message}\n`).join(''));
+    writeMessages(stderr, messages);
     return exitStatuses[kind];
   };
   const command = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
-  if (command === undefined) return endWith('invalid', [unknownCommand(name)]);
+  if (command === undefined) {
+    const fault = `unknown command "${name}"; ${suggestion(name, Object.keys(commandTable), '')}`;
+    return endWith('invalid', [fault]);
+  }
 
   const { argument, options: names } = command;
-  const { values, positionals, faults } = readCommandLine(argv, {
-    flags: [databaseFlag, ...flagsOf(names.filter((one) => optionTable[one].parser))],
-    switches: {
-      '--help': '-h',
-      ...Object.fromEntries(
-        flagsOf(names.filter((one) => !optionTable[one].parser)).map((flag) => [flag, undefined]),
-      ),
+  const ownOptions = names.map(
+    (one) => [toFlag(one), { type: optionTable[one].parser ? 'string' : 'boolean' }] as const,
+  );
+  const { values, positionals, faults } = readCommandLine(
+    argv,
+    {
+      [databaseFlag]: { type: 'string' },
+      ...Object.fromEntries(ownOptions),
+      '--help': { type: 'boolean', short: 'h' },
     },
-    maxArguments: argument === '' ? 0 : 1,
-  });
+    argument === '' ? 0 : 1,
+  );
   if (values.has('--help')) {
     stdout.write(helpOf(name, command));
     return exitStatuses.done;

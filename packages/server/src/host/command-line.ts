@@ -1,15 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { nearestName } from './nearest-name.ts';
+import { suggestion } from './nearest-name.ts';
 
-/** Options and arguments that a command line may have. */
-export type CommandLineSyntax = {
-  /** Options with a value, as `--max-body-bytes`. */
-  readonly flags: readonly string[];
-  /** Options without a value, and their short forms, as `-h`. */
-  readonly switches: Readonly<Record<string, string | undefined>>;
-  /** Number of arguments that are not options. */
-  readonly maxArguments: number;
-};
+/** Options by flag, such as `--max-body-bytes`. */
+export type CommandLineOptions = NonNullable<ParseArgsConfig['options']>;
 
 /** A parsed command line, and all its syntax errors. */
 export type CommandLine = {
@@ -19,26 +12,21 @@ export type CommandLine = {
   readonly faults: string[];
 };
 
-const unknownOption = (name: string, flags: readonly string[]): string => {
-  const nearest = nearestName(name, flags, '--');
-  return `unknown option ${name}; ${nearest === undefined ? 'see --help' : `did you mean ${nearest}?`}`;
-};
-
-/** Parses a command line without the program's name. */
+/**
+ * Parses a command line without the program's name.
+ *
+ * @param maxArguments - number of arguments that are not options
+ */
 export const readCommandLine = (
   argv: readonly string[],
-  { flags, switches, maxArguments }: CommandLineSyntax,
+  options: CommandLineOptions,
+  maxArguments: number,
 ): CommandLine => {
-  const options: NonNullable<ParseArgsConfig['options']> = {};
-  for (const flag of flags) options[flag.slice(2)] = { type: 'string' };
-  for (const [flag, short] of Object.entries(switches)) {
-    options[flag.slice(2)] = { type: 'boolean', ...(short && { short: short.slice(1) }) };
-  }
-  const all = [...flags, ...Object.keys(switches)];
+  const named = Object.entries(options).map(([flag, option]) => [flag.slice(2), option] as const);
   // Strict mode throws at the first fault; all of them are reported.
   const { tokens } = parseArgs({
     args: [...argv],
-    options,
+    options: Object.fromEntries(named),
     strict: false,
     tokens: true,
     allowPositionals: true,
@@ -54,16 +42,17 @@ export const readCommandLine = (
       else if (!isAfterUnknown) faults.add(`unexpected argument "${token.value}"; see --help`);
     }
     if (token.kind !== 'option') continue;
-    const { value, inlineValue } = token;
-    const long = `--${token.name}`;
-    const rawName = token.rawName === switches[long] ? long : token.rawName;
-    isAfterUnknown = !all.includes(rawName);
-    if (isAfterUnknown) faults.add(unknownOption(rawName, all));
-    else if (Object.hasOwn(switches, rawName)) values.set(rawName, '');
+    const { value, inlineValue, rawName } = token;
+    const flag = `--${token.name}`;
+    const type = Object.hasOwn(options, flag) ? options[flag]?.type : undefined;
+    isAfterUnknown = type === undefined;
+    if (type === undefined) {
+      faults.add(`unknown option ${rawName}; ${suggestion(rawName, Object.keys(options), '--')}`);
+    } else if (type === 'boolean') values.set(flag, '');
     else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
-      faults.add(`${rawName} needs a value`);
-    } else if (values.has(rawName)) faults.add(`${rawName} is given more than once`);
-    else values.set(rawName, value);
+      faults.add(`${flag} needs a value`);
+    } else if (values.has(flag)) faults.add(`${flag} is given more than once`);
+    else values.set(flag, value);
   }
   return { values, positionals, faults: [...faults] };
 };

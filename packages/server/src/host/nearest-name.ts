@@ -33,3 +33,9 @@ export const nearestName = (
   }
   return undefined;
 };
+
+/** Returns what to do about an unknown name, to follow it in a message. */
+export const suggestion = (...names: Parameters<typeof nearestName>): string => {
+  const nearest = nearestName(...names);
+  return nearest === undefined ? 'see --help' : `did you mean ${nearest}?`;
+};

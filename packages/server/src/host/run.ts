@@ -9,6 +9,7 @@ import { loadMetrics } from './metrics.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { Invocation } from './settings.ts';
 import { listenForSignals } from './signals.ts';
+import { writeMessages } from './write-messages.ts';
 import { type HostParts, startHost, type StartedHost } from './start-host.ts';
 
 /** The streams and signals of the process. */
@@ -71,7 +72,7 @@ export const run = async (
   // Only terminals have colours; hasColors() respects NO_COLOR.
   const log = createLog(format, stdout, stdout.hasColors?.());
   const fail = (message: string): number => {
-    stderr.write(`plantstore-server: ${message}\n`);
+    writeMessages(stderr, [message]);
     return 1;
   };
   const signals = listenForSignals(

@@ -1,18 +1,16 @@
 import { isBearerToken } from '@plantstore/core/wire';
+import { err, ok, type Result } from 'neverthrow';
 import { type AcceptedToken, acceptedToken } from '../accept-tokens.ts';
 import { isAddressRange } from '../http/client-address.ts';
 import { isFieldName, isOrigin } from '../http/cors.ts';
 import { basePathForm, normalizeBasePath } from '../http/request-path.ts';
 import { defaultLimits } from '../limits.ts';
-import type { LogFormat } from './log.ts';
 
-/** The parsed value, or what is expected instead, to follow "must be" in a message. */
-type Parsed<T> = { readonly value: T } | { readonly expected: string };
-
-/** Parses a value; the help shows the placeholder. */
+/** Parses a value. The error is what is expected instead, to follow "must be" in a message. */
 export type Parser<T> = {
+  /** Represents the value in the help. */
   readonly placeholder: string;
-  readonly parse: (text: string) => Parsed<T>;
+  readonly parse: (text: string) => Result<T, string>;
 };
 
 /** One setting; its flag and its variable have the name that it has in the table. */
@@ -37,7 +35,7 @@ const wholeNumber = (placeholder: string, min: number, max: number): Parser<numb
   parse(text) {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     const isInRange = value >= min && value <= max;
-    return isInRange ? { value } : { expected: `a whole number from ${min} to ${max}` };
+    return isInRange ? ok(value) : err(`a whole number from ${min} to ${max}`);
   },
 });
 
@@ -45,74 +43,54 @@ const port = wholeNumber('PORT', 0, 65_535);
 /** At most a day; a timer of Node can wait for at most 24 days. */
 const milliseconds = wholeNumber('MS', 1, 86_400_000);
 
-const nonEmpty = (placeholder: string, expected: string): Parser<string> => ({
-  placeholder,
-  parse: (text) => (text === '' ? { expected } : { value: text }),
+/** A parser for one of some words. */
+export const oneOf = <Word extends string>(...words: readonly Word[]): Parser<Word> => ({
+  placeholder: words.join('|'),
+  parse(text) {
+    const value = words.find((word) => word === text);
+    return value === undefined ? err(words.join(' or ')) : ok(value);
+  },
 });
 
-const file = nonEmpty('FILE', 'the path of a file');
-
+const onOrOff = oneOf('on', 'off');
 const onOff: Parser<boolean> = {
-  placeholder: 'on|off',
-  parse: (text) =>
-    text === 'on' || text === 'off' ? { value: text === 'on' } : { expected: 'on or off' },
+  ...onOrOff,
+  parse: (text) => onOrOff.parse(text).map((word) => word === 'on'),
 };
 
-const logFormat: Parser<LogFormat> = {
-  placeholder: 'json|pretty',
-  parse: (text) =>
-    text === 'json' || text === 'pretty' ? { value: text } : { expected: 'json or pretty' },
-};
+type IsValid = (text: string) => boolean;
 
-const basePath: Parser<string> = {
-  placeholder: 'PATH',
-  parse: (text) =>
-    normalizeBasePath(text) === undefined ? { expected: basePathForm } : { value: text },
-};
+const textWhere = (isValid: IsValid, placeholder: string, expected: string): Parser<string> => ({
+  placeholder,
+  parse: (text) => (isValid(text) ? ok(text) : err(expected)),
+});
+
+const isNotEmpty: IsValid = (text) => text !== '';
+const file = textWhere(isNotEmpty, 'FILE', 'the path of a file');
+
+const splitList = (text: string): string[] => text.split(',').map((entry) => entry.trim());
+
+const listWhere = (
+  isValid: IsValid,
+  placeholder: string,
+  expected: string,
+): Parser<readonly string[]> => ({
+  placeholder,
+  parse(text) {
+    const entries = splitList(text);
+    return entries.every(isValid) ? ok(entries) : err(expected);
+  },
+});
 
 const database: Parser<DatabaseSetting> = {
   placeholder: 'DATABASE',
   parse(text) {
-    if (text === 'memory:') return { value: { kind: 'memory' } };
-    if (/^postgres(?:ql)?:\/\//.test(text)) return { value: { kind: 'postgres', url: text } };
+    if (text === 'memory:') return ok({ kind: 'memory' });
+    if (/^postgres(?:ql)?:\/\//.test(text)) return ok({ kind: 'postgres', url: text });
     const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
     return path === undefined
-      ? { expected: 'sqlite: and the path of a file, a postgres:// URL, or memory:' }
-      : { value: { kind: 'sqlite', path } };
-  },
-};
-
-const splitList = (text: string): string[] => text.split(',').map((entry) => entry.trim());
-
-const origins: Parser<readonly string[]> = {
-  placeholder: 'ORIGINS',
-  parse(text) {
-    const value = splitList(text);
-    if (value.every(isOrigin)) return { value };
-    return {
-      expected:
-        'origins such as https://garden.example, comma-separated, each in lower case and without a path',
-    };
-  },
-};
-
-const headerNames: Parser<readonly string[]> = {
-  placeholder: 'HEADERS',
-  parse(text) {
-    const value = splitList(text);
-    return value.every(isFieldName)
-      ? { value }
-      : { expected: 'header names such as traceparent, comma-separated' };
-  },
-};
-
-const addressRanges: Parser<readonly string[]> = {
-  placeholder: 'ADDRESSES',
-  parse(text) {
-    const value = splitList(text);
-    return value.every(isAddressRange)
-      ? { value }
-      : { expected: 'addresses, or ranges such as 10.0.0.0/8, comma-separated' };
+      ? err('sqlite: and the path of a file, a postgres:// URL, or memory:')
+      : ok({ kind: 'sqlite', path });
   },
 };
 
@@ -122,23 +100,27 @@ const tokenDigests: Parser<readonly AcceptedToken[]> = {
   parse(text) {
     const tokens = splitList(text);
     const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
-    if (wrong.length === 0) return { value: tokens.map(acceptedToken) };
-    return {
-      expected: `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
-    };
+    if (wrong.length === 0) return ok(tokens.map(acceptedToken));
+    return err(
+      `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
+    );
   },
 };
 
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
   host: {
-    parser: nonEmpty('ADDRESS', 'a host name or an address'),
+    parser: textWhere(isNotEmpty, 'ADDRESS', 'a host name or an address'),
     default: '127.0.0.1',
     help: 'address to listen on',
   },
   port: { parser: port, default: 3_000, help: 'port to listen on, 0 for any free one' },
   reusePort: { parser: onOff, default: 'off', help: 'share the port with other processes' },
-  basePath: { parser: basePath, default: '', help: 'path in front of /plants' },
+  basePath: {
+    parser: textWhere((text) => normalizeBasePath(text) !== undefined, 'PATH', basePathForm),
+    default: '',
+    help: 'path in front of /plants',
+  },
   database: {
     parser: database,
     default: 'sqlite:plants.db',
@@ -162,17 +144,25 @@ export const settingTable = {
   },
   tlsKey: { parser: file, unset: 'none', help: 'its private key in PEM; reread on SIGHUP' },
   corsOrigins: {
-    parser: origins,
+    parser: listWhere(
+      isOrigin,
+      'ORIGINS',
+      'origins such as https://garden.example, comma-separated, each in lower case and without a path',
+    ),
     unset: 'none',
     help: 'origins whose pages may send requests, comma-separated',
   },
   corsAllowedHeaders: {
-    parser: headerNames,
+    parser: listWhere(isFieldName, 'HEADERS', 'header names such as traceparent, comma-separated'),
     unset: 'none',
     help: 'further request headers that these pages may send, comma-separated',
   },
   trustedProxies: {
-    parser: addressRanges,
+    parser: listWhere(
+      isAddressRange,
+      'ADDRESSES',
+      'addresses, or ranges such as 10.0.0.0/8, comma-separated',
+    ),
     unset: 'none',
     help: 'proxies whose Forwarded or X-Forwarded-For names the client in the log, comma-separated',
   },
@@ -227,7 +217,7 @@ export const settingTable = {
     help: 'for requests in flight to finish after SIGTERM',
   },
   log: {
-    parser: logFormat,
+    parser: oneOf('json', 'pretty'),
     unset: 'pretty on a terminal, else json',
     help: 'one JSON object per line, or lines for people',
   },

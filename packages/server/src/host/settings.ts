@@ -1,8 +1,9 @@
-import { readCommandLine } from './command-line.ts';
+import { type CommandLineOptions, readCommandLine } from './command-line.ts';
 import { nearestName } from './nearest-name.ts';
 import {
   defaultOf,
   flagOf,
+  type Parser,
   type Setting,
   settingNames,
   type SettingName,
@@ -15,7 +16,7 @@ import {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type ValueOf<Row extends Setting> =
-  | Extract<ReturnType<Row['parser']['parse']>, { value: unknown }>['value']
+  | (Row['parser'] extends Parser<infer Value> ? Value : never)
   | (Row extends { default: unknown } ? never : undefined);
 
 /** All settings; `undefined` for one that is not set and has no default. */
@@ -43,9 +44,14 @@ export type Invocation =
 
 const prefix = 'PLANTSTORE_';
 const variables = settingNames.map(variableOf);
-/** Options without a value, and their short forms. */
-const switches = { '--help': '-h', '--version': '-v', '--check-settings': undefined } as const;
-const flags = settingNames.flatMap((name) => flagOf(name) ?? []);
+const options: CommandLineOptions = {
+  ...Object.fromEntries(
+    settingNames.flatMap((name) => flagOf(name) ?? []).map((flag) => [flag, { type: 'string' }]),
+  ),
+  '--help': { type: 'boolean', short: 'h' },
+  '--version': { type: 'boolean', short: 'v' },
+  '--check-settings': { type: 'boolean' },
+};
 
 const helpLine = (name: SettingName): string => {
   const { parser, help } = settingTable[name];
@@ -133,7 +139,7 @@ const settingsText = (settings: Settings, sources: Sources): string =>
 
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
-  const { values, faults } = readCommandLine(argv, { flags, switches, maxArguments: 0 });
+  const { values, faults } = readCommandLine(argv, options, 0);
   if (values.has('--help')) return { kind: 'help' };
   if (values.has('--version')) return { kind: 'version' };
 
@@ -149,8 +155,8 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
     const text = found ?? ('default' in row ? String(row.default) : undefined);
     if (text === undefined) continue;
     const parsed = row.parser.parse(text);
-    if ('value' in parsed) parsedValues[name] = parsed.value;
-    else faults.push(`${sources[name]} must be ${parsed.expected}`);
+    if (parsed.isOk()) parsedValues[name] = parsed.value;
+    else faults.push(`${sources[name]} must be ${parsed.error}`);
   }
   // Complete if there are no faults.
   const settings = parsedValues as Settings;
