@@ -29,15 +29,12 @@ export type CommandCall = CommandOptions &
     readonly file: string | undefined;
   };
 
-/** Result of a command; `message` is written to standard error. */
-export type CommandResult =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'some-refused' }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'invalid'; readonly message: string };
+/** Exit status of a command, and messages for standard error. */
+export type CommandResult = { readonly status: number; readonly messages: readonly string[] };
 
 export type RunCommand = (call: CommandCall) => Promise<CommandResult>;
 
-export const done: CommandResult = { kind: 'done' };
-export const failed = (message: string): CommandResult => ({ kind: 'failed', message });
-export const invalid = (message: string): CommandResult => ({ kind: 'invalid', message });
+export const done: CommandResult = { status: 0, messages: [] };
+export const failed = (message: string): CommandResult => ({ status: 1, messages: [message] });
+export const invalid = (...messages: readonly string[]): CommandResult => ({ status: 2, messages });
+export const someRefused: CommandResult = { status: 3, messages: [] };

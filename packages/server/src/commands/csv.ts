@@ -1,4 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
+import { err, ok, type Result } from 'neverthrow';
 
 /** Header of CSV (RFC 4180). An empty field without quotes is absent, as in PostgreSQL's COPY; with quotes, it is an empty string. */
 export const csvHeader = 'id,name,tag\r\n';
@@ -85,13 +86,16 @@ const idOf = (text: string | undefined): unknown => {
 };
 
 /** Decodes a record to the members of a plant, which are not validated yet. */
-export const decodeCsv = (record: Uint8Array, columns: Columns) => {
+export const decodeCsv = (
+  record: Uint8Array,
+  { count, id, name, tag }: Columns,
+): Result<unknown, string> => {
   const text = textOf(record);
-  if (text === undefined) return { fault: 'the line is not valid UTF-8' };
+  if (text === undefined) return err('the line is not valid UTF-8');
   const fields = fieldsOf(text);
-  if (fields === undefined) return { fault: 'the line is not valid CSV: a quote is misplaced' };
-  if (fields.length !== columns.count) {
-    return { fault: `the line has ${fields.length} fields, and the header ${columns.count}` };
+  if (fields === undefined) return err('the line is not valid CSV: a quote is misplaced');
+  if (fields.length !== count) {
+    return err(`the line has ${fields.length} fields, and the header ${count}`);
   }
-  return { id: idOf(fields[columns.id]), name: fields[columns.name], tag: fields[columns.tag] };
+  return ok({ id: idOf(fields[id]), name: fields[name], tag: fields[tag] });
 };

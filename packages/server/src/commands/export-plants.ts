@@ -1,7 +1,7 @@
 import { done, type CommandResult, failed, type RunCommand } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
 import { formatOf } from './formats.ts';
-import { openOutput, type Output } from './output.ts';
+import { openOutput } from './output.ts';
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
@@ -13,8 +13,8 @@ export const exportPlants: RunCommand = async (call) => {
   const { database, file, stdout, fromId, toId, replace } = call;
   const format = formatOf(call.format, file);
   const opened = await openOutput(file, stdout, replace);
-  if ('fault' in opened) return failed(opened.fault);
-  const output: Output = opened;
+  if (opened.isErr()) return failed(opened.error);
+  const output = opened.value;
   const progress = createProgress(call);
   let exported = 0;
 
@@ -46,7 +46,7 @@ export const exportPlants: RunCommand = async (call) => {
     result = failed(`cannot write ${file ?? 'to standard output'}: ${fileErrorReason(thrown)}`);
   }
   progress.clear();
-  if (result.kind === 'done') progress.writeLine(`${plantCount(exported)} exported`);
+  if (result === done) progress.writeLine(`${plantCount(exported)} exported`);
   else await output.abandon().catch(() => {});
   return result;
 };

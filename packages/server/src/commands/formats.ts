@@ -1,6 +1,7 @@
 import { type NewPlant, parseNewPlant } from '@plantstore/core';
 import { type ErrorName, errorMessages } from '@plantstore/core/errors';
 import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
+import { err, type Result } from 'neverthrow';
 import { columnsOf, csvHeader, decodeCsv, encodeCsv } from './csv.ts';
 
 /** Names of the file formats. */
@@ -8,9 +9,7 @@ export const formatNames = ['ndjson', 'csv'] as const;
 export type FormatName = (typeof formatNames)[number];
 
 /** The plant of a record, or why it is invalid. */
-export type Decoded =
-  | { readonly kind: 'plant'; readonly plant: NewPlant }
-  | { readonly kind: 'fault'; readonly reason: string };
+export type Decoded = Result<NewPlant, string>;
 
 /** Decodes a record after the header, if the format has one. */
 export type Decode = (record: Uint8Array) => Decoded;
@@ -25,28 +24,11 @@ type Format = {
   readonly decode: Decode;
 };
 
-const fault = (reason: string): Decoded => ({ kind: 'fault', reason });
-
 const describe = (names: readonly ErrorName[]): string =>
   names.map((name) => errorMessages[name].replace('the body', 'the line')).join('; ');
 
-const decodeValue = (value: unknown): Decoded => {
-  const parsed = parseNewPlant(value);
-  if (parsed.isErr()) return fault(describe(parsed.error.faults));
-  return { kind: 'plant', plant: parsed.value };
-};
-
-const decodeJson: Decode = (record) => {
-  const decoded = decodeBody(record);
-  return decoded.isErr() ? fault(describe([decoded.error.kind])) : decodeValue(decoded.value);
-};
-
-const csvWithColumns =
-  (columns: NonNullable<ReturnType<typeof columnsOf>>): Decode =>
-  (record) => {
-    const row = decodeCsv(record, columns);
-    return 'fault' in row ? fault(row.fault) : decodeValue(row);
-  };
+const parse = (value: unknown): Decoded =>
+  parseNewPlant(value).mapErr(({ faults }) => describe(faults));
 
 export const formats: Readonly<Record<FormatName, Format>> = {
   ndjson: {
@@ -54,7 +36,10 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     encode: (plant) => `${encodeNewPlant(plant)}\n`,
     hasQuotes: false,
     readHeader: undefined,
-    decode: decodeJson,
+    decode: (record) =>
+      decodeBody(record)
+        .mapErr(({ kind }) => describe([kind]))
+        .andThen(parse),
   },
   csv: {
     header: csvHeader,
@@ -62,9 +47,9 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     hasQuotes: true,
     readHeader: (record) => {
       const columns = columnsOf(record);
-      return columns === undefined ? undefined : csvWithColumns(columns);
+      return columns && ((row) => decodeCsv(row, columns).andThen(parse));
     },
-    decode: () => fault('a line before the header'),
+    decode: () => err('a line before the header'),
   },
 };
 

@@ -9,9 +9,17 @@ import type {
   StoreUnavailable,
 } from '@plantstore/core';
 import { errorMessages } from '@plantstore/core/errors';
+import { err } from 'neverthrow';
 import { createLog } from '../host/log.ts';
 import { openStore } from '../host/open-store.ts';
-import { type CommandCall, done, type CommandResult, failed, type RunCommand } from './command.ts';
+import {
+  type CommandCall,
+  type CommandResult,
+  done,
+  failed,
+  type RunCommand,
+  someRefused,
+} from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
 import { type Decoded, formatOf } from './formats.ts';
 import { createProgress, percent, plantCount, type Progress } from './progress.ts';
@@ -20,7 +28,7 @@ import { type FileRecord, splitRecords } from './split-records.ts';
 /** Limits of a batch; a single plant may be longer. Text in UTF-16 code units. */
 const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 
-type Line = { readonly line: number } & Decoded;
+type Line = { readonly line: number; readonly decoded: Decoded };
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
@@ -30,12 +38,14 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
   let batch: Line[] = [];
   let text = 0;
   let creating: Promise<void> = Promise.resolve();
-  let stopped: CommandResult | undefined;
+  let failure: string | undefined;
+
+  // In strict mode, no line after a refused one is created.
+  const isStopped = (): boolean => failure !== undefined || (strict && counts.refused > 0);
 
   const refuse = (line: number, reason: string): void => {
     counts.refused += 1;
     progress.writeLine(`line ${line}: ${reason}`);
-    if (strict) stopped ??= { kind: 'some-refused' };
   };
 
   const onError = (line: number, error: IdTaken | PlantRefused | StoreUnavailable): void => {
@@ -47,40 +57,43 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
         refuse(line, error.message);
         break;
       case 'store-unavailable':
-        stopped ??= failed(`stopped at line ${line}: ${error.reason}`);
+        if (!isStopped()) failure = `stopped at line ${line}: ${error.reason}`;
         break;
     }
   };
 
   const create = async (lines: readonly Line[]): Promise<void> => {
     const results = await Promise.all(
-      lines.map(async (one) => (one.kind === 'plant' ? repository.create(one.plant) : undefined)),
+      lines.map(async ({ decoded }) =>
+        decoded.isOk() ? repository.create(decoded.value) : undefined,
+      ),
     );
-    for (const [index, one] of lines.entries()) {
+    for (const [index, { line, decoded }] of lines.entries()) {
       const result = results[index];
-      if (one.kind === 'fault') refuse(one.line, one.reason);
+      if (decoded.isErr()) refuse(line, decoded.error);
       else if (result?.isErr() !== true) counts.created += 1;
-      else onError(one.line, result.error);
+      else onError(line, result.error);
     }
   };
 
   const flush = async (): Promise<void> => {
     await creating;
-    if (stopped === undefined) creating = create(batch);
+    if (!isStopped()) creating = create(batch);
     batch = [];
     text = 0;
   };
 
   return {
     counts,
-    stopped: () => stopped,
+    isStopped,
+    failure: () => failure,
     add: async (line: Line): Promise<void> => {
       batch.push(line);
-      if (line.kind === 'plant') text += textOf(line.plant);
+      if (line.decoded.isOk()) text += textOf(line.decoded.value);
       const isFull = batch.length >= maxBatch.plants || text >= maxBatch.text;
-      if (isFull || (strict && line.kind === 'fault')) await flush();
-      // In strict mode, no later line is created.
-      if (strict && line.kind === 'fault') await creating;
+      const isLast = strict && line.decoded.isErr();
+      if (isFull || isLast) await flush();
+      if (isLast) await creating;
     },
     finish: async (): Promise<void> => {
       await flush();
@@ -94,15 +107,15 @@ type Import = ReturnType<typeof createImport>;
 const isBlank = (bytes: Uint8Array): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 
-const tooLong: Decoded = { kind: 'fault', reason: 'the line is longer than 256 MiB' };
+const tooLong: Decoded = err('the line is longer than 256 MiB');
 
-/** Adds the lines of a source. Returns a result if the import stopped before the end of the source. */
+/** Adds the lines of a source, until the import stops. Returns a message for an invalid header. */
 const addLines = async (
   source: Readable,
   call: CommandCall,
-  { add, stopped }: Import,
+  { add, isStopped }: Import,
   onRecord: (record: FileRecord) => void,
-): Promise<CommandResult | undefined> => {
+): Promise<string | undefined> => {
   const format = formatOf(call.format, call.file);
   let { decode } = format;
   let isHeader = format.readHeader !== undefined;
@@ -113,15 +126,13 @@ const addLines = async (
       if (bytes !== undefined && isBlank(bytes)) continue;
       if (isHeader) {
         const found = bytes && format.readHeader?.(bytes);
-        if (found === undefined) {
-          return failed(`line ${line} must name the columns: id,name,tag`);
-        }
+        if (found === undefined) return `line ${line} must name the columns: id,name,tag`;
         decode = found;
         isHeader = false;
         continue;
       }
-      await add({ line, ...(bytes === undefined ? tooLong : decode(bytes)) });
-      if (stopped() !== undefined) return stopped();
+      await add({ line, decoded: bytes === undefined ? tooLong : decode(bytes) });
+      if (isStopped()) return undefined;
     }
   }
   return undefined;
@@ -141,21 +152,21 @@ const importFrom = async (
   const size = await sizeOf(call.file);
   let bytesRead = 0;
   const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
-  let outcome: CommandResult | undefined;
+  let failure: string | undefined;
   try {
-    outcome = await addLines(source, call, imported, ({ bytes }) => {
+    failure = await addLines(source, call, imported, ({ bytes }) => {
       bytesRead += (bytes?.length ?? 0) + 1;
       progress.show(() => `${summary()} ${percent(bytesRead, size)}`);
     });
   } catch (thrown) {
-    outcome = failed(`cannot read ${call.file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
+    failure = `cannot read ${call.file ?? 'standard input'}: ${fileErrorReason(thrown)}`;
   }
   await imported.finish();
-  outcome ??= imported.stopped();
+  failure ??= imported.failure();
   progress.clear();
   call.stdout.write(`${summary()}\n`);
-  if (outcome?.kind === 'failed') return failed(`${outcome.message}; run it again to continue`);
-  return counts.refused > 0 ? { kind: 'some-refused' } : (outcome ?? done);
+  if (failure !== undefined) return failed(`${failure}; run it again to continue`);
+  return counts.refused > 0 ? someRefused : done;
 };
 
 /** Creates the plant of each line of a file or of standard input. */

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createWriteStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
+import { err, ok, type Result } from 'neverthrow';
 import { fileErrorReason } from './file-error-reason.ts';
 
 /** Destination of an export. Its methods reject with errors of system calls. */
@@ -27,20 +27,13 @@ const toStream = (stream: Writable): Output => ({
   abandon: async () => {},
 });
 
-/** Returns whether a path is a device or a pipe, which is written in place. */
-const isSpecial = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-
+/** Writes a device or a pipe in place. */
 const toSpecial = async (path: string): Promise<Output> => {
-  const stream = createWriteStream(path, { flags: 'w' });
-  await once(stream, 'open');
-  // write() rejects with the same error.
-  stream.on('error', () => {});
-  const output = toStream(stream);
+  const file = await open(path, 'w');
   return {
-    ...output,
-    finish: async () => new Promise((settle) => stream.end(settle)),
-    abandon: async () => void stream.destroy(),
+    write: async (text) => file.writeFile(text),
+    finish: async () => file.close(),
+    abandon: async () => file.close(),
   };
 };
 
@@ -84,22 +77,22 @@ const toFile = async (path: string): Promise<Output> => {
   };
 };
 
-/** Opens the file, or standard output without one, or returns why it cannot be opened. */
+/** Opens the file, or standard output without one. The error is a message for the operator. */
 export const openOutput = async (
   file: string | undefined,
   stdout: Writable,
   replace: boolean,
-): Promise<Output | { readonly fault: string }> => {
-  if (file === undefined) return toStream(stdout);
+): Promise<Result<Output, string>> => {
+  if (file === undefined) return ok(toStream(stdout));
   const path = resolve(file);
   try {
-    if (isSpecial(path)) return await toSpecial(path);
-    const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
-    if (exists && !replace) {
-      return { fault: `${file} exists already: name another file, or add --replace` };
+    const existing = statSync(path, { throwIfNoEntry: false });
+    if (existing?.isFile() === false) return ok(await toSpecial(path));
+    if (existing !== undefined && !replace) {
+      return err(`${file} exists already: name another file, or add --replace`);
     }
-    return await toFile(path);
+    return ok(await toFile(path));
   } catch (thrown) {
-    return { fault: `cannot write ${file}: ${fileErrorReason(thrown)}` };
+    return err(`cannot write ${file}: ${fileErrorReason(thrown)}`);
   }
 };

@@ -3,18 +3,17 @@ import { type CommandLine, readCommandLine } from '../host/command-line.ts';
 import { suggestion } from '../host/nearest-name.ts';
 import { defaultOf, flagOf, settingTable, toFlag, variableOf } from '../host/setting-table.ts';
 import { writeMessages } from '../host/write-messages.ts';
-import type { CommandOptions, CommandResult, CommandStreams, StoredDatabase } from './command.ts';
+import {
+  type CommandOptions,
+  type CommandResult,
+  type CommandStreams,
+  done,
+  invalid,
+  type StoredDatabase,
+} from './command.ts';
 import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Exit statuses by result. */
-const exitStatuses: Readonly<Record<CommandResult['kind'], number>> = {
-  done: 0,
-  failed: 1,
-  invalid: 2,
-  'some-refused': 3,
-};
 
 const databaseFlag = flagOf('database') ?? '';
 const helpLine = (flag: string, help: string): string => `  ${flag.padEnd(30)}${help}\n`;
@@ -73,25 +72,14 @@ const readOptions = (values: CommandLine['values'], env: Environment) => {
   return { faults, options: options as CommandOptions };
 };
 
-/**
- * Runs the command that the command line begins with.
- *
- * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
- */
-export const runCommand = async (
+const callCommand = async (
   [name = '', ...argv]: readonly string[],
   env: Environment,
   streams: CommandStreams,
-): Promise<number> => {
-  const { stdout, stderr } = streams;
-  const endWith = (kind: 'failed' | 'invalid', messages: readonly string[]): number => {
-    writeMessages(stderr, messages);
-    return exitStatuses[kind];
-  };
+): Promise<CommandResult> => {
   const command = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
   if (command === undefined) {
-    const fault = `unknown command "${name}"; ${suggestion(name, Object.keys(commandTable), '')}`;
-    return endWith('invalid', [fault]);
+    return invalid(`unknown command "${name}"; ${suggestion(name, Object.keys(commandTable), '')}`);
   }
 
   const { argument, options: names } = command;
@@ -108,8 +96,8 @@ export const runCommand = async (
     argument === '' ? 0 : 1,
   );
   if (values.has('--help')) {
-    stdout.write(helpOf(name, command));
-    return exitStatuses.done;
+    streams.stdout.write(helpOf(name, command));
+    return done;
   }
   const { faults: optionFaults, options } = readOptions(values, env);
   const [file] = positionals;
@@ -117,15 +105,20 @@ export const runCommand = async (
     faults.push(`${name} needs ${argument}, the path of a file`);
   }
   const all = [...faults, ...optionFaults];
-  if (all.length > 0) return endWith('invalid', all);
+  return all.length > 0 ? invalid(...all) : command.run({ ...options, ...streams, file });
+};
 
-  const result = await command.run({ ...options, ...streams, file });
-  switch (result.kind) {
-    case 'done':
-    case 'some-refused':
-      return exitStatuses[result.kind];
-    case 'failed':
-    case 'invalid':
-      return endWith(result.kind, [result.message]);
-  }
+/**
+ * Runs the command that the command line begins with.
+ *
+ * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
+ */
+export const runCommand = async (
+  argv: readonly string[],
+  env: Environment,
+  streams: CommandStreams,
+): Promise<number> => {
+  const { status, messages } = await callCommand(argv, env, streams);
+  writeMessages(streams.stderr, messages);
+  return status;
 };
