@@ -50,8 +50,8 @@ const isoTime = (): string => {
   return nowText;
 };
 
-const jsonLine = (level: Level, fields: Fields, message: string): string => {
-  let line = `{"time":"${isoTime()}","level":"${level}","message":${toJson(message)}`;
+const jsonLine = (time: string, level: Level, fields: Fields, message: string): string => {
+  let line = `{"time":"${time}","level":"${level}","message":${toJson(message)}`;
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) line += `,${toJson(name)}:${toJson(value)}`;
   }
@@ -62,15 +62,6 @@ const plainWord = /^[\w./:%+-]+$/;
 
 const prettyValue = (value: unknown): string =>
   typeof value === 'string' && plainWord.test(value) ? value : toJson(value);
-
-/** Returns the line of an event, without its end. */
-type LineOf = (level: Level, fields: Fields, message: string) => string;
-
-const lineOf = (format: LogFormat, isColored: boolean): LineOf => {
-  if (format === 'json') return jsonLine;
-  const prettyLine = createPrettyLine(prettyValue, isColored);
-  return (level, fields, message) => prettyLine(isoTime(), level, fields, message);
-};
 
 /** Maximum size of buffered lines, in bytes; further lines are dropped. */
 const maxBufferedBytes = 8 * 1024 * 1024;
@@ -88,7 +79,7 @@ export type Log = Logger & {
  * @param isColored - whether lines for people have colours
  */
 export const createLog = (format: LogFormat, stream: Writable, isColored = false): Log => {
-  const line = lineOf(format, isColored);
+  const line = format === 'json' ? jsonLine : createPrettyLine(prettyValue, isColored);
   let buffered = '';
   let dropped = 0;
   const flush = () => {
@@ -98,7 +89,7 @@ export const createLog = (format: LogFormat, stream: Writable, isColored = false
   };
   const append = (level: Level, fields: Fields, message: string) => {
     if (buffered === '') setImmediate(flush);
-    buffered += `${line(level, fields, message)}\n`;
+    buffered += `${line(isoTime(), level, fields, message)}\n`;
   };
   const write = (level: Level) => (fields: Fields, message: string) => {
     if (stream.writableLength + buffered.length > maxBufferedBytes) {
