@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { acceptTokens, acceptedToken, createTokenSet } from './accept-tokens.ts';
 
 describe('acceptTokens', () => {
@@ -39,11 +39,12 @@ describe('a set of tokens', () => {
   });
 
   it('accepts a token with an end before it, and refuses it from then on', () => {
-    let now = 999;
+    vi.useFakeTimers({ toFake: ['Date'], now: 999 });
+    onTestFinished(() => void vi.useRealTimers());
     const token = { ...acceptedToken('one'), endsAt: 1_000 };
-    const { authenticate } = createTokenSet([token, acceptedToken('two')], () => now);
+    const { authenticate } = createTokenSet([token, acceptedToken('two')]);
     expect([authenticate('one'), authenticate('two')]).toEqual([true, true]);
-    now = 1_000;
+    vi.setSystemTime(1_000);
     expect([authenticate('one'), authenticate('two')]).toEqual([false, true]);
   });
 

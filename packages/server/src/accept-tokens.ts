@@ -33,12 +33,12 @@ const indexAmong = (accepted: readonly AcceptedToken[], token: string): number =
 };
 
 /** Creates an `authenticate` for tokens that may have names and ends. */
-const authenticateAmong = (accepted: readonly AcceptedToken[], now: () => number): Authenticate => {
+const authenticateAmong = (accepted: readonly AcceptedToken[]): Authenticate => {
   const decisions = accepted.map(({ name }) => (name === undefined ? true : { tokenName: name }));
   return (token) => {
     const index = indexAmong(accepted, token);
     const endsAt = accepted[index]?.endsAt;
-    return (endsAt === undefined || now() < endsAt) && (decisions[index] ?? false);
+    return (endsAt === undefined || Date.now() < endsAt) && (decisions[index] ?? false);
   };
 };
 
@@ -57,7 +57,7 @@ const authenticateAmong = (accepted: readonly AcceptedToken[], now: () => number
  */
 export const acceptTokens = (tokens: readonly string[]): Authenticate => {
   if (!tokens.every(isBearerToken)) throw new TypeError('a token cannot be sent as a bearer token');
-  return authenticateAmong(tokens.map(acceptedToken), Date.now);
+  return authenticateAmong(tokens.map(acceptedToken));
 };
 
 /** A set of tokens that can be replaced while requests are served. */
@@ -68,15 +68,12 @@ export type TokenSet = {
 };
 
 /** Creates a set that accepts these tokens, each before its end, until they are replaced. */
-export const createTokenSet = (
-  accepted: readonly AcceptedToken[],
-  now: () => number = Date.now,
-): TokenSet => {
-  let current = authenticateAmong(accepted, now);
+export const createTokenSet = (accepted: readonly AcceptedToken[]): TokenSet => {
+  let current = authenticateAmong(accepted);
   return {
     authenticate: (token) => current(token),
     replace(others) {
-      current = authenticateAmong(others, now);
+      current = authenticateAmong(others);
     },
   };
 };
