@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 
 /** The certificate of a server and its private key. */
@@ -47,9 +47,6 @@ const keyFault = ({ key }: TlsOptions): TlsFault => {
     : { part: 'key', why: 'has no private key in PEM that can be read' };
 };
 
-const belongsTo = (key: KeyObject, certificate: X509Certificate): boolean =>
-  attempt(() => certificate.checkPrivateKey(key)) === true;
-
 /** Returns why a certificate and its key are invalid; `undefined` if they are valid. */
 export const tlsFaultOf = (tls: TlsOptions): TlsFault | undefined => {
   const { cert } = tls;
@@ -59,7 +56,7 @@ export const tlsFaultOf = (tls: TlsOptions): TlsFault | undefined => {
   }
   const key = attempt(() => createPrivateKey(tls.key));
   if (key === undefined) return keyFault(tls);
-  if (!belongsTo(key, certificate)) {
+  if (attempt(() => certificate.checkPrivateKey(key)) !== true) {
     return { part: 'key', why: 'is not the key of the certificate' };
   }
   return contextFault(tls);

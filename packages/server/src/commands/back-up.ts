@@ -5,8 +5,6 @@ import { createProgress, percent, plantCount } from './progress.ts';
 const invalidForPostgres = (command: string, tool: string) =>
   invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
 
-const bytes = (size: number): string => `${size} bytes`;
-
 /** Copies the SQLite file of a host, running or not. */
 export const backUp: RunCommand = async (call) => {
   const { database, file: to = '', replace, stdout } = call;
@@ -26,7 +24,7 @@ export const backUp: RunCommand = async (call) => {
     return failed(kind === 'exists' && !replace ? `${message}, or add --replace` : message);
   }
   const { plants, size } = backedUp.value;
-  stdout.write(`${to}: ${plantCount(plants)}, ${bytes(size)}, checked\n`);
+  stdout.write(`${to}: ${plantCount(plants)}, ${size} bytes, checked\n`);
   return done;
 };
 

@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { type CommandLine, readCommandLine } from '../host/command-line.ts';
 import { suggestion } from '../host/nearest-name.ts';
 import { defaultOf, flagOf, settingTable, toFlag, variableOf } from '../host/setting-table.ts';
+import type { Environment } from '../host/settings.ts';
 import { writeMessages } from '../host/write-messages.ts';
 import {
   type CommandOptions,
@@ -12,8 +13,6 @@ import {
   type StoredDatabase,
 } from './command.ts';
 import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const databaseFlag = flagOf('database') ?? '';
 const helpLine = (flag: string, help: string): string => `  ${flag.padEnd(30)}${help}\n`;
