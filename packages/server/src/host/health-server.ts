@@ -26,7 +26,6 @@ const send = (
   status: number,
   contentType: string,
   body: string,
-  headers: Readonly<Record<string, string>> = {},
 ): void => {
   response.writeHead(status, {
     'Content-Type': contentType,
@@ -34,18 +33,12 @@ const send = (
     'Cache-Control': 'no-store',
     // Probes come seconds apart, and a shutdown does not wait for idle connections.
     Connection: 'close',
-    ...headers,
   });
   response.end(body);
 };
 
-const sendStatus = (
-  response: ServerResponse,
-  statusCode: number,
-  status: string,
-  headers?: Readonly<Record<string, string>>,
-): void => {
-  send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`, headers);
+const sendStatus = (response: ServerResponse, statusCode: number, status: string): void => {
+  send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`);
 };
 
 /** What the health server reports. */
@@ -66,7 +59,8 @@ const respond = async (
   if (path !== '/livez' && path !== '/readyz' && page === undefined) {
     sendStatus(response, 404, 'not found');
   } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-    sendStatus(response, 405, 'method not allowed', { Allow: 'GET, HEAD' });
+    response.setHeader('Allow', 'GET, HEAD');
+    sendStatus(response, 405, 'method not allowed');
   } else if (page !== undefined) {
     send(response, 200, page.contentType, await page.read());
   } else if (path === '/livez') {
