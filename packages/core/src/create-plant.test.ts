@@ -77,6 +77,16 @@ describe('createPlant', () => {
     await expect(createPlant(broken, { id: 7, name: 'x' })).rejects.toThrow('a bug');
   });
 
+  it('rejects, and does not throw, if the repository throws', async () => {
+    const broken: PlantRepository = {
+      create: () => {
+        throw new Error('a bug');
+      },
+    };
+    const creating = createPlant(broken, { id: 7, name: 'x' });
+    await expect(creating).rejects.toThrow('a bug');
+  });
+
   it.each([3999, 5000, 1401, 4000.5, Number.NaN, '4001'])(
     'rejects if a repository refuses a plant with the number %s',
     async (error) => {

@@ -20,7 +20,10 @@ describe('decodeBody', () => {
     ['0.9223372036854775807e19', 9223372036854775807n],
     ['92233720368547758070e-1', 9223372036854775807n],
     ['7e3', 7000n],
+    ['0.009223372036854775807e21', 9223372036854775807n],
     ['0e999999999', 0n],
+    ['9007199254740991', 9007199254740991],
+    ['1234567890123.5', 1234567890123.5],
     ['7', 7],
     ['7.0', 7],
     ['-0', -0],
@@ -68,6 +71,22 @@ describe('decodeBody', () => {
     });
   });
 
+  it.each([
+    'null',
+    '{"id":"x","parent":{"id":9007199254740993}}',
+    '{"parent":{"id":9007199254740993}}',
+    '{"name":"9007199254740993","id":["x"]}',
+  ])('reads %s, which has no number as its id, as JSON.parse does', (text) => {
+    expect(decode(text)).toEqual(JSON.parse(text));
+  });
+
+  it('leaves a member named id of another member that is not a number', () => {
+    expect(decode('{"id":9007199254740993,"parent":{"id":"x"}}')).toEqual({
+      id: 9007199254740993n,
+      parent: { id: 'x' },
+    });
+  });
+
   it('reads __proto__ and constructor as ordinary members', () => {
     const value = decode('{"__proto__":{"id":9007199254740993},"constructor":1,"name":"x"}');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
@@ -112,8 +131,9 @@ describe('decodeBody', () => {
   });
 
   it('does not count brackets in strings', () => {
-    const text = '["{\\"\\\\'.repeat(2000);
-    expect(decode(JSON.stringify({ name: text }))).toEqual({ name: text });
+    for (const text of ['["{\\"\\\\'.repeat(2000), '[{'.repeat(2000)]) {
+      expect(decode(JSON.stringify({ name: text }))).toEqual({ name: text });
+    }
   });
 
   it('reads every JSON value without an id as JSON.parse does', () => {

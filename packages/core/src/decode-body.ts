@@ -21,8 +21,7 @@ const hasFractionOrExponent = /\d[.eE]/;
  * its double is a safe integer: no integer from 2^53 on is rounded to one below 2^53.
  */
 const mayBeRounded = (value: unknown, text: string): boolean => {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'id')) return false;
-  const { id } = value as { id: unknown };
+  const { id } = (value ?? {}) as { readonly id?: unknown };
   if (typeof id !== 'number' || !mayLoseDigits.test(text)) return false;
   return !Number.isSafeInteger(id) || hasFractionOrExponent.test(text);
 };
@@ -50,15 +49,12 @@ type WithTextDecoder = {
   ) => { readonly decode: (bytes: Uint8Array) => string };
 };
 
-let decoder: InstanceType<WithTextDecoder['TextDecoder']> | undefined;
+const { TextDecoder } = globalThis as unknown as WithTextDecoder;
+// One for all bodies, because creating it takes longer than decoding a plant. Without `stream` it has no state.
+const strictUtf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
 
 const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
-  (bytes: Uint8Array) => {
-    const { TextDecoder } = globalThis as unknown as WithTextDecoder;
-    // Created once, because that takes longer than decoding a plant. Without `stream` it has no state.
-    decoder ??= new TextDecoder('utf-8', { fatal: true });
-    return decoder.decode(bytes);
-  },
+  (bytes: Uint8Array) => strictUtf8.decode(bytes),
   (): BodyUndecodable => ({ kind: 'encoding-invalid' }),
 );
 

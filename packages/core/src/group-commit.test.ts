@@ -34,6 +34,10 @@ const createManualLane = () => {
   return { batches, lane, finish: (results?: Results) => pending.shift()?.(results) };
 };
 
+/** Number of timers that keep the process alive. */
+const activeTimers = (): number =>
+  process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+
 const startGroup = (options: Partial<GroupCommitOptions> = {}) => {
   const manual = createManualLane();
   return { ...manual, ...createGroupCommit({ lanes: [manual.lane], ...options }) };
@@ -146,7 +150,7 @@ describe('a create', () => {
     const { create, close } = createGroupCommit({ lanes: [lane] });
     const broken = { kind: 'store-unavailable', reason: 'the commit did not complete' };
     expect((await create(plant(1)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
-    expect((await create(plant(2)))._unsafeUnwrapErr()).toEqual(broken);
+    expect((await create(plant(2)))._unsafeUnwrapErr()).toStrictEqual(broken);
     expect((await create(plant(3)))._unsafeUnwrapErr()).toEqual({ ...broken, cause: thrown });
     expect((await create(plant(4)))._unsafeUnwrapErr()).toEqual(broken);
     expect((await create(plant(5))).isOk()).toBe(true);
@@ -174,19 +178,42 @@ describe('a create', () => {
     expect((await first).isOk()).toBe(true);
   });
 
+  it('keeps the process alive until it settles, and an idle group commit does not', async () => {
+    const { create, finish } = startGroup({ deadlineMs: 30_000 });
+    for (const id of [1, 2]) {
+      const idle = activeTimers();
+      const creating = create(plant(id));
+      expect(activeTimers()).toBe(idle + 1);
+      await nextTurn();
+      const busy = activeTimers();
+      finish();
+      await creating;
+      expect(activeTimers()).toBe(busy - 1);
+    }
+  });
+
   it('creates one promise and no timer', async () => {
     const { create, finish } = startGroup({ deadlineMs: 30_000 });
     // The first create of a batch starts the batch.
     const creating = [create(plant(0))];
-    const counts = { PROMISE: 0, Timeout: 0 };
+    const counts = { PROMISE: 0, Timeout: 0, Immediate: 0 };
     const hook = createHook({
       init(_id, type) {
-        if (type === 'PROMISE' || type === 'Timeout') counts[type] += 1;
+        if (type in counts) counts[type as keyof typeof counts] += 1;
       },
-    }).enable();
-    for (let id = 1; id <= 100; id += 1) creating.push(create(plant(id)));
-    hook.disable();
-    expect(counts).toEqual({ PROMISE: 100, Timeout: 0 });
+    });
+    const createHundred = () => {
+      hook.enable();
+      for (let id = 1; id <= 100; id += 1) creating.push(create(plant(id)));
+      hook.disable();
+    };
+    createHundred();
+    expect(counts).toEqual({ PROMISE: 100, Timeout: 0, Immediate: 0 });
+    await nextTurn();
+    // While the lane is busy.
+    createHundred();
+    expect(counts).toMatchObject({ Timeout: 0, Immediate: 0 });
+    finish();
     await nextTurn();
     finish();
     await Promise.all(creating);
@@ -231,7 +258,7 @@ describe('the limits', () => {
 
 describe('the deadline', () => {
   it('settles each create at its own time, and no create is committed after it', async () => {
-    const { batches, create, finish, close } = startGroup({ deadlineMs: 100 });
+    const { batches, create, finish, waiting, close } = startGroup({ deadlineMs: 100 });
     const kept = create(plant(1));
     await nextTurn();
     finish();
@@ -252,7 +279,35 @@ describe('the deadline', () => {
     finish();
     expect((await next).isOk()).toBe(true);
     expect(batches).toEqual([[1n], [2n], [4n]]);
+    expect(waiting()).toBe(0);
     await close();
+  });
+
+  it('settles a create whose result is a pending promise', async () => {
+    const lane: Commit = async (plants) => plants.map(async () => new Promise<Created>(() => {}));
+    const { create } = createGroupCommit({ lanes: [lane], deadlineMs: 50 });
+    expect(reasonOf(await create(plant(1)))).toMatch('within 50 ms');
+  });
+
+  it('leaves no timer once every create has settled', async () => {
+    let atDeadline = 0;
+    const trouble = () => {
+      atDeadline = activeTimers();
+      return undefined;
+    };
+    const { create } = startGroup({ deadlineMs: 50, trouble });
+    expect(reasonOf(await create(plant(1)))).toMatch('it is too slow');
+    expect(activeTimers()).toBe(atDeadline - 1);
+  });
+
+  it('needs no timer if there is none', async () => {
+    const { create, finish } = startGroup();
+    const idle = activeTimers();
+    const creating = create(plant(1));
+    expect(activeTimers()).toBe(idle);
+    await nextTurn();
+    finish();
+    await creating;
   });
 
   it('is passed to the commit, and its reason is what trouble returns', async () => {
@@ -278,6 +333,7 @@ describe('the deadline', () => {
 describe('what is reported', () => {
   it('is how many creates wait, and each commit with its plants and time, also where it rejects', async () => {
     const reported: CommittedBatch[] = [];
+    const began = performance.now();
     const gate = Promise.withResolvers<void>();
     const { create, waiting } = createGroupCommit({
       lanes: [
@@ -304,6 +360,8 @@ describe('what is reported', () => {
       { plants: 2, durationMs: expect.any(Number) as unknown },
       { plants: 1, durationMs: expect.any(Number) as unknown },
     ]);
+    const elapsedMs = performance.now() - began;
+    for (const { durationMs } of reported) expect(durationMs).toBeLessThanOrEqual(elapsedMs);
   });
 });
 
@@ -320,8 +378,8 @@ describe('closing', () => {
     expect(reasonOf(await create(plant(3)))).toBe('the database is closed');
     finish();
     await creating[0];
-    expect(isClosed).toBe(false);
     await nextTurn();
+    expect(isClosed).toBe(false);
     finish();
     await closing;
     expect((await Promise.all(creating)).every((result) => result.isOk())).toBe(true);

@@ -172,7 +172,7 @@ export const createGroupCommit = ({
           one,
           unavailable(`the database did not keep the plant within ${deadlineMs} ms: ${why}`),
         );
-      } else if (!one.isSettled) next = Math.min(next, one.deadline);
+      } else next = Math.min(next, one.deadline);
     }
     waiting = waiting.filter(({ isSettled }) => !isSettled);
     timer = next < Infinity ? setTimeout(settleOverdue, next - now) : undefined;
@@ -255,7 +255,7 @@ export const createGroupCommit = ({
     const deadline = performance.now() + deadlineMs;
     if (deadlineMs < Infinity) {
       timer ??= setTimeout(settleOverdue, deadlineMs);
-      if (unsettled === 0) timer.ref();
+      timer.ref();
     }
     unsettled += 1;
     unsettledText += textOf(plant);

@@ -16,14 +16,14 @@ import type { IdTaken, PlantRepository } from './plant-repository.ts';
  * ```
  */
 export const createMemoryRepository = (): PlantRepository => {
-  const plants = new Map<bigint, Pick<NewPlant, 'name' | 'tag'>>();
+  const plants = new Map<bigint, { readonly name: string; readonly tag: string | undefined }>();
   // Async, so that a plant that was not validated rejects. Without an await, so that it is atomic.
   const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
     assertNewPlant(plant);
     const { id, name, tag } = plant;
     const kept = plants.get(id);
     if (kept === undefined) {
-      plants.set(id, tag === undefined ? { name } : { name, tag });
+      plants.set(id, { name, tag });
       return ok();
     }
     return kept.name === name && kept.tag === tag ? ok() : err({ kind: 'id-taken', id });

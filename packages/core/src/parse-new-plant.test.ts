@@ -67,7 +67,8 @@ describe('parseNewPlant', () => {
       ['body-not-object'],
     ],
   ])('rejects %s', (_, input, expected) => {
-    expect(faults(input)).toEqual(expected);
+    const error = parseNewPlant(input)._unsafeUnwrapErr();
+    expect(error).toEqual({ kind: 'plant-invalid', faults: expected });
   });
 
   it('returns text unchanged: empty, untrimmed, not normalized', () => {
