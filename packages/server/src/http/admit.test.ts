@@ -19,6 +19,52 @@ describe('admission of a request', () => {
     },
   );
 
+  it.each(
+    (
+      'GET HEAD PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY ACL BIND CHECKOUT COPY LINK LOCK MERGE MKACTIVITY ' +
+      'MKCALENDAR MKCOL MOVE PROPFIND PROPPATCH REBIND REPORT SEARCH UNBIND UNLINK UNLOCK'
+    ).split(' '),
+  )('refuses %s, a method of HTTP, with method-not-allowed', async (method) => {
+    expect(await admissionOf((request) => ({ ...request, method }))).toBe('method-not-allowed');
+  });
+
+  it.each<[string, (request: Request) => Request]>([
+    ['only HTTP/1.1 and HTTP/1.0 are served', (request) => ({ ...request, httpVersion: '2.0' })],
+    ['a header is repeated', withFields({ Host: ['a', 'a'] })],
+    ['a valid Host header is required', without('Host')],
+    [
+      'HTTP/1.0 has no Transfer-Encoding',
+      (request) => ({
+        ...withFields({ 'Transfer-Encoding': 'chunked' })(request),
+        httpVersion: '1.0',
+      }),
+    ],
+  ])('refuses invalid HTTP with a message that states the fault: %s', async (message, change) => {
+    const admission = await serviceWith().admit(headOf(change(goodRequest)));
+    const body = admission.kind === 'answered' ? admission.answer.body : '{}';
+    expect(JSON.parse(body)).toEqual({ error: 1000, message });
+  });
+
+  it('has the name of an accepted token, also if the request is refused for its content', async () => {
+    for (const decision of [{ tokenName: 'ci' }, Promise.resolve({ tokenName: 'ci' })]) {
+      const { admit } = serviceWith({ authenticate: () => decision });
+      expect(await admit(headOf(goodRequest))).toEqual({ kind: 'admitted', tokenName: 'ci' });
+      const refused = await admit(headOf(without('Content-Type')(goodRequest)));
+      expect(refused).toMatchObject({ kind: 'answered', tokenName: 'ci' });
+    }
+    expect(await serviceWith().admit(headOf(goodRequest))).toEqual({ kind: 'admitted' });
+  });
+
+  it('is refused with unavailable and its cause if authenticate does not settle in time', async () => {
+    const authenticate = async () => new Promise<boolean>(() => {});
+    const { admit } = serviceWith({ authenticate, handlerTimeoutMs: 20 });
+    const admission = await admit(headOf(goodRequest));
+    expect(outcomeOf(admission)).toBe('unavailable');
+    expect(admission).toMatchObject({
+      answer: { cause: 'authenticate timed out after 20 ms' },
+    });
+  });
+
   it('admits a valid request', async () => {
     expect(await admissionOf((request) => request)).toBe('admitted');
   });
@@ -29,6 +75,14 @@ describe('admission of a request', () => {
     [
       'a media type in any case with parameters',
       withFields({ 'Content-Type': 'Application/JSON ; charset=latin1' }),
+    ],
+    [
+      'a media type between spaces and tabs',
+      withFields({ 'Content-Type': '\t application/json \t;' }),
+    ],
+    [
+      'a media type with a comma and an escaped quote in a quoted parameter',
+      withFields({ 'Content-Type': 'application/json; a="b,\\",c"; d=e' }),
     ],
     ['the content encoding identity', withFields({ 'Content-Encoding': 'Identity' })],
     ['an expectation of 100-continue in any case', withFields({ Expect: '100-Continue' })],
@@ -133,6 +187,26 @@ describe('admission of a request', () => {
       'media-type-unsupported',
       'two media types',
       withFields({ 'Content-Type': 'application/json, application/json' }),
+    ],
+    [
+      'media-type-unsupported',
+      'a media type after a parameter',
+      withFields({ 'Content-Type': 'application/json; a=b, text/plain' }),
+    ],
+    [
+      'media-type-unsupported',
+      'text before the media type',
+      withFields({ 'Content-Type': 'text/plain application/json' }),
+    ],
+    [
+      'media-type-unsupported',
+      'text after the media type',
+      withFields({ 'Content-Type': 'application/json text/plain' }),
+    ],
+    [
+      'media-type-unsupported',
+      'an unfinished quoted parameter',
+      withFields({ 'Content-Type': 'application/json; a="b' }),
     ],
     ['media-type-unsupported', 'a content encoding', withFields({ 'Content-Encoding': 'gzip' })],
     [

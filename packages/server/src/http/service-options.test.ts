@@ -12,6 +12,10 @@ describe('service options', () => {
     ['/garden/v1/', '/garden/v1/plants', 'admitted'],
     ['/garden%20v1', '/garden%20v1/plants', 'admitted'],
     ['/', '/plants', 'admitted'],
+    ['', '/plants', 'admitted'],
+    ['/50%25', '/50%25/plants', 'admitted'],
+    ['/%2541', '/%41/plants', 'path-unknown'],
+    ['/%2541', '/%2541/plants', 'admitted'],
     ['/garden/v1', '/plants', 'path-unknown'],
     ['/garden/v1', '/garden/v1//plants', 'path-unknown'],
   ])('with the base path %s answers %s: %s', async (basePath, target, expected) => {
@@ -19,7 +23,18 @@ describe('service options', () => {
   });
 
   it('admits a request only if authenticate returns or resolves to true', async () => {
-    for (const decision of [false, undefined, null, 1, 'yes', {}, Promise.resolve(false)]) {
+    for (const decision of [
+      false,
+      undefined,
+      null,
+      1,
+      'yes',
+      {},
+      { tokenName: 7 },
+      Promise.resolve(false),
+      Promise.resolve(null),
+      Promise.resolve({ tokenName: undefined }),
+    ]) {
       const authenticate = () => decision as boolean;
       expect(await admissionOf((request) => request, { authenticate })).toBe('token-rejected');
     }
