@@ -1,12 +1,7 @@
+import { area } from './areas.ts';
+
 export default {
-  mutate: [
-    'packages/core/src/**/*.ts',
-    'packages/client/src/**/*.ts',
-    'packages/server/src/{http,node,fetch}/**/*.ts',
-    // Tests for authors of a store, and a document that is compared with packages/core/openapi.json.
-    '!packages/core/src/{contract-plants,repository-contract,openapi}.ts',
-    '!**/*.{test,test-d}.ts',
-  ],
+  mutate: [...area().sources, '!**/*.test.ts', '!**/*.test-d.ts'],
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'tests/mutation/vitest.config.ts' },

@@ -1,17 +1,24 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { testsIn } from '../../vitest.config.ts';
+import { area } from './areas.ts';
 
-const projects = ['packages/core', 'packages/client', 'packages/server'].map((folder) => {
-  const project = testsIn(folder);
-  return {
-    ...project,
-    // Mutants make many tests wait for ever.
-    test: { ...project.test, testTimeout: 5_000, typecheck: { enabled: false } },
-  };
-});
+const { folder, tests, testTimeout } = area();
+const project = testsIn(folder);
 
 export default defineConfig({
   root: fileURLToPath(new URL('../../', import.meta.url)),
-  test: { projects },
+  test: {
+    projects: [
+      {
+        ...project,
+        test: {
+          ...project.test,
+          include: [...tests],
+          testTimeout,
+          typecheck: { enabled: false },
+        },
+      },
+    ],
+  },
 });

@@ -1,0 +1,48 @@
+/** Code whose tests are measured together. */
+type Area = {
+  readonly folder: string;
+  /** The mutated files. */
+  readonly sources: readonly string[];
+  /** The tests, relative to the folder; without those that take long for each mutant. */
+  readonly tests: readonly string[];
+  /** Time limit of a test, in milliseconds. Mutants make many tests wait for ever. */
+  readonly testTimeout: number;
+};
+
+const areas: Readonly<Record<string, Area>> = {
+  core: {
+    folder: 'packages/core',
+    sources: [
+      'packages/core/src/*.ts',
+      // Tests for authors of a store, and a document that is compared with packages/core/openapi.json.
+      '!packages/core/src/{contract-plants,repository-contract,openapi}.ts',
+    ],
+    tests: ['src/*.test.ts'],
+    testTimeout: 5_000,
+  },
+  client: {
+    folder: 'packages/client',
+    sources: ['packages/client/src/*.ts'],
+    tests: ['src/*.test.ts'],
+    testTimeout: 5_000,
+  },
+  http: {
+    folder: 'packages/server',
+    sources: ['packages/server/src/{http,fetch}/*.ts'],
+    tests: ['src/{http,fetch}/*.test.ts', 'src/create-fetch-handler.test.ts'],
+    testTimeout: 5_000,
+  },
+  node: {
+    folder: 'packages/server',
+    sources: ['packages/server/src/node/*.ts'],
+    tests: ['src/node/!(flood).test.ts', 'src/create-{http-server,request-listener}.test.ts'],
+    testTimeout: 15_000,
+  },
+};
+
+/** Returns the area that the environment variable AREA names. */
+export const area = (): Area => {
+  const named = areas[process.env['AREA'] ?? ''];
+  if (named === undefined) throw new Error(`set AREA to one of ${Object.keys(areas).join(', ')}`);
+  return named;
+};
