@@ -40,6 +40,16 @@ describe('the log and events of a fetch handler', () => {
     ]);
   });
 
+  it('have the time that the request took, in milliseconds with at most three decimals', async () => {
+    const { logged, handler } = recorded();
+    const began = performance.now();
+    await handler(url, good);
+    const { durationMs: took } = logged[0] as { durationMs: number };
+    expect(took).toBeGreaterThan(0);
+    expect(took).toBeLessThanOrEqual(performance.now() - began);
+    expect(String(took)).toMatch(/^\d+(?:\.\d{1,3})?$/);
+  });
+
   it('have the number and cause of an error if the store is unavailable', async () => {
     const repository = {
       create: () => errAsync({ kind: 'store-unavailable' as const, reason: 'the disk is full' }),

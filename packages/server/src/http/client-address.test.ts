@@ -11,6 +11,8 @@ describe('the address of a client', () => {
     ['198.51.100.1', '198.51.100.1'],
     ['::ffff:198.51.100.1', '198.51.100.1'],
     ['2001:db8:2::1', '2001:db8:2::1'],
+    ['::ffff:c633:6401', '::ffff:c633:6401'],
+    ['2001:db8::198.51.100.1', '2001:db8::198.51.100.1'],
   ])('of the connection from %s is %s, whatever it sends', (peer, client) => {
     expect(clientOf(peer, '203.0.113.1', 'for=203.0.113.1')).toBe(client);
     const trustsNone = createClientAddressOf([]);
@@ -43,6 +45,15 @@ describe('the address of a client', () => {
     ['203.0.113.1, 10.0.0.2, 300.0.0.1, 10.0.0.4', '10.0.0.4'],
     ['203.0.113.1 10.0.0.2', '10.1.2.3'],
     ['fe80::1%eth0', '10.1.2.3'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:DB8::1', '2001:DB8::1'],
+    ['203.0.113.1:', '10.1.2.3'],
+    ['203.0.113.1:80x', '10.1.2.3'],
+    ['x203.0.113.1', '10.1.2.3'],
+    ['x[2001:db8::1]:80', '10.1.2.3'],
+    ['[2001:db8::1]:80x', '10.1.2.3'],
+    ['[2001:db8::1', '10.1.2.3'],
+    ['2001:db8::1]', '10.1.2.3'],
     ['', '10.1.2.3'],
   ])('in X-Forwarded-For: %j is %s', (field, client) => {
     expect(clientOf('10.1.2.3', field)).toBe(client);
@@ -59,9 +70,23 @@ describe('the address of a client', () => {
     ['for=203.0.113.1;for=203.0.113.2', '10.1.2.3'],
     ['for=203.0.113.1, proto=https', '10.1.2.3'],
     ['for="203.0.113.1', '10.1.2.3'],
+    ['for=203.0.113.1"', '10.1.2.3'],
+    ['xfor=203.0.113.1', '10.1.2.3'],
+    ['for="203.0.113.1"x', '10.1.2.3'],
     ['', '10.1.2.3'],
   ])('in Forwarded: %j is %s', (field, client) => {
     expect(clientOf('10.1.2.3', undefined, field)).toBe(client);
+  });
+
+  it('is not known if that of the connection is not', () => {
+    for (const proxies of [[], trustedProxies]) {
+      const fields = { forwarded: undefined, forwardedFor: '203.0.113.1' };
+      expect(createClientAddressOf(proxies)(undefined, fields)).toBeUndefined();
+    }
+  });
+
+  it('is that of the connection, if no head could be read', () => {
+    expect(createClientAddressOf(trustedProxies)('10.1.2.3')).toBe('10.1.2.3');
   });
 
   it('is in both fields, or in neither', () => {
@@ -84,7 +109,12 @@ it.each([
   ['10.0.0.0/8', true],
   ['0.0.0.0/0', true],
   ['::1', true],
+  ['10.0.0.1/32', true],
+  ['2001:DB8::/128', true],
   ['2001:db8::/129', false],
+  ['10.0.0.0/1000', false],
+  ['10.0.0.0/8x', false],
+  ['x10.0.0.0/8', false],
   ['10.0.0.0/33', false],
   ['10.0.0.0/', false],
   ['10.0.0/8', false],

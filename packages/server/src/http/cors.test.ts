@@ -132,13 +132,21 @@ describe('with CORS on', () => {
     ).toBe('unauthenticated');
   });
 
-  it.each(['*', 'null', '', 'garden.example', `${garden}/`, 'https://Garden.example', 7])(
-    'the origin %j throws a TypeError',
-    (wrong) => {
-      const origins = [garden, wrong] as string[];
-      expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must be origins');
-    },
-  );
+  it.each([
+    '*',
+    'null',
+    '',
+    'garden.example',
+    `${garden}/`,
+    'https://Garden.example',
+    'https://',
+    'ftp://garden.example',
+    'ws://garden.example',
+    7,
+  ])('the origin %j throws a TypeError', (wrong) => {
+    const origins = [garden, wrong] as string[];
+    expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must be origins');
+  });
 
   it.each(['*', '', 'two words', 'a:', 'a,b', 'a\r\nb', 7])(
     'the header name %j throws a TypeError',

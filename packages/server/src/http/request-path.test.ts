@@ -81,10 +81,28 @@ describe('a base path', () => {
     );
   });
 
-  it.each(['garden', '//garden', '/a//b', '/.', '/..', '/a/./b', '/a/../b', '/a?b', '/a#b', '/%'])(
-    'is rejected if it is %s',
+  it.each(['/.well-known', '/..a', '/a..', '/a.', '/...'])(
+    'is accepted if it is %s',
     (basePath) => {
-      expect(normalizeBasePath(basePath)).toBeUndefined();
+      expect(normalizeBasePath(basePath)).toBe(basePath);
     },
   );
+
+  it.each([
+    'garden',
+    '//garden',
+    '/a//b',
+    '/.',
+    '/..',
+    '/a/./b',
+    '/a/../b',
+    '/a?b',
+    '/a#b',
+    '/%',
+    '/a\\b',
+    '/a\nb',
+    '/a\x7f',
+  ])('is rejected if it is %s', (basePath) => {
+    expect(normalizeBasePath(basePath)).toBeUndefined();
+  });
 });

@@ -1,7 +1,7 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import fc from 'fast-check';
-import { errAsync } from 'neverthrow';
+import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { pairsOf } from '../../test/services.ts';
 import { limitsOf } from '../limits.ts';
@@ -109,6 +109,18 @@ describe('the answer to a request body', () => {
     });
     expect(Object.fromEntries(pairsOf(answer.fields))['Retry-After']).toMatch(/^\d+$/);
     expect(answer.body).not.toContain('disk');
+  });
+
+  it('is 503 with its cause if the repository does not settle in time', async () => {
+    const repository: PlantRepository = {
+      create: () => ResultAsync.fromSafePromise(new Promise<never>(() => {})),
+    };
+    const service = serviceWith({ repository, handlerTimeoutMs: 20 });
+    expect(await service.create(bytesOf('{"id":7,"name":"x"}'))).toMatchObject({
+      status: 503,
+      error: errorTable.unavailable.error,
+      cause: 'the repository timed out after 20 ms',
+    });
   });
 
   it('is 500 without details if a repository throws', async () => {

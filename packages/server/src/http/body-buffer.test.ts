@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createBodyBuffer } from './body-buffer.ts';
+
+const chunksOf = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { minLength: 2 });
+
+describe('a body buffer', () => {
+  it('has the bytes of all chunks, in at most twice their size and at most the limit', () => {
+    fc.assert(
+      fc.property(chunksOf, fc.nat(50), (chunks, spare) => {
+        const whole = Buffer.concat(chunks);
+        const limit = whole.length + spare;
+        const buffer = createBodyBuffer(limit);
+        for (const chunk of chunks) expect(buffer.add(chunk)).toBe(true);
+        expect(Buffer.from(buffer.bytes())).toEqual(whole);
+        const kept = buffer.bytes().buffer.byteLength;
+        expect(kept).toBeLessThanOrEqual(Math.min(2 * whole.length, limit));
+      }),
+    );
+  });
+
+  it('copies rarely, however small the chunks are', () => {
+    const buffer = createBodyBuffer(10_000);
+    const memory = new Set<ArrayBufferLike>();
+    for (let size = 0; size < 10_000; size += 1) {
+      buffer.add(Uint8Array.of(32));
+      memory.add(buffer.bytes().buffer);
+    }
+    // Doubling from 1 byte to 10,000 takes 14 steps.
+    expect(memory.size).toBeLessThan(16);
+  });
+
+  it('refuses a chunk that exceeds the limit, and discards the body', () => {
+    for (const earlier of [0, 1, 9]) {
+      const buffer = createBodyBuffer(10);
+      if (earlier > 0) buffer.add(new Uint8Array(earlier));
+      expect(buffer.add(new Uint8Array(11 - earlier))).toBe(false);
+      expect(buffer.bytes().buffer.byteLength).toBe(0);
+    }
+  });
+
+  it('is empty without chunks', () => {
+    expect(createBodyBuffer(10).bytes()).toEqual(new Uint8Array());
+  });
+});

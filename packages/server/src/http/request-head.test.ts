@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { isHostValid, maxHeaderFields, readHead } from './request-head.ts';
+import { admissionOf } from '../../test/services.ts';
+import { withFields } from '../../test/requests.ts';
+
+const repeat = (name: string) =>
+  readHead('POST', '/plants', '1.1', [name, 'a', name.toLowerCase(), 'b', 'X-Other', 'c']);
+
+describe('the head of a request', () => {
+  it('has its request line, the number of its fields, and the fields that the service reads', () => {
+    const head = readHead('POST', '/plants?x', '1.1', ['Host', 'a', 'X-Other', 'b', 'ORIGIN', 'c']);
+    expect(head).toMatchObject({ method: 'POST', target: '/plants?x', httpVersion: '1.1' });
+    expect(head).toMatchObject({ fieldCount: 3, isRepeated: false, host: 'a', origin: 'c' });
+  });
+
+  it.each([
+    ['Content-Encoding', 'contentEncoding'],
+    ['Transfer-Encoding', 'transferEncoding'],
+    ['Expect', 'expect'],
+    ['Forwarded', 'forwarded'],
+    ['X-Forwarded-For', 'forwardedFor'],
+    ['Upgrade', 'upgrade'],
+  ])('has the values of repeated %s fields as a list', (name, field) => {
+    expect(repeat(name)).toMatchObject({ [field]: 'a, b', isRepeated: false });
+  });
+
+  it.each([
+    ['Origin', 'origin'],
+    ['X-Request-Id', 'requestId'],
+  ])('has an empty %s if that is repeated', (name, field) => {
+    expect(repeat(name)).toMatchObject({ [field]: '', isRepeated: false });
+  });
+
+  it.each(['Host', 'Authorization', 'Content-Type', 'Content-Length'])(
+    'has a fault if %s is repeated',
+    (name) => {
+      expect(repeat(name).isRepeated).toBe(true);
+    },
+  );
+
+  it('has at most 200 fields', async () => {
+    const others = (count: number) =>
+      withFields(
+        Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'x'])),
+      );
+    expect(maxHeaderFields).toBe(200);
+    // A valid request has four fields.
+    expect(await admissionOf(others(196))).toBe('admitted');
+    expect(await admissionOf(others(197))).toBe('headers-too-large');
+  });
+});
+
+describe('a Host field', () => {
+  it.each([
+    'a',
+    'plants.example',
+    'a:80',
+    'a:',
+    '192.0.2.1:3000',
+    '[::1]',
+    '[2001:DB8::1]:80',
+    "a-_~!$&'()*+,;=",
+    'a%2Fb',
+  ])('is valid: %s', (host) => {
+    expect(isHostValid(host, '1.1')).toBe(true);
+    expect(isHostValid(host, '1.0')).toBe(true);
+  });
+
+  it.each([
+    '',
+    ':80',
+    'a:b',
+    'a:80b',
+    'a:80:90',
+    '[::1',
+    '[]',
+    '[g]',
+    '[::1]x',
+    'x[::1]',
+    'a%2',
+    'a%gg',
+    'a b',
+    ' a',
+    'a ',
+    'user@a',
+    'a/b',
+  ])('is invalid: "%s"', (host) => {
+    expect(isHostValid(host, '1.1')).toBe(false);
+  });
+
+  it('may be absent only in HTTP/1.0', () => {
+    expect(isHostValid(undefined, '1.0')).toBe(true);
+    expect(isHostValid(undefined, '1.1')).toBe(false);
+  });
+});
