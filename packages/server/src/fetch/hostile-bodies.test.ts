@@ -1,8 +1,10 @@
+import { getEventListeners } from 'node:events';
 import type { UnderlyingSource } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMemoryRepository } from '@plantstore/core';
+import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
+import { recordLog } from '../../test/record-log.ts';
 import { createFetchHandler, type FetchHandlerOptions } from '../create-fetch-handler.ts';
 
 const monstera = Buffer.from('{"id":7,"name":"Monstera"}');
@@ -21,6 +23,15 @@ const requestWith = (body: ReadableStream | string, more: RequestInit = {}) =>
 
 const nameOf = async (response: Response): Promise<ErrorName | undefined> =>
   errorNameOf(((await response.json()) as { error: number }).error);
+
+/** Returns a body with these bytes that never ends, and a promise that resolves when it is cancelled. */
+const unendingBody = (bytes: Uint8Array) => {
+  const { promise: cancelled, resolve: cancel } = Promise.withResolvers<unknown>();
+  return {
+    body: new ReadableStream({ start: (stream) => stream.enqueue(bytes), cancel }),
+    cancelled,
+  };
+};
 
 const silentBody = () => new ReadableStream({ start() {} });
 
@@ -97,13 +108,63 @@ describe('the body of a request', () => {
     await expect(answered).rejects.toBe('enough');
   });
 
-  it('that is already read or locked is answered with 500', async () => {
-    const request = requestWith('{"id":7,"name":"Monstera"}');
-    await request.json();
-    expect(await nameOf(await handlerWith()(request))).toBe('internal');
-    const locked = requestWith('{"id":7,"name":"Monstera"}');
+  it('that is already read or locked is answered with 500, and its cause is logged', async () => {
+    const { logged, logger } = recordLog();
+    const handler = handlerWith({ logger });
+    const read = requestWith(monstera.toString());
+    await read.json();
+    const readInPart = requestWith(monstera.toString());
+    const reader = readInPart.body?.getReader();
+    await reader?.read();
+    reader?.releaseLock();
+    const locked = requestWith(monstera.toString());
     locked.body?.getReader();
-    expect(await nameOf(await handlerWith()(locked))).toBe('internal');
+    const noBytes = requestWith(
+      new ReadableStream({ pull: (stream) => stream.enqueue(monstera.toString()) }),
+    );
+    for (const request of [read, readInPart, locked, noBytes]) {
+      expect(await nameOf(await handler(request))).toBe('internal');
+    }
+    const cause = 'the body was read before this handler was called, or is not a stream of bytes';
+    expect(logged).toMatchObject([{ cause }, { cause }, { cause }, { cause }]);
+  });
+
+  it('that fails is answered with a message that says so', async () => {
+    const body = new ReadableStream({ pull: (stream) => stream.error(new Error('no')) });
+    const response = await handlerWith()(requestWith(body));
+    expect(await response.json()).toEqual({ error: 1000, message: 'the body could not be read' });
+  });
+
+  it('leaves no timer and no listener once it is read', async () => {
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
+    const request = requestWith(monstera.toString());
+    const before = timers();
+    expect((await handlerWith()(request)).status).toBe(200);
+    expect(timers()).toBeLessThanOrEqual(before);
+    expect(getEventListeners(request.signal, 'abort')).toEqual([]);
+  });
+
+  it('is not stored if the request is aborted while its token is checked', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const created: unknown[] = [];
+    const inner = createMemoryRepository();
+    const repository: PlantRepository = {
+      create: (newPlant) => {
+        created.push(newPlant);
+        return inner.create(newPlant);
+      },
+    };
+    const authenticate = async () => {
+      controller.abort('enough');
+      return true;
+    };
+    const handler = handlerWith({ repository, authenticate });
+    const { body, cancelled } = unendingBody(monstera);
+    await expect(handler(requestWith(body, { signal }))).rejects.toBe('enough');
+    await cancelled;
+    expect(created).toEqual([]);
   });
 
   it.each([

@@ -45,7 +45,6 @@ const httpMethods: ReadonlySet<string> = new Set(
 );
 
 const protocolFault = ({ method, httpVersion }: RequestHead): Admission | undefined => {
-  if (method === 'POST' && httpVersion === '1.1') return undefined;
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return refuse('bad-request', { message: 'only HTTP/1.1 and HTTP/1.0 are served' });
   }
