@@ -52,7 +52,16 @@ describe('admission of a request', () => {
       const refused = await admit(headOf(without('Content-Type')(goodRequest)));
       expect(refused).toMatchObject({ kind: 'answered', tokenName: 'ci' });
     }
-    expect(await serviceWith().admit(headOf(goodRequest))).toEqual({ kind: 'admitted' });
+    expect(await serviceWith().admit(headOf(goodRequest))).toStrictEqual({ kind: 'admitted' });
+  });
+
+  it('is decided at once, unless authenticate returns a promise', () => {
+    const decisions = [true, false, { tokenName: 'ci' }, Promise.resolve(true)];
+    const areLater = decisions.map((decision) => {
+      const { admit } = serviceWith({ authenticate: () => decision });
+      return admit(headOf(goodRequest)) instanceof Promise;
+    });
+    expect(areLater).toEqual([false, false, false, true]);
   });
 
   it('is refused with unavailable and its cause if authenticate does not settle in time', async () => {

@@ -96,10 +96,8 @@ const contentFault = (head: RequestHead, maxBodyBytes: number): Admission | unde
   if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
     return refuse('media-type-unsupported', { fields: ['Accept-Encoding', 'identity'] });
   }
-  if (contentLength !== undefined && Number(contentLength) > maxBodyBytes) {
-    return refuse('body-too-large');
-  }
-  return undefined;
+  // NaN if no length is declared.
+  return Number(contentLength) > maxBodyBytes ? refuse('body-too-large') : undefined;
 };
 
 const tokenNameIn = (decision: unknown): string | undefined => {
