@@ -39,6 +39,13 @@ describe('a body buffer', () => {
     }
   });
 
+  it('accepts a body of exactly the limit, and copies no single chunk', () => {
+    const buffer = createBodyBuffer(10);
+    const chunk = new Uint8Array(10);
+    expect(buffer.add(chunk)).toBe(true);
+    expect(buffer.bytes().buffer).toBe(chunk.buffer);
+  });
+
   it('is empty without chunks', () => {
     expect(createBodyBuffer(10).bytes()).toEqual(new Uint8Array());
   });
