@@ -33,8 +33,8 @@ describe('the log and events of a fetch handler', () => {
     await handler(url, good);
     const result = { status: 200, bytes: 19, durationMs, isWritten: true };
     const { isWritten: _, ...fields } = result;
-    expect(logged).toEqual([{ level: 'info', message: 'request', ...request, ...fields }]);
-    expect(events).toEqual([
+    expect(logged).toStrictEqual([{ level: 'info', message: 'request', ...request, ...fields }]);
+    expect(events).toStrictEqual([
       ['start', { request }],
       ['end', { request, ...result }],
     ]);
@@ -61,6 +61,12 @@ describe('the log and events of a fetch handler', () => {
     ]);
     expect(events.map(([step]) => step)).toEqual(['start', 'error', 'end']);
     expect(events[1]?.[1].request).toBe(events[2]?.[1].request);
+  });
+
+  it('have no error event for a fault of the client', async () => {
+    const { events, handler } = recorded();
+    expect((await handler(url, { ...good, body: '{' })).status).toBe(400);
+    expect(events.map(([step]) => step)).toEqual(['start', 'end']);
   });
 
   it('have no status if the request was aborted', async () => {

@@ -81,6 +81,7 @@ describe('admission of a request', () => {
   it.each<[string, (request: Request) => Request]>([
     ['a scheme in any case', withFields({ Authorization: 'bEaReR good' })],
     ['many spaces before the token', withFields({ Authorization: 'Bearer    good' })],
+    ['a media type in any case', withFields({ 'Content-Type': 'APPLICATION/json' })],
     [
       'a media type in any case with parameters',
       withFields({ 'Content-Type': 'Application/JSON ; charset=latin1' }),

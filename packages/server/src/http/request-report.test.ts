@@ -140,6 +140,7 @@ describe('the log line of a request', () => {
     const { port } = await listen({ logger });
     await sendRaw(port, head(['Host: a'], `OPTIONS ${target} HTTP/1.1`));
     expect(logged[0]?.['path']).toBe(path);
+    expect(Object.hasOwn(logged[0] ?? {}, 'path')).toBe(path !== undefined);
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 

@@ -105,6 +105,6 @@ const log = (logger: Logger, event: RequestEndEvent, answer: Answer | undefined)
 export const reportEnd = (logger: Logger, outcome: Outcome): void => {
   if (logger === silent && !endChannel.hasSubscribers) return;
   const event = endEventOf(outcome);
-  if (endChannel.hasSubscribers) endChannel.publish(event);
+  endChannel.publish(event);
   if (logger !== silent) log(logger, event, outcome.answer);
 };
