@@ -207,13 +207,16 @@ describe('the body of a request', () => {
 
 describe('requests in flight', () => {
   it('are limited by maxInFlight, and one more is answered 503', async () => {
-    const handler = handlerWith({ maxInFlight: 2 });
+    const { logged, logger } = recordLog();
+    const handler = handlerWith({ maxInFlight: 2, logger });
     const controller = new AbortController();
     const { signal } = controller;
     const waiting = [1, 2].map(async () => handler(requestWith(silentBody(), { signal })));
     const refused = await handler(requestWith(monstera.toString()));
     expect(await nameOf(refused)).toBe('unavailable');
     expect(refused.headers.get('Retry-After')).toBe('1');
+    const cause = 'as many requests are in flight as may be (maxInFlight)';
+    expect(logged).toMatchObject([{ status: 503, cause }]);
     const unauthenticated = await handler(requestWith(silentBody(), { headers: {} }));
     expect(unauthenticated.status).toBe(401);
     controller.abort();
