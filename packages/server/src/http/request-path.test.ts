@@ -51,6 +51,10 @@ describe('pathOf', () => {
     );
   });
 
+  it('has a URL in the path unchanged', () => {
+    expect(pathOf('/from/http://a/plants')).toBe('/from/http://a/plants');
+  });
+
   it('is the percent-decoded bytes as UTF-8, for any target, and never throws', () => {
     const unit = fc.constantFrom(...'plants//..;?#%%%2570Ff0aAcCeEdD:@*http'.split(''));
     const near = fc
