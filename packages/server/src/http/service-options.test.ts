@@ -67,7 +67,11 @@ describe('service options', () => {
     for (const basePath of ['garden', '/a/../b', '/a?b']) {
       expect(() => serviceWith({ basePath })).toThrow('basePath must be a path that begins with');
     }
-    expect(() => serviceWith({ repository: {} as never })).toThrow('repository must have');
+    for (const repository of [{}, undefined]) {
+      expect(() => serviceWith({ repository: repository as never })).toThrow(
+        'repository must have',
+      );
+    }
     expect(() => serviceWith({ maxBodyBytes: 0 })).toThrow('maxBodyBytes must be');
     expect(() => serviceWith({ authenticate: undefined as never })).toThrow('authenticate must be');
   });
