@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-
-type Package = 'core' | 'sqlite' | 'postgres' | 'server' | 'client';
 
 type Manifest = {
   browserslist?: string[];
@@ -9,11 +8,11 @@ type Manifest = {
   bin?: Record<string, string>;
 };
 
-const manifestOf = (packageName: Package): Manifest =>
+const manifestOf = (packageName: string): Manifest =>
   JSON.parse(readFileSync(`packages/${packageName}/package.json`, 'utf8')) as Manifest;
 
 /** What can be imported of a package, and its threads' programs. */
-const modulesOf = (packageName: Package): string[] => {
+const modulesOf = (packageName: string): string[] => {
   const exported = Object.values(manifestOf(packageName).exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target['@plantstore/source'].slice(2)],
   );
@@ -23,7 +22,7 @@ const modulesOf = (packageName: Package): string[] => {
   return [...exported, ...workers].map((path) => `packages/${packageName}/${path}`);
 };
 
-const programsOf = (packageName: Package): string[] =>
+const programsOf = (packageName: string): string[] =>
   Object.values(manifestOf(packageName).bin ?? {}).map(
     (path) =>
       `packages/${packageName}/${path.slice(2).replace('dist', 'src').replace('.js', '.ts')}`,
@@ -32,10 +31,10 @@ const programsOf = (packageName: Package): string[] =>
 /** The client promises these, and has modules of core in its bundle. */
 const browsers = manifestOf('client').browserslist?.map((range) => range.replace(' >= ', '')) ?? [];
 
-const runsInBrowsers = (packageName: Package): boolean =>
+const runsInBrowsers = (packageName: string): boolean =>
   packageName === 'core' || packageName === 'client';
 
-const options = (packageName: Package): Options => ({
+const options = (packageName: string): Options => ({
   outDir: `packages/${packageName}/dist`,
   format: ['esm'],
   target: runsInBrowsers(packageName) ? ['node22', ...browsers] : 'node22',
@@ -49,7 +48,7 @@ const options = (packageName: Package): Options => ({
   silent: true,
 });
 
-const packages: readonly Package[] = ['core', 'sqlite', 'postgres', 'server'];
+const packages = globSync('packages/*/package.json').map((file) => basename(dirname(file)));
 
 /** Bundles from the sources of the workspace. */
 const fromSources: Options['esbuildOptions'] = (esbuild) => {
@@ -57,13 +56,16 @@ const fromSources: Options['esbuildOptions'] = (esbuild) => {
 };
 
 export default defineConfig([
-  ...packages.map((packageName) => ({
-    ...options(packageName),
-    name: packageName,
-    entry: modulesOf(packageName),
-    skipNodeModulesBundle: true,
-    external: [/^@plantstore\//],
-  })),
+  // The client is below.
+  ...packages
+    .filter((packageName) => packageName !== 'client')
+    .map((packageName) => ({
+      ...options(packageName),
+      name: packageName,
+      entry: modulesOf(packageName),
+      skipNodeModulesBundle: true,
+      external: [/^@plantstore\//],
+    })),
   {
     ...options('client'),
     name: 'client',
@@ -79,7 +81,7 @@ export default defineConfig([
     entry: programsOf('server'),
     // Everything but the stores: loading the whole of zod takes longer than loading all the rest.
     noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod', 'neverthrow'],
-    external: ['@plantstore/sqlite', '@plantstore/postgres', 'prom-client'],
+    external: [/^@plantstore\/(?!core(?:\/|$))/, 'prom-client'],
     esbuildOptions: fromSources,
   },
 ]);

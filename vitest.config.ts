@@ -1,14 +1,12 @@
+import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-const packages = [
-  'packages/core',
-  'packages/sqlite',
-  'packages/postgres',
-  'packages/server',
-  'packages/client',
-];
+const packages = globSync('packages/*/package.json', { cwd: import.meta.dirname })
+  .map((file) => posix.dirname(file.replaceAll(sep, '/')))
+  .toSorted();
 const folders = [...packages, 'examples', 'tests', 'bench'];
 
 /** Global setups of folders. */

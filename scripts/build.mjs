@@ -17,7 +17,7 @@ const run = (tool, ...args) => {
 for (const dist of globSync('packages/*/dist')) rmSync(dist, { recursive: true });
 
 run('tsup/dist/cli-default.js');
-run('typescript/bin/tsc', '-b', 'tsconfig.build.json');
+run('typescript/bin/tsc', '-b', ...globSync('packages/*/tsconfig.build.json'));
 
 for (const file of globSync('packages/*/dist/.tsbuildinfo')) rmSync(file);
 // tsc keeps imports of `./x.ts`, which is not published. Other tools do not resolve it to x.d.ts.
@@ -44,7 +44,7 @@ const removeInternalDeclarations = (folder) => {
     if (types !== undefined) reach(join(folder, types));
   for (const file of globSync(`${folder}/dist/**/*.d.ts`)) if (!reached.has(file)) rmSync(file);
 };
-for (const folder of globSync('packages/*')) removeInternalDeclarations(folder);
+for (const file of globSync('packages/*/package.json')) removeInternalDeclarations(dirname(file));
 
 // The bundle of the program contains their code.
 for (const name of ['neverthrow', 'zod']) {

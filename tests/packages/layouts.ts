@@ -1,6 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { inject } from 'vitest';
 import { runIn } from './run-in.ts';
 
@@ -22,12 +23,22 @@ const shimIn = (folder: string): Layout['bin'] => [
 
 type Dependencies = Readonly<Record<string, string>>;
 
+type Manifest = { readonly name: string; readonly exports: Readonly<Record<string, unknown>> };
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const manifests = globSync('packages/*/package.json', { cwd: root }).map(
+  (file) => JSON.parse(readFileSync(join(root, file), 'utf8')) as Manifest,
+);
+
+/** Every export of every package in the sources, as imports name them. */
+export const specifiers: readonly string[] = manifests
+  .flatMap(({ name, exports }) => Object.keys(exports).map((path) => name + path.slice(1)))
+  .toSorted();
+
 /** Dependencies on the newest release of each package. */
 export const latest: Dependencies = Object.fromEntries(
-  ['core', 'sqlite', 'postgres', 'server', 'client'].map((name) => [
-    `@plantstore/${name}`,
-    'latest',
-  ]),
+  manifests.map(({ name }) => [name, 'latest']),
 );
 
 const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.stringify(value));

@@ -1,12 +1,10 @@
-// Imports every export of every package and prints how many there are.
-let count = 0;
-for (const name of ['core', 'sqlite', 'postgres', 'server', 'client']) {
-  const json = { with: { type: 'json' } };
-  const { default: manifest } = await import(`@plantstore/${name}/package.json`, json);
+// Imports every export of the packages that its arguments name, and prints the specifiers.
+const json = { with: { type: 'json' } };
+for (const name of process.argv.slice(2)) {
+  const { default: manifest } = await import(`${name}/package.json`, json);
   for (const path of Object.keys(manifest.exports)) {
-    const specifier = `@plantstore/${name}${path.slice(1)}`;
+    const specifier = name + path.slice(1);
     await import(specifier, path.endsWith('.json') ? json : {});
-    count += 1;
+    console.log(specifier);
   }
 }
-console.log(`${count} imported`);
