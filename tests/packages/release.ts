@@ -35,7 +35,11 @@ const pnpmIn = async (folder: string, ...args: readonly string[]) =>
 /** Creates a clone with the uncommitted changes, and an owner instead of the placeholders. */
 const prepareClone = async (clone: string): Promise<void> => {
   await runIn(root, 'git', ['clone', '-q', root, clone]);
-  const changes = await runIn(root, 'git', ['diff', '--binary', 'HEAD']);
+  // An index of its own has the new files, too, and leaves that of the user as it is.
+  const env = { GIT_INDEX_FILE: `${clone}.index` };
+  await runIn(root, 'git', ['read-tree', 'HEAD'], { env });
+  await runIn(root, 'git', ['add', '--all'], { env });
+  const changes = await runIn(root, 'git', ['diff', '--cached', '--binary', 'HEAD'], { env });
   await writeFile(`${clone}.patch`, changes.stdout);
   await runIn(clone, 'git', ['apply', '--allow-empty', `${clone}.patch`]);
   for (const file of ['package.json', '.github/CODEOWNERS'].map((name) => join(clone, name))) {
