@@ -1,16 +1,22 @@
 import { backUpPlants, restorePlants } from '@plantstore/sqlite';
-import { done, failed, invalid, type RunCommand } from './command.ts';
+import { done, failed, invalid, type RunCommand, type StoredDatabase } from './command.ts';
 import { createProgress, percent, plantCount } from './progress.ts';
 
-const invalidForPostgres = (command: string, tool: string) =>
-  invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
+/** What backs up and restores the other databases. */
+const ownTools = {
+  postgres: {
+    backup: 'PostgreSQL has its own tools: pg_dump --format=custom --table=plants --file=TO',
+    restore: 'PostgreSQL has its own tools: pg_restore --dbname=DATABASE FROM',
+  },
+} as const satisfies Record<Exclude<StoredDatabase['kind'], 'sqlite'>, unknown>;
+
+const invalidFor = (kind: keyof typeof ownTools, command: 'backup' | 'restore') =>
+  invalid(`${command} is for SQLite; ${ownTools[kind][command]}`);
 
 /** Copies the SQLite file of a host, running or not. */
 export const backUp: RunCommand = async (call) => {
   const { database, file: to = '', replace, stdout } = call;
-  if (database.kind === 'postgres') {
-    return invalidForPostgres('backup', 'pg_dump --format=custom --table=plants --file=TO');
-  }
+  if (database.kind !== 'sqlite') return invalidFor(database.kind, 'backup');
   const progress = createProgress(call);
   const backedUp = await backUpPlants({
     from: database.path,
@@ -31,9 +37,7 @@ export const backUp: RunCommand = async (call) => {
 /** Replaces a SQLite file that no host uses with a backup. */
 export const restore: RunCommand = async (call) => {
   const { database, file: from = '', stdout } = call;
-  if (database.kind === 'postgres') {
-    return invalidForPostgres('restore', 'pg_restore --dbname=DATABASE FROM');
-  }
+  if (database.kind !== 'sqlite') return invalidFor(database.kind, 'restore');
   const progress = createProgress(call);
   const restored = await restorePlants({
     from,

@@ -28,8 +28,8 @@ const checkSqlite = (path: string, { stdout }: CommandCall): CommandResult => {
   return failed(`${path} is damaged: restore a backup, or export what can be read`);
 };
 
-/** Reads every plant; PostgreSQL checks its own files. */
-const checkPostgres = async (call: CommandCall): Promise<CommandResult> => {
+/** Reads every plant, of a database that checks its own files. */
+const readEvery = async (call: CommandCall): Promise<CommandResult> => {
   const progress = createProgress(call);
   let plants = 0;
   for await (const read of readStored(call.database, undefined)) {
@@ -47,4 +47,4 @@ const checkPostgres = async (call: CommandCall): Promise<CommandResult> => {
 
 /** Checks a database and prints its number of plants. */
 export const check: RunCommand = async (call) =>
-  call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : checkPostgres(call);
+  call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call);

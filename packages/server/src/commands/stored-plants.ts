@@ -14,13 +14,15 @@ export async function* readStored(
   from: bigint | undefined,
 ): AsyncGenerator<Result<NewPlant, { readonly message: string }>, void, void> {
   const range = from === undefined ? {} : { after: from - 1n };
-  if (database.kind === 'sqlite') {
-    yield* readPlants({ path: database.path, ...range });
-    return;
+  switch (database.kind) {
+    case 'sqlite':
+      return yield* readPlants({ path: database.path, ...range });
+    case 'postgres': {
+      const postgres = await loadPostgres();
+      if (postgres.isErr()) yield err({ message: postgres.error });
+      else yield* postgres.value.readPlants({ url: database.url, ...range });
+    }
   }
-  const postgres = await loadPostgres();
-  if (postgres.isErr()) yield err({ message: postgres.error });
-  else yield* postgres.value.readPlants({ url: database.url, ...range });
 }
 
 /** Returns why reading failed, and after how many plants. */

@@ -1,6 +1,7 @@
 import { type CommandLineOptions, readCommandLine } from './command-line.ts';
 import { nearestName } from './nearest-name.ts';
 import {
+  type DatabaseSetting,
   defaultOf,
   flagOf,
   type Parser,
@@ -88,6 +89,13 @@ export const misspeltVariables = (env: Environment): string[] =>
 /** The flag or the variable that a setting was set with. */
 type Sources = { readonly [name in SettingName]?: string };
 
+/** Why processes cannot share a database; `undefined` for one that they can. */
+const sharingFaults: Readonly<Record<DatabaseSetting['kind'], string | undefined>> = {
+  memory: 'each process has its own memory',
+  sqlite: 'a SQLite file has one owner',
+  postgres: undefined,
+};
+
 /** Returns the conflicts between settings; an invalid setting has no value. */
 const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] => {
   const { port, healthPort, database, reusePort, metrics } = settings;
@@ -110,12 +118,8 @@ const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] =>
   }
   if (reusePort !== true) return conflicts;
   const need = (what: string) => void conflicts.push(`${sources.reusePort} needs ${what}`);
-  if (database?.kind === 'sqlite') {
-    need('a database that processes can share, postgres://…: a SQLite file has one owner');
-  }
-  if (database?.kind === 'memory') {
-    need('a database that processes can share, postgres://…: each process has its own memory');
-  }
+  const fault = database && sharingFaults[database.kind];
+  if (fault !== undefined) need(`a database that processes can share, postgres://…: ${fault}`);
   if (port === 0) need('one port for all processes: with --port 0 each has its own');
   if (sources.tokens === undefined && sources.tokensFile === undefined) {
     need(
