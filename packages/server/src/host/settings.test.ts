@@ -51,6 +51,7 @@ describe('readSettings', () => {
       '--tls-cert=cert.pem',
       '--tls-key=key.pem',
       '--cors-origins=https://garden.example, http://localhost:8080',
+      '--cors-allowed-headers=traceparent',
       '--trusted-proxies=10.0.0.0/8, ::1',
       '--health-port=9000',
       '--metrics=on',
@@ -63,7 +64,10 @@ describe('readSettings', () => {
       '--handler-timeout-ms=7',
       '--shutdown-timeout-ms=8',
     ];
-    expect(settings(argv)).toEqual({
+    const read = settings(argv);
+    const withFlags = settingNames.filter((name) => flagOf(name) !== undefined);
+    expect(Object.keys(read).toSorted()).toEqual(withFlags.toSorted());
+    expect(read).toEqual({
       host: '::1',
       port: 8_080,
       reusePort: true,
@@ -73,6 +77,7 @@ describe('readSettings', () => {
       tlsCert: 'cert.pem',
       tlsKey: 'key.pem',
       corsOrigins: ['https://garden.example', 'http://localhost:8080'],
+      corsAllowedHeaders: ['traceparent'],
       trustedProxies: ['10.0.0.0/8', '::1'],
       healthPort: 9_000,
       metrics: true,
@@ -88,7 +93,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads every setting from the environment', () => {
+  it('reads settings from the environment', () => {
     const env = {
       PLANTSTORE_HOST: '0.0.0.0',
       PLANTSTORE_PORT: '8080',
