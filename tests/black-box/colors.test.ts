@@ -20,6 +20,7 @@ const firstLine = async (env: Readonly<Record<string, string>>): Promise<string>
   return text;
 };
 
+// It uses the arguments that script has on Linux.
 it.runIf(process.platform === 'linux')(
   'the log has colours on a terminal, unless NO_COLOR is set',
   async () => {

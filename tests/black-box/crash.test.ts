@@ -61,6 +61,7 @@ describe('an uncaught exception', () => {
 });
 
 describe('a log on a full disk', () => {
+  // Linux has it, macOS and Windows do not.
   it.runIf(existsSync('/dev/full'))('does not keep plants from being created', async () => {
     const full = await open('/dev/full', 'w');
     const host = spawnHost({

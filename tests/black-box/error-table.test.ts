@@ -96,6 +96,7 @@ const furtherHeaders: Partial<Record<ErrorName, Readonly<Record<string, string>>
   unavailable: { 'retry-after': '1' },
 };
 
+// All requests are concurrent, and one waits for the timeout of its head.
 describe('the real host', { timeout: 60_000 }, () => {
   let host: RunningHost | undefined;
   let stop = async () => {};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { post, startHost, untilLogged } from './host.ts';
 
-// SIGUSR1 opens Node's debugger by default, and the others end the process.
+// SIGUSR1 opens Node's debugger by default, and the others end the process. Windows does not have them.
 describe.runIf(process.platform !== 'win32')('a signal that the host does not use', () => {
   it.each(['SIGUSR1', 'SIGUSR2', 'SIGIO'] as const)(
     '%s is ignored with a log line',

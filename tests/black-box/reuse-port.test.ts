@@ -67,6 +67,7 @@ describe.runIf(process.platform === 'linux')('hosts on one port', () => {
     );
     expect(Math.min(...served)).toBeGreaterThan(0);
     expect(served.reduce((sum, count) => sum + count)).toBe(200);
+    // Two processes start while other tests use all cores.
   }, 60_000);
 
   it('stop in turn under load, without a lost plant or an incomplete log line', async () => {
@@ -121,5 +122,6 @@ describe.runIf(process.platform === 'linux')('hosts on one port', () => {
     const lines = linesOf(await readFile(path, 'utf8'));
     expect(lines.filter(({ message }) => message === 'stopped')).toHaveLength(2);
     expect(lines.filter(({ status }) => status === 200)).toHaveLength(answered.length);
+    // It waits for 1,000 plants from processes that share the cores with other tests.
   }, 120_000);
 });

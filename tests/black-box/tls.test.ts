@@ -134,6 +134,7 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
     expect(host.stderr()).toMatch(message);
   });
 
+  // Root may read every file.
   it.skipIf(process.getuid?.() === 0)('reports a file without read permission', async () => {
     const { key, args } = await filesOf(one);
     await chmod(key, 0);

@@ -68,6 +68,7 @@ const createOn = async (port: number, bearer: string): Promise<RawConnection> =>
 
 const common = ['--database', 'memory:', '--base-path', kept];
 
+// Node writes snapshots of the whole heap, and the tests read them.
 describe('the heap of the real host', { timeout: 120_000 }, () => {
   it('does not contain a token of the tokens file, also after a rotation and requests', async () => {
     const folder = await newFolder();

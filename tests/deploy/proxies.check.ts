@@ -87,6 +87,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
       const response = await send({ body: plant(7), headers });
       const id = String(response.headers['x-request-id']);
       await untilLogged(host, (log) => log.includes(`"requestId":${JSON.stringify(id)}`));
+      // The proxy writes its log after the response.
       await expect.poll(proxy.accessLog, { timeout: 10_000 }).toContain(id);
       return id;
     };

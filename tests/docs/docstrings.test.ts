@@ -73,11 +73,14 @@ it('finds every example in the docstrings', () => {
   expect(marks.length).toBeGreaterThan(0);
 });
 
-it('compiles every example in the docstrings', { timeout: 60_000 }, () => {
+/** Timeout of a test that runs the compiler, in milliseconds. */
+const compilerMs = 60_000;
+
+it('compiles every example in the docstrings', { timeout: compilerMs }, () => {
   expect(compile(examples)).toEqual([]);
 });
 
-it('reports an example that does not compile with its position', { timeout: 60_000 }, () => {
+it('reports an example that does not compile with its position', { timeout: compilerMs }, () => {
   const wrong = { file: 'packages/core/src/x.ts', line: 7, code: "\nconst id: number = '7';\n" };
   expect(compile([wrong])).toEqual([
     expect.stringMatching(/^packages\/core\/src\/x\.ts:8: error TS2322: /),

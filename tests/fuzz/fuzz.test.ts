@@ -3,6 +3,7 @@ import { fuzz } from './fuzz.ts';
 
 it(
   'the server has all required properties for arbitrary bytes on its sockets',
+  // 12 seconds of requests, then the shrinking of a failure.
   { timeout: 120_000 },
   async () => {
     const seed = Date.now() % 2 ** 31;

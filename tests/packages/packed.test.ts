@@ -8,6 +8,7 @@ import { installClient } from './layouts.ts';
 import { installOutsideWorkspace, type Installation } from './install-outside-workspace.ts';
 import { runIn } from './run-in.ts';
 
+/** Installations download packages and runtimes. */
 const minutes = 60_000;
 
 let installation: Installation;

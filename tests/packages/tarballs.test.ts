@@ -54,6 +54,7 @@ describe.each(
     name,
     tarball: join(tarballs, name, `${name}-${version}.tgz`),
   })),
+  // attw is a process for each package.
 )('the packed $name', { timeout: 60_000 }, ({ name, tarball }) => {
   let folder = '';
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');

@@ -82,4 +82,5 @@ it('ten times as many clients as maxInFlight do not reduce the throughput or inc
   // without the delay of refused clients.
   expect(ratio).toBeGreaterThan(0.3);
   expect(at('resident')[1]).toBeLessThan(at('resident')[0] + 200);
+  // Rounds of half a second each, with ten times as many clients as may be in flight.
 }, 120_000);

@@ -40,4 +40,5 @@ it('a slow disk delays only creates, and concurrent creates share its syncs', as
   );
   expect(wait).toBeLessThan(delayMs / 4);
   expect((clients * plantsEach) / commits).toBeGreaterThan(clients / 4);
+  // A C program is compiled first.
 }, 60_000);

@@ -130,4 +130,5 @@ it('several hosts agree with one Map, with faults between any two steps', async 
     }),
     { numRuns: 50 },
   );
+  // 50 runs of up to 40 steps, and the shrinking of a failure.
 }, 60_000);

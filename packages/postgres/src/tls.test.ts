@@ -163,6 +163,7 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     const { stdout } = await run(
       process.execPath,
       ['--conditions=@plantstore/source', program, url],
+      // Of the process that an open connection would keep alive.
       { timeout: 10_000 },
     );
     expect(stdout).toBe('created');

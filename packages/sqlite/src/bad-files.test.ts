@@ -208,6 +208,7 @@ describe('a file that is in use', () => {
   );
 });
 
+// Windows does not have file modes.
 describe.runIf(process.platform !== 'win32')('a path without write permission', () => {
   it('is reported as a read-only folder, whether or not the file exists', async () => {
     await makeStore(inFolder('original.db'));

@@ -15,6 +15,7 @@ const runOnExt4 = async (end: string): Promise<string> => {
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const node = ['--conditions=@plantstore/source', '--disable-warning=ExperimentalWarning'];
   const command = [...namespaces, process.execPath, ...node, program, folder, end];
+  // Before the timeout of the test, so that the namespaces end with it.
   const options = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
   return (await promisify(execFile)('unshare', command, options)).stdout;
 };

@@ -40,7 +40,10 @@ const scenarios: [string, readonly Creating[]][] = [
   ],
 ];
 
-describe('a checkpoint between commits', { timeout: 120_000 }, () => {
+/** Timeout of a test that opens thousands of states of the disk, in milliseconds. */
+const manyStatesMs = 120_000;
+
+describe('a checkpoint between commits', { timeout: manyStatesMs }, () => {
   it.for([1, 3])(
     'reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
     async (times, { skip }) => {
@@ -65,21 +68,25 @@ describe('a checkpoint between commits', { timeout: 120_000 }, () => {
   );
 });
 
-describe('a power cut loses no acknowledged plant after failed syncs', { timeout: 120_000 }, () => {
-  it.for(scenarios)('of %s', async ([name, processes], { skip }) => {
-    const disk = await makeFaultyDisk();
-    if (disk === undefined) return skip(noCompiler);
-    for (const process of processes) await createOnFailingDisk(disk, process);
-    // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
-    await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-    const operations = await disk.operations();
-    const { states, acknowledged, faults } = await inspectStates(operations, {
-      step: 3,
-      count: 90,
+describe(
+  'a power cut loses no acknowledged plant after failed syncs',
+  { timeout: manyStatesMs },
+  () => {
+    it.for(scenarios)('of %s', async ([name, processes], { skip }) => {
+      const disk = await makeFaultyDisk();
+      if (disk === undefined) return skip(noCompiler);
+      for (const process of processes) await createOnFailingDisk(disk, process);
+      // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
+      await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
+      const operations = await disk.operations();
+      const { states, acknowledged, faults } = await inspectStates(operations, {
+        step: 3,
+        count: 90,
+      });
+      console.log(
+        `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
+      );
+      expect(faults).toEqual([]);
     });
-    console.log(
-      `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
-    );
-    expect(faults).toEqual([]);
-  });
-});
+  },
+);

@@ -116,6 +116,7 @@ describe('while a repository is open, another program', () => {
     expect(await refusalOf(repository, 2)).toContain('altered');
     expect(await refusalOf(repository, 2)).toContain('"ignore"');
     await other.run('DROP TRIGGER ignore');
+    // The store opens the file again after a pause.
     await expect
       .poll(async () => (await repository.create(plant(2))).isOk(), { timeout: 10_000 })
       .toBe(true);
@@ -226,6 +227,7 @@ describe('the owner lock', () => {
     expect((await repository.create(plant(1))).isOk()).toBe(true);
   });
 
+  // Windows does not have file modes.
   it.runIf(process.platform !== 'win32')('has the permissions of the database file', async () => {
     await writeFile(path, '');
     await chmod(path, 0o660);

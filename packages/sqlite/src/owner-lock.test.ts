@@ -20,6 +20,7 @@ const open = async (name: string) => {
 };
 
 describe('the owner lock', () => {
+  // Windows does not have file modes.
   it.runIf(process.platform !== 'win32')(
     'cannot be acquired without write access to its file, because two processes could share it',
     async () => {
@@ -36,6 +37,7 @@ describe('the owner lock', () => {
     },
   );
 
+  // Windows does not have file modes.
   it.runIf(process.platform !== 'win32')(
     'can be acquired after the database was read-only',
     async () => {

@@ -75,6 +75,7 @@ describe('the SQLite repository recovers', () => {
     await threads[1]?.terminate();
     const created = await creating;
     if (created.isErr()) expect(created.error.kind).toBe('store-unavailable');
+    // The store opens the file again after a pause.
     await expect
       .poll(async () => (await repository.create(plant(1))).isOk(), { timeout: 10_000 })
       .toBe(true);
@@ -88,6 +89,7 @@ describe('the SQLite repository recovers', () => {
     expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
     await expect(stat(path)).rejects.toThrow('ENOENT');
     await rename(`${path}.moved`, path);
+    // The store opens the file again after a pause.
     await expect
       .poll(async () => (await repository.create(plant(2))).isOk(), { timeout: 10_000 })
       .toBe(true);

@@ -148,5 +148,6 @@ describe('restorePlants', () => {
     }
     expect([...seen].toSorted()).toEqual(['none', 'old']);
     expect(await contentOf(path)).toEqual(older);
+    // A process for each change of the folder.
   }, 120_000);
 });

@@ -8,6 +8,7 @@ import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { installOutsideWorkspace, type Installation } from '../install-outside-workspace.ts';
 
+/** Installations download packages and runtimes. */
 const minutes = 60_000;
 const examples = fileURLToPath(new URL('../../../examples', import.meta.url));
 const programs = fileURLToPath(new URL('programs', import.meta.url));

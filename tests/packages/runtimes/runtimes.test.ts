@@ -12,6 +12,7 @@ import { kept, newerBuiltIns, type Versions, versionsOf } from './newer-built-in
 import { installOldChromium } from './old-chromium.ts';
 import { servePage, startServers } from './servers.ts';
 
+/** Installations download packages and runtimes. */
 const minutes = 60_000;
 const run = promisify(execFile);
 const programs = fileURLToPath(new URL('programs', import.meta.url));

@@ -80,6 +80,7 @@ describe('loadTokens', () => {
     );
   });
 
+  // Windows does not have mkfifo.
   it.skipIf(process.platform === 'win32')('does not wait for a pipe to be written to', async () => {
     const path = join(dirname(await fileWith('')), 'pipe');
     await promisify(execFile)('mkfifo', [path]);
