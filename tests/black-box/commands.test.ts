@@ -208,7 +208,15 @@ describe('export and import', () => {
       (await runCommand(['export', 'out.ndjson', '--replace', ...range], { cwd })).status,
     ).toBe(0);
     expect(await readFile(join(cwd, 'out.ndjson'), 'utf8')).toBe('{"id":2,"name":"a"}\n');
-    const imported = await runCommand(['import'], { cwd, stdin: '{"id":4,"name":"a"}' });
+    for (const file of ['plants.db', 'plants.db-wal']) {
+      const onto = await runCommand(['export', file, '--replace'], { cwd });
+      expect([onto.status, onto.stderr]).toEqual([
+        1,
+        `plantstore-server: ${file} belongs to the database: name another file\n`,
+      ]);
+    }
+    expect((await post(host.url, '{"id":4,"name":"a"}')).status).toBe(200);
+    const imported = await runCommand(['import'], { cwd, stdin: '{"id":5,"name":"a"}' });
     expect(imported.status).toBe(1);
     expect(imported.stderr).toMatch(/cannot open the database .*is in use/);
   });

@@ -68,13 +68,14 @@ const unlessAborted = async <T>(
  * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
  * `Deno.serve`, workerd and the like. It checks in the same order and gives the same answers as the
  * `node:http` server. The server in front of it checks framing, repeated fields and the timeout of a
- * head. The body of a request that is not admitted is not read.
+ * head. The body of a request that is not admitted is not read. The URL of a `Request` has no dot
+ * segments: `/a/../plants` is `/plants` here, and another path for the `node:http` server.
  *
  * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the client.
  * Only the path of the URL is used.
  *
- * It rejects only with the abort reason of the request's signal, as soon as that aborts. The plant of
- * an aborted request may have been stored.
+ * It rejects only with the abort reason of the request's signal, as soon as that aborts, and as `fetch`
+ * does for an invalid URL. The plant of an aborted request may have been stored.
  *
  * @param options.repository Stores the plants. Required; `createMemoryRepository()` for tests.
  * @param options.authenticate Decides which tokens are accepted. Required.

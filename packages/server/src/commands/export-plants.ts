@@ -12,7 +12,8 @@ const chunkSize = 2 ** 16;
 export const exportPlants: RunCommand = async (call) => {
   const { database, file, stdout, fromId, toId, replace } = call;
   const format = formatOf(call.format, file);
-  const opened = await openOutput(file, stdout, replace);
+  const path = database.kind === 'sqlite' ? database.path : undefined;
+  const opened = await openOutput(file, stdout, replace, path);
   if (opened.isErr()) return failed(opened.error);
   const output = opened.value;
   const progress = createProgress(call);

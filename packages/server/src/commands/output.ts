@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -77,17 +77,31 @@ const toFile = async (path: string): Promise<Output> => {
   };
 };
 
-/** Opens the file, or standard output without one. The error is a message for the operator. */
+/** Returns whether a file is the database, or a file beside it that must stay there. */
+const isOfDatabase = ({ dev, ino }: Stats, database: string): boolean =>
+  ['', '-wal', '-shm', '-owner'].some((suffix) => {
+    const found = statSync(`${database}${suffix}`, { throwIfNoEntry: false });
+    return found?.dev === dev && found.ino === ino;
+  });
+
+/**
+ * Opens the file, or standard output without one, or returns why it cannot be opened. The file is not that
+ * of the SQLite database, if there is one. The error is a message for the operator.
+ */
 export const openOutput = async (
   file: string | undefined,
   stdout: Writable,
   replace: boolean,
+  database: string | undefined,
 ): Promise<Result<Output, string>> => {
   if (file === undefined) return ok(toStream(stdout));
   const path = resolve(file);
   try {
     const existing = statSync(path, { throwIfNoEntry: false });
     if (existing?.isFile() === false) return ok(await toSpecial(path));
+    if (existing !== undefined && database !== undefined && isOfDatabase(existing, database)) {
+      return err(`${file} belongs to the database: name another file`);
+    }
     if (existing !== undefined && !replace) {
       return err(`${file} exists already: name another file, or add --replace`);
     }
