@@ -116,7 +116,7 @@ it.each([
 });
 
 it('a create is stored by a server that needs longer than the statement timeout', async () => {
-  const { repository, direct } = await openBehindProxy({ statementTimeoutMs: 500 });
+  const { repository, direct } = await openBehindProxy({ statementTimeoutMs: 1_000 });
   await runSql(
     direct,
     `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

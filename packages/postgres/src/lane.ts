@@ -110,16 +110,19 @@ export const createLane = ({
   ): Promise<Results> => {
     const elapsedMs = () => performance.now() - startedAt;
     let lockMs = Math.max(lockTimeoutsMs.part, Math.ceil(lockTimeoutsMs.single - elapsedMs()));
+    let isLastAttempt = false;
     for (;;) {
       // This statement is durable only after every earlier commit in the WAL. A transaction that was committing
       // when the insert timed out has then released its locks, however slow the standby is.
       await run(readStatement(table, plants), deadline);
       const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
       if (created !== 'locked') return created;
+      if (isLastAttempt || performance.now() >= deadline) throw new Error(lockedReason);
       // A slow insert of another host, or an earlier one without a response, releases its locks when it ends.
       const inserts = await run(runningStatement(table, elapsedMs()), deadline);
-      if (inserts.length === 0 || performance.now() >= deadline) throw new Error(lockedReason);
-      lockMs = lockTimeoutsMs.single;
+      // It may have ended since the lock timed out.
+      isLastAttempt = inserts.length === 0;
+      lockMs = isLastAttempt ? lockTimeoutsMs.part : lockTimeoutsMs.single;
     }
   };
 

@@ -77,6 +77,19 @@ describe('while another session has uncommitted plants', () => {
     expect(others.every((one) => one.isOk())).toBe(true);
   });
 
+  it('a create of a locked id completes when the transaction ends after the wait for the lock', async () => {
+    const { proxy, repository, direct } = await openBehindProxy();
+    const holder = await holdOpen(direct, insertOf(7n));
+    let ended: Promise<unknown> | undefined;
+    proxy.onStatement(({ text }) => {
+      // Sent when the wait for the lock has timed out.
+      if (text.includes('pg_stat_activity')) ended ??= holder.query('ROLLBACK');
+      return 'pass';
+    });
+    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await ended;
+  });
+
   it('several hosts can create the same plant while their statements are slow', async () => {
     const url = sharedUrl(await newDatabase());
     const hosts = [await open(url), await open(url)];
