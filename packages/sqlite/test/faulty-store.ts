@@ -55,7 +55,8 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
     },
     'crash the thread': async () => {
       faultCount += 1;
-      threads.at(-1)?.postMessage({ kind: 'commit', batch: null });
+      // No reply is possible: a reply to a message of the test would be taken for that of the next batch.
+      threads.at(-1)?.postMessage(null);
     },
     'remove the log': async () => {
       if (isIntact() && faultsSurvived === faultCount) rmSync(log);
