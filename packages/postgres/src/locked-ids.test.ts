@@ -64,9 +64,10 @@ describe('while another session has uncommitted plants', () => {
   it('a create of a locked id completes when the transaction ends soon', async () => {
     const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     const holder = await holdOpen(direct, insertOf(7n));
+    let ended: Promise<unknown> | undefined;
     // The transaction commits when the host reads the stored plant.
     proxy.onStatement(({ text }) => {
-      if (text.startsWith('SELECT id')) void holder.query('COMMIT');
+      if (text.startsWith('SELECT id')) ended ??= holder.query('COMMIT');
       return 'pass';
     });
     const plants = [monstera, ...plantsFrom(100n, 8)];
@@ -75,6 +76,8 @@ describe('while another session has uncommitted plants', () => {
     );
     expect(refused?._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 7n });
     expect(others.every((one) => one.isOk())).toBe(true);
+    // A second query of the holder would fail when its connection ends.
+    await ended;
   });
 
   it('a create of a locked id completes when the transaction ends after the wait for the lock', async () => {
