@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import {
   changeOwner,
   type PostgresServer,
@@ -17,28 +18,14 @@ import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const run = promisify(execFile);
 
-const hasOpenssl = await run('openssl', ['version']).then(
-  () => true,
-  () => false,
-);
-
-/** Creates a self-signed certificate for 127.0.0.1. */
-const makeCertificate = async (folder: string, name: string) => {
+/** Writes a certificate and its key into a folder, for the user of the server. */
+const writeCertificate = async (folder: string, name: string) => {
+  const { cert, key } = await makeCertificate();
   const certificate = join(folder, `${name}.crt`);
-  const key = join(folder, `${name}.key`);
-  const subject = ['-subj', '/CN=plantstore', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const keyOptions = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await run('openssl', [
-    'req',
-    '-x509',
-    ...keyOptions,
-    ...subject,
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-  ]);
-  await changeOwner(key);
+  const keyFile = join(folder, `${name}.key`);
+  await writeFile(certificate, cert);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  await changeOwner(keyFile);
   await changeOwner(certificate);
   return certificate;
 };
@@ -50,8 +37,8 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
   beforeAll(async () => {
     server = await startPostgres();
     const data = join(server.folder, 'data');
-    authority = await makeCertificate(data, 'server');
-    otherCa = await makeCertificate(data, 'otherCa');
+    authority = await writeCertificate(data, 'server');
+    otherCa = await writeCertificate(data, 'otherCa');
     const access = join(data, 'pg_hba.conf');
     const rules = await readFile(access, 'utf8');
     await writeFile(access, rules.replaceAll(/^host /gm, 'hostssl '));
