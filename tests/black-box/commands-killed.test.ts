@@ -28,7 +28,7 @@ it('a backup taken under load has every plant that was acknowledged before it be
   // Seven processes beside a load.
 }, 120_000);
 
-const count = 40_000;
+const count = 20_000;
 /** Timeout of a test that kills a process again and again, in milliseconds. */
 const manyProcessesMs = 240_000;
 

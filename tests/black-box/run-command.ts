@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bin } from './host.ts';
+import { bin, neededVariables } from './host.ts';
 
 /** How a command ended. */
 export type CommandResult = {
@@ -31,7 +31,7 @@ export const runCommand = async (
 ): Promise<CommandResult> => {
   const child = spawn(process.execPath, ['--conditions=@plantstore/source', bin, ...args], {
     cwd,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...neededVariables(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

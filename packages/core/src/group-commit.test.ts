@@ -1,5 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { err, ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import {
@@ -190,6 +192,26 @@ describe('a create', () => {
       await creating;
       expect(activeTimers()).toBe(busy - 1);
     }
+  });
+
+  it('is not kept in memory after it settled', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const committed: WeakRef<object>[] = [];
+    const { create } = createGroupCommit({
+      lanes: [
+        async (plants) =>
+          plants.map((one) => {
+            committed.push(new WeakRef(one));
+            return one.id === 1n ? Promise.resolve(ok()) : ok();
+          }),
+      ],
+    });
+    for (const id of [1, 2]) await create(plant(id));
+    // References of a turn of the event loop are strong until its end.
+    await nextTurn();
+    collectGarbage();
+    expect(committed.map((one) => one.deref())).toEqual([undefined, undefined]);
   });
 
   it('creates one promise and no timer', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,38 +11,41 @@ import { plantOf } from './plant-of.ts';
 /** A fault in the files after a power cut. */
 type Fault = { readonly fault: string; readonly acknowledged: number; readonly missing: number };
 
-const contentOf = (database: Database): { integrity: unknown; names: Map<bigint, unknown> } => {
+/** What a store finds in files: the names of the plants by id, or why it cannot use the files. */
+type Content = { readonly fault?: string; readonly names: ReadonlyMap<bigint, unknown> };
+
+const contentOf = (database: Database): Content => {
   const [integrity] = Object.values(database.prepare('PRAGMA integrity_check').get() ?? {});
   const select = database.prepare('SELECT id, name FROM plants');
   select.setReadBigInts(true);
-  return {
-    integrity,
-    names: new Map(select.all().map((row) => [row['id'] as bigint, row['name']])),
-  };
+  const names = new Map(select.all().map((row) => [row['id'] as bigint, row['name']]));
+  return { ...(integrity !== 'ok' && { fault: String(integrity) }), names };
 };
 
-/** Opens the files after a power cut, and compares them with the plants that were acknowledged before it. */
-export const faultIn = (path: string, acknowledged: readonly number[]): Fault | undefined => {
-  const createFault = (fault: string, missing: number): Fault => ({
-    fault,
-    acknowledged: acknowledged.length,
-    missing,
-  });
+const openAndRead = (path: string): Content => {
+  const names = new Map<bigint, unknown>();
   let database: Database | undefined;
   try {
     const opened = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
-    if ('kind' in opened) return createFault(opened.kind, acknowledged.length);
+    if ('kind' in opened) return { fault: opened.kind, names };
     database = opened;
-    const { integrity, names } = contentOf(database);
-    const missing = acknowledged.map(plantOf).filter(({ id, name }) => names.get(id) !== name);
-    if (integrity !== 'ok') return createFault(String(integrity), missing.length);
-    return missing.length > 0 ? createFault('missing plants', missing.length) : undefined;
+    return contentOf(database);
   } catch (thrown) {
-    return createFault(String(thrown), acknowledged.length);
+    return { fault: String(thrown), names };
   } finally {
     database?.close();
   }
 };
+
+const compare = ({ fault, names }: Content, acknowledged: readonly number[]): Fault | undefined => {
+  const missing = acknowledged.map(plantOf).filter(({ id, name }) => names.get(id) !== name).length;
+  if (fault === undefined && missing === 0) return undefined;
+  return { fault: fault ?? 'missing plants', acknowledged: acknowledged.length, missing };
+};
+
+/** Opens the files after a power cut, and compares them with the plants that were acknowledged before it. */
+export const faultIn = (path: string, acknowledged: readonly number[]): Fault | undefined =>
+  compare(openAndRead(path), acknowledged);
 
 /** Returns a pseudo-random sequence of decisions for a seed (mulberry32). */
 const decisions = (seed: number): Survives => {
@@ -70,21 +74,32 @@ export const inspectStates = async (
   const first = operations.findIndex(({ kind }) => kind === 'failed sync');
   if (first === -1) throw new Error('no sync failed');
   const root = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  // Many states have the same files, for example those between two syncs of which nothing survives.
+  const contents = new Map<string, Content>();
+  const read = async (files: ReadonlyMap<string, Buffer>): Promise<Content> => {
+    const digest = createHash('sha256');
+    for (const [name, content] of files)
+      digest.update(`${name} ${content.length} `).update(content);
+    const key = digest.digest('hex');
+    const known = contents.get(key);
+    if (known !== undefined) return known;
+    const state = await mkdtemp(join(root, 'state-'));
+    for (const [name, content] of files) await writeFile(join(state, name), content);
+    const content = openAndRead(join(state, 'plants.db'));
+    contents.set(key, content);
+    await rm(state, { recursive: true });
+    return content;
+  };
   for (const [index, operation] of operations.entries()) {
     folder.apply(operation);
     const isChosen = index >= first && index < first + count && (index - first) % step === 0;
     if (!isChosen && index < operations.length - 1) continue;
     const acknowledged = folder.read('acknowledged').split('\n').slice(0, -1).map(Number);
     for (const survives of [() => false, () => true, decisions(index)]) {
-      const state = await mkdtemp(join(root, 'state-'));
-      for (const [name, content] of folder.cutPower(survives)) {
-        await writeFile(join(state, name), content);
-      }
-      const fault = faultIn(join(state, 'plants.db'), acknowledged);
+      const fault = compare(await read(folder.cutPower(survives)), acknowledged);
       if (fault !== undefined) result.faults.push(fault);
       result.states += 1;
       result.acknowledged += acknowledged.length;
-      await rm(state, { recursive: true });
     }
   }
   await rm(root, { recursive: true });
