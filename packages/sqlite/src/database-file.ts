@@ -194,6 +194,15 @@ const openOwned = (
   }
 };
 
+/** Acquires the owner lock of a file, if it is one that SQLite can use. Throws the exceptions of node:sqlite. */
+export const acquireFile = (file: string): Database | UnusableFile => {
+  const found = statSync(file, { throwIfNoEntry: false });
+  // SQLite would create files beside a device or a pipe.
+  if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
+  if (isMountPoint(file)) return { kind: 'mount-point' };
+  return acquireOwnerLock(file);
+};
+
 /**
  * Opens a database file as its only owner, and creates or migrates its schema. Other programs can read the file.
  * Throws the exceptions of node:sqlite. After an error, nothing is open, and the content of a file that is not a plant
@@ -205,11 +214,8 @@ export const openDatabaseFile = (
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
   const file = resolveLinks(path);
-  const found = statSync(file, { throwIfNoEntry: false });
-  // SQLite would create files beside a device or a pipe.
-  if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
-  if (isMountPoint(file)) return { kind: 'mount-point' };
-  const ownerLock = acquireOwnerLock(file);
+  const ownerLock = acquireFile(file);
+  if ('kind' in ownerLock) return ownerLock;
   try {
     const opened = openOwned(file, ownerLock, expected);
     if ('kind' in opened && ownerLock.isOpen) ownerLock.close();

@@ -1,12 +1,13 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type BackupProgress, backUpPlants, type PlantsBackup } from './back-up-plants.ts';
 import type { BackUpError } from './backup-protocol.ts';
+import { acquireFile } from './database-file.ts';
 import { identityOf, isSameFile } from './file-identity.ts';
 import { resolveLinks } from './log-file.ts';
 import { openErrorOf, unusableFileError } from './open-error.ts';
-import { acquireOwnerLock, copyPermissions } from './owner-lock.ts';
+import { copyPermissions } from './owner-lock.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** Options of {@link restorePlants}. */
@@ -61,10 +62,8 @@ const restore = async (options: RestoreOptions): Promise<Result<RestoredPlants, 
       const message = `${path} and ${options.from} are the same file; name another file`;
       return err({ kind: 'same-file', path, message });
     }
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-      return err(unusableFileError(path, { kind: 'cannot-open' }));
-    }
-    const ownerLock = acquireOwnerLock(file);
+    const ownerLock = acquireFile(file);
+    if ('kind' in ownerLock) return err(unusableFileError(path, ownerLock));
     try {
       return await copyAndReplace(file, options);
     } finally {
