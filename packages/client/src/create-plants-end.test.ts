@@ -1,7 +1,8 @@
+import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { untyped } from '../test/fixtures.ts';
+import { createTestClient, never, untyped } from '../test/fixtures.ts';
 import { collect, endless, plantOf, quickClient, settle, slowClient } from '../test/plants.ts';
-import { createPlants } from './index.ts';
+import { createPlants, type PlantClient } from './index.ts';
 
 describe('an abort of createPlants', () => {
   it('reads no further plant, yields the outcomes of those read, and ends without an error', async () => {
@@ -17,6 +18,38 @@ describe('an abort of createPlants', () => {
     const outcomes = await collecting;
     expect(outcomes.map(({ result }) => result.isOk())).toEqual([true, false, false, false]);
     expect([seen, inFlight()]).toEqual([{ taken: 4, isClosed: true }, 0]);
+  });
+
+  it('gives its reason in each outcome', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const collecting = collect(createPlants(createTestClient(never), [plantOf(1)], { signal }));
+    await settle();
+    controller.abort(new Error('enough'));
+    const [outcome] = await collecting;
+    const cause = { name: 'Error', message: 'enough' };
+    expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ kind: 'aborted', cause });
+  });
+
+  it('creates no plant that the source has only afterwards', async () => {
+    const next = Promise.withResolvers<ReturnType<typeof plantOf>>();
+    async function* plants() {
+      yield await next.promise;
+    }
+    const controller = new AbortController();
+    const created: unknown[] = [];
+    const createPlant: PlantClient['createPlant'] = (plant, options) => {
+      created.push(plant);
+      return quickClient.createPlant(plant, options);
+    };
+    const { signal } = controller;
+    const collecting = collect(createPlants({ createPlant }, plants(), { signal }));
+    await settle();
+    controller.abort();
+    expect(await collecting).toEqual([]);
+    next.resolve(plantOf(1));
+    await settle();
+    expect(created).toEqual([]);
   });
 
   it('before the start reads nothing', async () => {
@@ -108,6 +141,20 @@ describe('a consumer of createPlants that stops', () => {
     await first;
     await outcomes.return();
     expect([seen.isClosed, inFlight()]).toEqual([true, 0]);
+  });
+
+  it('waits until the calls in flight have ended', async () => {
+    const ending = Promise.withResolvers<never>();
+    const createPlant: PlantClient['createPlant'] = (plant) =>
+      plant.id === 1 ? quickClient.createPlant(plant) : ResultAsync.fromSafePromise(ending.promise);
+    const outcomes = createPlants({ createPlant }, [plantOf(1), plantOf(2)]);
+    await outcomes.next();
+    let isEnded = false;
+    const end = outcomes.return().then(() => (isEnded = true));
+    await settle();
+    expect(isEnded).toBe(false);
+    ending.resolve(untyped({ name: 'a' }));
+    await end;
   });
 
   it('does not wait for a pending outcome', async () => {

@@ -100,7 +100,6 @@ export const createPlants = <Given extends NewPlant>(
       offAbort(caller, stop);
       stopping.abort();
       while (unconsumed > settled.length) await nextChange();
-      notifyChange();
       if (awaitsReader) await reader;
     }
   })();

@@ -69,8 +69,10 @@ describe('readBytes', () => {
   it.each([['text'], [undefined], [7], [{}]])(
     'rejects for a chunk that is not bytes (number %#)',
     async (chunk) => {
-      const response = untyped({ body: streamOf(chunk) });
-      await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
+      for (const before of [[], bytesOf('a')]) {
+        const response = untyped({ body: streamOf(...before, chunk) });
+        await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
+      }
     },
   );
 

@@ -11,6 +11,7 @@ describe('the redactor', () => {
     ['JSON with \\u escapes', 'abc\\u002fdef\\u002Bghi\\u003d\\u003D'],
     ['a URL', 'abc%2Fdef%2bghi%3D%3D'],
     ['HTML', 'abc&#x2F;def&#43;ghi&#61;='],
+    ['HTML without semicolons', 'abc&#x2Fdef&#43ghi&#61='],
     ['nothing', 'abc/def+ghi=='],
   ])('finds a token escaped by %s', (_, escaped) => {
     expect(createRedactor(['abc/def+ghi=='])(`before ${escaped} after`)).toBe('before *** after');
@@ -99,6 +100,13 @@ describe('the redactor', () => {
     expect(redact('one two', false)).toBe('one two');
     expect(redact('one two "', true)).toBe('one two "');
     expect(redact('', true)).toBe('');
+  });
+
+  it('does not search for the short base64 of a token of up to four characters', () => {
+    expect(createRedactor(['abc', 'abcd'])('wordYWJjword wordYWJjZword')).toBe(
+      'wordYWJjword wordYWJjZword',
+    );
+    expect(createRedactor(['abcde'])('wordYWJjZGword')).toBe('***');
   });
 
   it('does not change words without a token', () => {

@@ -9,6 +9,7 @@ import {
   token,
   untyped,
 } from '../test/fixtures.ts';
+import { settle } from '../test/plants.ts';
 import { startServer } from '../test/start-server.ts';
 import { type ClientOptions, createClient, type TokenRequest } from './index.ts';
 
@@ -115,6 +116,56 @@ describe('a token function', () => {
     expect(await second).toMatchObject(ok);
     expect(tokenCalls).toEqual([false, true]);
     expect(received).toEqual(['old', 'new', 'new']);
+  });
+
+  it('is called with refresh while another call waits for any token, and serves later calls', async () => {
+    const tokenCalls: boolean[] = [];
+    const anyToken = Promise.withResolvers<string>();
+    const newToken = Promise.withResolvers<string>();
+    const refused = Promise.withResolvers<Response>();
+    const getToken = ({ refresh }: TokenRequest) => {
+      tokenCalls.push(refresh);
+      if (refresh) return newToken.promise;
+      return tokenCalls.length === 1 ? 'old' : anyToken.promise;
+    };
+    const client = createTestClient(
+      async (_url, init) =>
+        JSON.stringify(init.headers).includes('old')
+          ? refused.promise
+          : new Response('{"name":"a"}'),
+      { token: getToken },
+    );
+    const first = client.createPlant(plant);
+    await settle();
+    const second = client.createPlant(plant);
+    await settle();
+    refused.resolve(new Response('', { status: 401 }));
+    await settle();
+    expect(tokenCalls).toEqual([false, false, true]);
+    anyToken.resolve('another');
+    expect(await second).toMatchObject(ok);
+    const third = client.createPlant(plant);
+    await settle();
+    expect(tokenCalls).toEqual([false, false, true]);
+    newToken.resolve('new');
+    expect(await first).toMatchObject(ok);
+    expect(await third).toMatchObject(ok);
+  });
+
+  it('is called once by a call that is retried for other reasons than a 401', async () => {
+    const tokenCalls: boolean[] = [];
+    const failures = [
+      () => Promise.reject(new TypeError('reset')),
+      async () => new Response('', { status: 503 }),
+    ];
+    const fetch = async () => failures.shift()?.() ?? new Response('{"name":"a"}');
+    const getToken = ({ refresh }: TokenRequest) => {
+      tokenCalls.push(refresh);
+      return token;
+    };
+    const client = createTestClient(fetch, { token: getToken, retries: 2, retryDelayMs: 0 });
+    expect(await client.createPlant(plant)).toMatchObject(ok);
+    expect(tokenCalls).toEqual([false]);
   });
 
   it('is not called a third time: a second 401 is an error', async () => {
