@@ -46,6 +46,7 @@ const readPage = async (session: Session, from: bigint): Promise<readonly Row[]>
  * Yields each plant as `ok`. An error, such as an unreachable server or a lost connection, is yielded as `err`, and ends
  * the iteration. To continue, call it again with the last id as `after`.
  *
+ * @param options - the database, and the id to start after
  * @example
  * ```ts
  * import { readPlants } from '@plantstore/postgres';

@@ -62,6 +62,7 @@ const backUp = async (
  * plant that was acknowledged before the backup started. It is written to `to` with the suffix `.partial`, and renamed to
  * `to` after an integrity check and a sync. A backup that was interrupted leaves the `.partial` file, which the next backup removes.
  *
+ * @param options - the paths, and what to do when the backup exists
  * @returns the number of plants and the size of the copy, or the reason why the backup failed
  *
  * @example

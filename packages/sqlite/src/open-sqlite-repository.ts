@@ -165,6 +165,7 @@ const open = async (
  * plant survives `kill -9` and a power cut. Only one repository can have the file open at a time, in this
  * process or another. Other programs can read the file.
  *
+ * @param options - the path, and options with defaults
  * @returns the repository, or the reason why the file cannot be opened, with a `message` for the operator
  * @example
  * ```ts

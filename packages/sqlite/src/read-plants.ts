@@ -62,6 +62,7 @@ const createReadSlice = (database: Database, path: string): ReadSlice => {
  * Yields each plant as `ok`. An error, such as a file that cannot be opened or a damaged page, is yielded as `err`, and
  * ends the iteration. To read the plants after a damaged page, call it again with a greater `after`.
  *
+ * @param options - the database, and the id to start after
  * @example
  * ```ts
  * import { readPlants } from '@plantstore/sqlite';
