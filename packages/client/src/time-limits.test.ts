@@ -11,18 +11,13 @@ import {
   timers,
   token,
 } from '../test/fixtures.ts';
-import { startServer } from '../test/start-server.ts';
-import { createClient } from './index.ts';
 
 describe('the time limit of a call', () => {
   it('ends an attempt, with the status of an incomplete response', async () => {
-    const baseUrl = await startServer((_request, response) => {
-      response.write('{"name":');
-    });
-    const client = createClient({ baseUrl, token, timeoutMs: 500 });
-    expect(await errorOf(client)).toEqual({
+    const fetch = async () => new Response(unendingBody().body);
+    expect(await errorOf(createTestClient(fetch, { timeoutMs: 50 }))).toEqual({
       kind: 'timeout',
-      message: 'incomplete response within 500 ms',
+      message: 'incomplete response within 50 ms',
       phase: 'response',
       status: 200,
       attempts: 1,
@@ -66,13 +61,11 @@ describe('the time limit of a call', () => {
   });
 
   it('applies to all attempts together', async () => {
-    const start = performance.now();
-    const limits = { attemptTimeoutMs: 100, timeoutMs: 450, retryDelayMs: 0, retries: 1000 };
+    const limits = { attemptTimeoutMs: 100, timeoutMs: 950, retryDelayMs: 0, retries: 1000 };
     const error = await errorOf(createTestClient(never, limits));
     expect(error?.kind).toBe('timeout');
     expect(error?.attempts).toBeGreaterThan(1);
-    expect(error?.attempts).toBeLessThanOrEqual(5);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(error?.attempts).toBeLessThanOrEqual(10);
   });
 });
 
