@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@plantstore/test-support/postgres-server';
+import { freePort } from '@plantstore/test-support/free-port';
 import { type Child, type ChildOptions, startChild } from './child.ts';
 import type { Load, LoadOptions, LoadResult } from './load.ts';
 import type { Row } from './results.ts';

@@ -1,25 +1,18 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@plantstore/client';
+import { freePort } from '@plantstore/test-support/free-port';
 import { expect, it, onTestFinished } from 'vitest';
 import { submitPlant } from './client-abort.ts';
 import { createPlantOrThrow, PlantNotCreated } from './client-throw.ts';
 
 const run = promisify(execFile);
 const condition = '--conditions=@plantstore/source';
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-};
 const example = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 it('use-core.ts creates a plant and prints the error of each other one', async () => {

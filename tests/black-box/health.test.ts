@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '@plantstore/test-support/postgres-server';
+import { freePort } from '@plantstore/test-support/free-port';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnHost, startHost, untilLogged } from './host.ts';

@@ -1,11 +1,8 @@
 import { open, readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import {
-  freePort,
-  type PostgresServer,
-  startPostgres,
-} from '@plantstore/test-support/postgres-server';
+import { freePort } from '@plantstore/test-support/free-port';
+import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newFolder, post, spawnHost, startHost, token } from './host.ts';
 import { postOn } from './post-on.ts';

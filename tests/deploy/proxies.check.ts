@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { errorMessages, errorTable } from '@plantstore/core/errors';
-import { freePort } from '@plantstore/test-support/postgres-server';
+import { freePort } from '@plantstore/test-support/free-port';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultLimits } from '../../packages/server/src/limits.ts';

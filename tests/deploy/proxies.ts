@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Certificate, makeCertificate } from '@plantstore/test-support/certificate';
-import { freePort } from '@plantstore/test-support/postgres-server';
+import { freePort } from '@plantstore/test-support/free-port';
 import { newFolder } from '../black-box/host.ts';
 import { onTestFinished } from 'vitest';
 

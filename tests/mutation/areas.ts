@@ -35,7 +35,10 @@ const areas: Readonly<Record<string, Area>> = {
   node: {
     folder: 'packages/server',
     sources: ['packages/server/src/node/*.ts'],
-    tests: ['src/node/!(flood).test.ts', 'src/create-{http-server,request-listener}.test.ts'],
+    tests: [
+      'src/node/!(flood).test.ts',
+      'src/{create-http-server,create-request-listener,start-server,reuse-port,request-events}.test.ts',
+    ],
     testTimeout: 15_000,
   },
 };

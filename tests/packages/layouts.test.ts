@@ -4,7 +4,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@plantstore/test-support/postgres-server';
+import { freePort } from '@plantstore/test-support/free-port';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
 import { latest, type Layout, layouts, specifiers } from './layouts.ts';

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 
 const run = promisify(execFile);
@@ -29,16 +29,6 @@ export type PostgresServer = {
 
 /** User for PostgreSQL and pgbouncer, which refuse to run as root; empty when the tests do not run as root. */
 export const unprivilegedUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-
-/** Returns a port on which no process listens. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-};
 
 const childrenOf = async (pid: number): Promise<number[]> => {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=']);

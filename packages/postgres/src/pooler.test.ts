@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PlantRepository } from '@plantstore/core';
+import { freePort } from '@plantstore/test-support/free-port';
 import {
-  freePort,
   changeOwner,
   unprivilegedUser,
   superuserPassword,
