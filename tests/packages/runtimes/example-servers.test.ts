@@ -21,7 +21,9 @@ const frameworks = async (): Promise<string[]> => {
   const manifest = JSON.parse(await readFile(join(examples, 'package.json'), 'utf8')) as {
     devDependencies: Record<string, string>;
   };
-  return Object.keys(manifest.devDependencies).filter((name) => !/^@(?:types|plantstore)\//.test(name));
+  return Object.keys(manifest.devDependencies).filter(
+    (name) => !/^@(?:types|plantstore)\//.test(name),
+  );
 };
 
 beforeAll(async () => {
