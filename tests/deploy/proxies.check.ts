@@ -6,7 +6,7 @@ import { errorMessages, errorTable } from '@plantstore/core/errors';
 import { freePort } from '@plantstore/test-support/free-port';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultLimits } from '../../packages/server/src/limits.ts';
+import { defaultLimits } from '../../packages/server/src/http/limits.ts';
 import { newFolder, startHost, token, untilLogged } from '../black-box/host.ts';
 import { proxyKinds, type ProxyOptions, readDeployFile, startProxy } from './proxies.ts';
 import { senderTo } from './send.ts';

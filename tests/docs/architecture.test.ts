@@ -22,20 +22,10 @@ const importsOf = (file: string): string[] =>
     },
   );
 
-const imports = new Map(files.map((file) => [file, importsOf(file)]));
-
-/** Whether a file leads to a folder of the server: it assembles what the folders have. */
-const isAssembly = (file: string): boolean =>
-  (imports.get(file) ?? []).some(
-    (imported) =>
-      imported.startsWith(`${server}/`) && (dirname(imported) !== server || isAssembly(imported)),
-  );
-
-/** The box of a file of the server in the drawing: its folder, or a part of those in no folder. */
+/** The box of a file of the server in the drawing: its folder, or the entries, which are in none. */
 const boxOf = (file: string): string => {
   const [folder = ''] = relative(server, file).split('/');
-  if (!folder.endsWith('.ts')) return folder;
-  return isAssembly(file) ? 'assembly' : 'shared';
+  return folder.endsWith('.ts') ? 'entries' : folder;
 };
 
 const packageOf = (file: string): string => file.split('/')[1] ?? '';

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorMessages, errorTable } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
-import { settingNames, variableOf } from '../../packages/server/src/host/setting-table.ts';
+import {
+  settingNames,
+  variableOf,
+} from '../../packages/server/src/program/settings/setting-table.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = globSync(['deploy/**/*', 'docs/operating.md'], { cwd: root, withFileTypes: true })

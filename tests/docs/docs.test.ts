@@ -2,14 +2,14 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../packages/server/src/limits.ts';
+import { defaultLimits } from '../../packages/server/src/http/limits.ts';
 import {
   defaultOf,
   flagOf,
   settingNames,
   settingTable,
   variableOf,
-} from '../../packages/server/src/host/setting-table.ts';
+} from '../../packages/server/src/program/settings/setting-table.ts';
 import { pages, read, root } from './pages.ts';
 
 // The examples of the API pages are those of the docstrings, which another test compiles.

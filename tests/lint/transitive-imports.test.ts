@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const core = fileURLToPath(new URL('../../packages/core/src/', import.meta.url));
+const core = fileURLToPath(new URL('../../packages/core/src', import.meta.url));
 
 // `import type` and `export type` are erased by the compiler.
 const valueImport = /^(?:import|export)\s+(?!type\b)(?:[^;'"]*?\bfrom\s+)?'([^']+)'/gm;

@@ -29,16 +29,13 @@ const areas: Readonly<Record<string, Area>> = {
   http: {
     folder: 'packages/server',
     sources: ['packages/server/src/{http,fetch}/*.ts'],
-    tests: ['src/{http,fetch}/*.test.ts', 'src/create-fetch-handler.test.ts'],
+    tests: ['src/{http,fetch}/*.test.ts'],
     testTimeout: 5_000,
   },
   node: {
     folder: 'packages/server',
     sources: ['packages/server/src/node/*.ts'],
-    tests: [
-      'src/node/!(flood).test.ts',
-      'src/{create-http-server,create-request-listener,start-server,reuse-port,request-events}.test.ts',
-    ],
+    tests: ['src/node/!(flood).test.ts', 'src/http/request-events.test.ts'],
     testTimeout: 15_000,
   },
 };

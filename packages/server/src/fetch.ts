@@ -9,4 +9,4 @@ export {
   createFetchHandler,
   type FetchHandler,
   type FetchHandlerOptions,
-} from './create-fetch-handler.ts';
+} from './fetch/create-fetch-handler.ts';

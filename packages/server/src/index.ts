@@ -3,18 +3,21 @@
  * @mergeModuleWith <project>
  */
 
-export { acceptTokens } from './accept-tokens.ts';
-export type { Authenticate, TokenDecision } from './authenticate.ts';
-export { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
-export { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
-export type { Logger } from './logger.ts';
+export { acceptTokens } from './node/accept-tokens.ts';
+export type { Authenticate, TokenDecision } from './http/authenticate.ts';
+export { createHttpServer, type HttpServerOptions } from './node/create-http-server.ts';
+export {
+  createRequestListener,
+  type RequestListenerOptions,
+} from './node/create-request-listener.ts';
+export type { Logger } from './http/logger.ts';
 export type {
   RequestEndEvent,
   RequestErrorEvent,
   RequestInfo,
   RequestStartEvent,
-} from './request-events.ts';
-export type { ServiceOptions } from './service-options.ts';
+} from './http/request-events.ts';
+export type { ServiceOptions } from './http/service-options.ts';
 export {
   type RenewedTls,
   type RunningServer,
@@ -22,5 +25,5 @@ export {
   type StartedServer,
   startServer,
   type StartServerOptions,
-} from './start-server.ts';
-export type { TlsOptions } from './tls-options.ts';
+} from './node/start-server.ts';
+export type { TlsOptions } from './node/tls-options.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { parseResponses } from '@plantstore/test-support/raw-http';
 import { onTestFinished } from 'vitest';
-import { createHttpServer, type HttpServerOptions } from '../src/create-http-server.ts';
+import { createHttpServer, type HttpServerOptions } from '../src/node/create-http-server.ts';
 
 export const maxBodyBytes = 1000;
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../src/logger.ts';
+import type { Logger } from '../src/http/logger.ts';
 
 /** Returns a logger that records its lines. */
 export const recordLog = () => {

@@ -2,8 +2,8 @@ import { createMemoryRepository } from '@plantstore/core';
 import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
-import { limitsOf } from '../src/limits.ts';
-import type { ServiceOptions } from '../src/service-options.ts';
+import { limitsOf } from '../src/http/limits.ts';
+import type { ServiceOptions } from '../src/http/service-options.ts';
 import { goodRequest, headOf, maxBodyBytes, type Request } from './requests.ts';
 
 /** Creates a service that accepts the token `good`. */

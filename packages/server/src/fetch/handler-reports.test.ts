@@ -3,7 +3,7 @@ import { errAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { recordEvents } from '../../test/record-events.ts';
 import { recordLog } from '../../test/record-log.ts';
-import { createFetchHandler, type FetchHandlerOptions } from '../create-fetch-handler.ts';
+import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
 
 const url = 'http://a/plants?secret';
 const headers = {

@@ -5,7 +5,7 @@ import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { recordLog } from '../../test/record-log.ts';
-import { createFetchHandler, type FetchHandlerOptions } from '../create-fetch-handler.ts';
+import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
 
 const monstera = Buffer.from('{"id":7,"name":"Monstera"}');
 const headers = { Authorization: 'Bearer good', 'Content-Type': 'application/json' };

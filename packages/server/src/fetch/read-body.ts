@@ -1,6 +1,6 @@
 import { type Answer, errorAnswer } from '../http/answer.ts';
 import { createBodyBuffer } from '../http/body-buffer.ts';
-import type { Limits } from '../limits.ts';
+import type { Limits } from '../http/limits.ts';
 
 const unreadable = 'the body was read before this handler was called, or is not a stream of bytes';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { otherPaths, refusedFraming, servedFraming } from '../../test/framing-cases.ts';
 import { listen, maxBodyBytes } from '../../test/listen.ts';
 import { createMemoryRepository } from '@plantstore/core';
-import { createFetchHandler } from '../create-fetch-handler.ts';
+import { createFetchHandler } from './create-fetch-handler.ts';
 
 /** Heads that every server passes to a handler unchanged. */
 const passedOn = /^[A-Z]+ \/\S* HTTP\/1\.1(?:\r\n[\w-]+:[\t\x20-\x7e\x80-\xff]*)+$/;

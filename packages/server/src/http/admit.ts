@@ -1,6 +1,6 @@
-import type { Authenticate } from '../authenticate.ts';
-import { describeCause } from '../describe-cause.ts';
-import { type Timeouts, withTimeout } from '../timeouts.ts';
+import type { Authenticate } from './authenticate.ts';
+import { describeCause } from './describe-cause.ts';
+import { type Timeouts, withTimeout } from './timeouts.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';

@@ -2,8 +2,8 @@ import { errorTable } from '@plantstore/core/errors';
 
 import type { Answer } from './answer.ts';
 import { byteLength } from './byte-length.ts';
-import { describeCause } from '../describe-cause.ts';
-import { type Logger, silent } from '../logger.ts';
+import { describeCause } from './describe-cause.ts';
+import { type Logger, silent } from './logger.ts';
 import {
   endChannel,
   errorChannel,
@@ -12,7 +12,7 @@ import {
   type RequestInfo,
   type RequestStartEvent,
   startChannel,
-} from '../request-events.ts';
+} from './request-events.ts';
 import type { RequestHead } from './request-head.ts';
 import { requestIdOf } from './request-id.ts';
 import { shownPath } from './request-path.ts';

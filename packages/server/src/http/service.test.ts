@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { pairsOf } from '../../test/services.ts';
-import { limitsOf } from '../limits.ts';
-import type { ServiceOptions } from '../service-options.ts';
+import { limitsOf } from './limits.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { createService } from './service.ts';
 
 const serviceWith = (options: Partial<ServiceOptions> = {}) =>

@@ -1,8 +1,8 @@
 import { createPlant } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
-import type { Limits } from '../limits.ts';
-import type { ServiceOptions } from '../service-options.ts';
-import { createTimeouts, type Timeouts, withTimeout } from '../timeouts.ts';
+import type { Limits } from './limits.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { createTimeouts, type Timeouts, withTimeout } from './timeouts.ts';
 import { type Admission, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';

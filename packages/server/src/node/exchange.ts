@@ -7,7 +7,7 @@ import { closesAfter } from './closes-after.ts';
 import { type Connection, maxPipelined } from './connection.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
-import type { RequestInfo } from '../request-events.ts';
+import type { RequestInfo } from '../http/request-events.ts';
 import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
 
 /**

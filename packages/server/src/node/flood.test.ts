@@ -7,7 +7,7 @@ import { sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMemoryRepository } from '@plantstore/core';
 import { head, listen, post } from '../../test/listen.ts';
-import { startServer } from '../start-server.ts';
+import { startServer } from './start-server.ts';
 
 const clientCount = 5;
 const batchBytes = 65_536;

@@ -5,7 +5,7 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
-import { createHttpServer, type HttpServerOptions } from '../create-http-server.ts';
+import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 
 /** Returns a repository that completes its creates when `answerAll` is called. */
 const onDemand = () => {

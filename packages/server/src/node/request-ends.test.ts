@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, post } from '../../test/listen.ts';
 import { recordEvents, steps } from '../../test/record-events.ts';
 import { until } from '../../test/record-log.ts';
-import { createRequestListener } from '../create-request-listener.ts';
+import { createRequestListener } from './create-request-listener.ts';
 
 describe('the events of a request whose client disconnects', () => {
   it('have an end for every start', async () => {

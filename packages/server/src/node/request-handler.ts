@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { RequestListenerOptions } from '../create-request-listener.ts';
+import type { RequestListenerOptions } from './create-request-listener.ts';
 import { createClientAddressOf, isAddressRange } from '../http/client-address.ts';
 import { createService } from '../http/service.ts';
-import type { Limits } from '../limits.ts';
-import { loggerOf } from '../logger.ts';
+import type { Limits } from '../http/limits.ts';
+import { loggerOf } from '../http/logger.ts';
 import { Connection } from './connection.ts';
 import { Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';

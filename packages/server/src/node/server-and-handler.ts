@@ -1,10 +1,10 @@
 import type { Server, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import type { HttpServerOptions } from '../create-http-server.ts';
-import { limitsOf } from '../limits.ts';
-import type { Logger } from '../logger.ts';
-import { secureOptionsOf, tlsFaultOf, type TlsOptions } from '../tls-options.ts';
+import type { HttpServerOptions } from './create-http-server.ts';
+import { limitsOf } from '../http/limits.ts';
+import type { Logger } from '../http/logger.ts';
+import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 import { createServer } from './builtin-http.ts';
 import { ignoredMessageOptions } from './ignored-messages.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';

@@ -1,6 +1,6 @@
 import type { ClientAddressOf } from '../http/client-address.ts';
 import type { Service } from '../http/service.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../http/logger.ts';
 
 /** State that the connections and exchanges of a server share. */
 export type ServerContext = {

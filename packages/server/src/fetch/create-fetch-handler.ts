@@ -1,0 +1,146 @@
+import { type Answer, errorAnswer, type Fields, tooManyInFlight } from '../http/answer.ts';
+import { readHead, type RequestHead } from '../http/request-head.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
+import { createService } from '../http/service.ts';
+import { type Limits, limitsOf } from '../http/limits.ts';
+import { type Logger, loggerOf } from '../http/logger.ts';
+import type { ServiceOptions } from '../http/service-options.ts';
+import { createSeparateTimeouts } from '../http/timeouts.ts';
+import { createInFlight } from './in-flight.ts';
+import { readBody } from './read-body.ts';
+
+/**
+ * The options of a fetch handler.
+ *
+ * @interface
+ */
+export type FetchHandlerOptions = ServiceOptions &
+  Partial<Pick<Limits, 'maxInFlight' | 'requestTimeoutMs'>> & {
+    /** Logs each request in one line. Default is no log. */
+    readonly logger?: Logger;
+  };
+
+/**
+ * The plant store as a function from a `Request` to a `Response`, and as a `fetch` that opens no
+ * connection. A second argument beside a `Request` is ignored, because servers pass their own values
+ * there.
+ */
+export type FetchHandler = {
+  (request: Request): Promise<Response>;
+  (url: string | URL, init?: RequestInit): Promise<Response>;
+};
+
+const headOf = ({ method, url, headers }: Request): RequestHead => {
+  const { host, pathname, search } = new URL(url);
+  const fields = [...headers].flat();
+  // A request that did not come from a server has no Host field.
+  if (!headers.has('Host')) fields.push('Host', host);
+  return readHead(method, pathname + search, '1.1', fields);
+};
+
+const responseOf = (method: string, { status, fields, body }: Answer, more: Fields): Response => {
+  const headers = new Headers();
+  const all = [...fields, ...more];
+  for (let index = 0; index < all.length; index += 2) {
+    headers.append(all[index] ?? '', all[index + 1] ?? '');
+  }
+  return new Response(status === 204 || method === 'HEAD' ? null : body, { status, headers });
+};
+
+/** Settles as the result of a function, or resolves with `undefined` once a signal aborts. */
+const unlessAborted = async <T>(
+  signal: AbortSignal,
+  call: () => Promise<T>,
+): Promise<T | undefined> => {
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const onAbort = () => resolve(undefined);
+  signal.addEventListener('abort', onAbort);
+  try {
+    const result = await Promise.race([call(), aborted]);
+    return signal.aborted ? undefined : result;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+};
+
+/**
+ * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
+ * `Deno.serve`, workerd and the like. It checks in the same order and gives the same answers as the
+ * `node:http` server. The server in front of it checks framing, repeated fields and the timeout of a
+ * head. The body of a request that is not admitted is not read. The URL of a `Request` has no dot
+ * segments: `/a/../plants` is `/plants` here, and another path for the `node:http` server.
+ *
+ * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the client.
+ * Only the path of the URL is used.
+ *
+ * It rejects only with the abort reason of the request's signal, as soon as that aborts, and as `fetch`
+ * does for an invalid URL. The plant of an aborted request may have been stored.
+ *
+ * @param options.repository Stores the plants. Required; `createMemoryRepository()` for tests.
+ * @param options.authenticate Decides which tokens are accepted. Required.
+ * @throws TypeError for a wrong option
+ * @example
+ * ```ts
+ * import { createClient } from '@plantstore/client';
+ * import { createMemoryRepository } from '@plantstore/core';
+ * import { createFetchHandler } from '@plantstore/server/fetch';
+ *
+ * const handler = createFetchHandler({
+ *   repository: createMemoryRepository(),
+ *   authenticate: (token) => token === 'test',
+ * });
+ * export default { fetch: handler }; // a server on Bun, Deno and workerd
+ * export const client = createClient({ baseUrl: 'http://plants.test', token: 'test', fetch: handler });
+ * ```
+ */
+export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler => {
+  const logger = loggerOf(options.logger);
+  const limits = limitsOf(options);
+  const service = createService(options, limits, createSeparateTimeouts);
+  const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = limits;
+  const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
+
+  const answerTo = async (
+    request: Request,
+    head: RequestHead,
+    admitted: { tokenName: string | undefined },
+  ): Promise<Answer> => {
+    try {
+      const admission = await service.admit(head);
+      if (admission.kind === 'answered') return admission.answer;
+      admitted.tokenName = admission.tokenName;
+      const entry = inFlight.enter();
+      if (entry === undefined) return errorAnswer('unavailable', { cause: tooManyInFlight });
+      try {
+        const body = await readBody(request, limits);
+        return body instanceof Uint8Array ? await service.create(body) : body;
+      } finally {
+        inFlight.leave(entry);
+      }
+    } catch (cause) {
+      return errorAnswer('internal', { cause });
+    }
+  };
+
+  return async (input: Request | string | URL, init?: RequestInit): Promise<Response> => {
+    const isUrl = typeof input === 'string' || input instanceof URL;
+    const request = isUrl ? new Request(input, init) : input;
+    const { signal } = request;
+    signal.throwIfAborted();
+    const startedAt = performance.now();
+    const head = headOf(request);
+    const requestId = requestIdOf(head.requestId);
+    const reported = { info: infoOf(head, undefined, requestId) };
+    reportStart(reported);
+    const admitted: { tokenName: string | undefined } = { tokenName: undefined };
+    const answer = await unlessAborted(signal, async () => answerTo(request, head, admitted));
+    if (answer?.error !== undefined) reportAnswer(reported, answer);
+    const isWritten = answer !== undefined;
+    reportEnd(logger, { request: reported, answer, startedAt, ...admitted, isWritten });
+    // As fetch does, rejects with the abort reason even if it is not an Error.
+    if (!isWritten) throw signal.reason as Error;
+    const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];
+    return responseOf(request.method, answer, fields);
+  };
+};

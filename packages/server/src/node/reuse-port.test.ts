@@ -1,0 +1,81 @@
+import { createMemoryRepository } from '@plantstore/core';
+import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { cannotListen } from './listen-on.ts';
+import { startServer, type StartServerOptions } from './start-server.ts';
+
+const start = async (options: Partial<StartServerOptions>) => {
+  const started = await startServer({
+    repository: createMemoryRepository(),
+    authenticate: () => true,
+    ...options,
+  });
+  if (started.kind === 'running') onTestFinished(async () => started.server.close(0));
+  return started;
+};
+
+const running = async (port: number, basePath: string) => {
+  const started = await start({ port, basePath, reusePort: true });
+  if (started.kind !== 'running') throw new Error(started.message);
+  return { ...started.server, port: Number(new URL(started.server.url).port) };
+};
+
+/** Returns, for each new connection, which of the two servers accepted it. */
+const serversOf = async (port: number, connections: number): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: connections }, async () => {
+      const { socket, ended } = await connectRaw(port);
+      socket.write('GET /one/plants HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      const [response] = parseResponses(await ended);
+      socket.destroy();
+      return response?.status === 405 ? 'one' : 'two';
+    }),
+  );
+
+// Windows and macOS do not support reusePort.
+describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
+  it('listen on one port and share its connections', async () => {
+    const { port } = await running(0, '/one');
+    await running(port, '/two');
+    // The probability that one of them accepts all connections is 2^-63.
+    expect(new Set(await serversOf(port, 64))).toEqual(new Set(['one', 'two']));
+  });
+
+  it('keep listening when another one closes', async () => {
+    const { port, close } = await running(0, '/one');
+    await running(port, '/two');
+    await close();
+    expect(new Set(await serversOf(port, 64))).toEqual(new Set(['two']));
+  });
+
+  it('share the port only with servers with reusePort', async () => {
+    const { port } = await running(0, '/one');
+    expect(await start({ port })).toMatchObject({
+      kind: 'cannot-listen',
+      message: `127.0.0.1:${port} is taken by another process; choose another port`,
+    });
+    const alone = await start({ port: 0 });
+    if (alone.kind !== 'running') throw new Error(alone.message);
+    const { port: taken } = new URL(alone.server.url);
+    expect(await start({ port: Number(taken), reusePort: true })).toMatchObject({
+      kind: 'cannot-listen',
+      message: `127.0.0.1:${taken} is taken by a process that does not share it: all of them need this setting, and the same user`,
+    });
+  });
+});
+
+it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])(
+  'a system without reusePort is reported: %s',
+  (code) => {
+    const thrown = Object.assign(new Error(code), { code });
+    expect(cannotListen({ host: '::1', port: 3_000, reusePort: true }, thrown)).toBe(
+      '[::1]:3000 cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy',
+    );
+  },
+);
+
+it.each(['on', 1, null])('throws a TypeError for the reusePort %j', async (reusePort) => {
+  await expect(start({ port: 0, reusePort: reusePort as never })).rejects.toThrow(
+    'reusePort must be true or false',
+  );
+});

@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { connectRaw, connectTls, parseResponses } from '@plantstore/test-support/raw-http';
+import { ResultAsync } from 'neverthrow';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { goodFields, head } from '../../test/listen.ts';
+import { startServer, type StartServerOptions } from './start-server.ts';
+
+const start = async (options: Partial<StartServerOptions> = {}) =>
+  startServer({
+    repository: createMemoryRepository(),
+    authenticate: (token) => token === 'good',
+    port: 0,
+    ...options,
+  });
+
+const running = async (options: Partial<StartServerOptions> = {}) => {
+  const started = await start(options);
+  if (started.kind !== 'running') throw new Error(started.message);
+  onTestFinished(async () => started.server.close(0));
+  return started.server;
+};
+
+/** Returns a repository whose creates complete when `open` is called. */
+const withGate = () => {
+  const gate = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const inner = createMemoryRepository();
+  const repository: PlantRepository = {
+    create(plant) {
+      arrived.resolve();
+      return ResultAsync.fromSafePromise(gate.promise).andThen(() => inner.create(plant));
+    },
+  };
+  return { repository, open: gate.resolve, arrived: arrived.promise };
+};
+
+const post = async (url: string) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json' },
+    body: '{"id":7,"name":"x"}',
+  });
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
+
+/** Opens a connection that has received an answer and is idle. */
+const connectIdle = async (url: string) => {
+  const connection = await connectRaw(portOf(url));
+  connection.socket.write(get);
+  await connection.until((text) => text.endsWith('}'));
+  return connection;
+};
+
+describe('startServer', () => {
+  it('has the URL of the operation', async () => {
+    const { url } = await running({ basePath: '/garden/' });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/garden\/plants$/);
+    expect((await post(url)).status).toBe(200);
+  });
+
+  it.each(['/100%25', '/a%3Fb', "/it's a garden", '/é'])(
+    'serves the base path %s at its URL',
+    async (basePath) => {
+      const { url } = await running({ basePath });
+      expect(new URL(url).href).toBe(url);
+      expect((await post(url)).status).toBe(200);
+    },
+  );
+
+  it('has a loopback URL if it listens on all addresses', async () => {
+    const { url } = await running({ host: '0.0.0.0' });
+    expect((await post(url)).status).toBe(200);
+  });
+
+  it('reports why it cannot listen', async () => {
+    const port = portOf((await running()).url);
+    expect(await start({ port })).toMatchObject({
+      kind: 'cannot-listen',
+      message: `127.0.0.1:${port} is taken by another process; choose another port`,
+    });
+    expect(await start({ host: '192.0.2.1' })).toMatchObject({
+      kind: 'cannot-listen',
+      message: expect.stringContaining('is not an address of this machine') as unknown,
+    });
+  });
+});
+
+describe('a TypeError', () => {
+  it.each([70_000, -1, 1.5, Number.NaN, '80'])('is thrown for the port %j', async (port) => {
+    await expect(start({ port: port as number })).rejects.toThrow(
+      'port must be a whole number from 0 to 65535',
+    );
+  });
+
+  it.each(['', 5])(
+    'is thrown for the host %j, with which Node would listen on all addresses',
+    async (host) => {
+      await expect(start({ host: host as string })).rejects.toThrow('host must be');
+    },
+  );
+
+  it('is thrown for a logger without methods', async () => {
+    await expect(start({ logger: {} as never })).rejects.toThrow('logger must have info, warn and');
+  });
+});
+
+describe('the graceful shutdown', () => {
+  it('has logged the aborted requests when it resolves', async () => {
+    const logged: unknown[] = [];
+    const info = (_: unknown, message: string) => void logged.push(message);
+    const { url, close } = await running({ logger: { info, warn: info, error: info } });
+    const { socket } = await connectRaw(portOf(url));
+    socket.write(
+      'POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await close(50);
+    expect(logged).toEqual(['request aborted']);
+  });
+
+  it('waits for requests in flight without a deadline', async () => {
+    const { repository, open, arrived } = withGate();
+    const { url, close } = await running({ repository });
+    const answer = post(url);
+    await arrived;
+    const closed = close(Infinity);
+    // Node would replace a delay of Infinity by 1 ms.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    open();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+
+  it('answers requests in flight with Connection: close', async () => {
+    const { repository, open, arrived } = withGate();
+    const { url, close } = await running({ repository });
+    const answer = post(url);
+    await arrived;
+    const closed = close();
+    await expect(post(url)).rejects.toThrow('fetch failed');
+    open();
+    const response = await answer;
+    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+  });
+
+  it('answers every request that is already pipelined', async () => {
+    const { url, close } = await running();
+    const { socket, ended } = await connectIdle(url);
+    const closed = close();
+    socket.write(get.repeat(10));
+    const received = parseResponses(await ended).slice(1);
+    expect(received.map(({ headers }) => headers['connection'])).toEqual([
+      ...Array<string>(9).fill('keep-alive'),
+      'close',
+    ]);
+    socket.destroy();
+    await closed;
+  });
+
+  it('answers a request that arrives on an idle connection', async () => {
+    const { url, close } = await running();
+    const { socket, ended } = await connectIdle(url);
+    const closed = close();
+    socket.write(get);
+    expect(parseResponses(await ended)).toMatchObject([
+      { status: 405, headers: { connection: 'keep-alive' } },
+      { status: 405, headers: { connection: 'close' } },
+    ]);
+    socket.destroy();
+    await closed;
+  });
+
+  it('sends a large answer completely to a slow client', async () => {
+    const { url, close } = await running({ maxBodyBytes: 30_000_000 });
+    const { socket, received, ended } = await connectRaw(portOf(url));
+    const body = `{"id":1,"name":"${'x'.repeat(20_000_000)}"}`;
+    socket.write(head([...goodFields, `Content-Length: ${body.length}`]) + body);
+    socket.once('data', () => socket.pause());
+    await once(socket, 'data');
+    const idle = await connectIdle(url);
+    const closed = close();
+    // Idle connections end first, so that the reading client must still be connected now.
+    await idle.ended;
+    idle.socket.destroy();
+    socket.resume();
+    await ended;
+    expect(parseResponses(received())[0]?.body.length).toBe(body.length - '"id":1,'.length);
+    socket.destroy();
+    await closed;
+  });
+
+  it('ends idle connections', async () => {
+    const { url, close } = await running();
+    const { socket, ended } = await connectRaw(portOf(url));
+    await close();
+    expect(await ended).toBe('');
+    socket.destroy();
+  });
+
+  it('aborts requests that are in flight at the deadline', async () => {
+    const { repository, open, arrived } = withGate();
+    const { url, close } = await running({ repository });
+    const answer = post(url);
+    const cutOff = arrived.then(async () => close(10));
+    await expect(answer).rejects.toThrow('fetch failed');
+    await cutOff;
+    open();
+  });
+});
+
+describe.runIf(hasOpenssl)('a server with TLS', () => {
+  /** Opens a TLS connection that has received an answer and is idle. */
+  const connectIdleTls = async (url: string) => {
+    const connection = await connectTls(portOf(url));
+    connection.socket.write(get);
+    await connection.until((text) => text.endsWith('}'));
+    return connection;
+  };
+
+  it('has an https URL', async () => {
+    const { url } = await running({ tls: await makeCertificate(), basePath: '/garden' });
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/garden\/plants$/);
+  });
+
+  it('uses a renewed certificate for new connections, and keeps open ones', async () => {
+    const { url, renewTls } = await running({ tls: await makeCertificate('old') });
+    const open = await connectIdleTls(url);
+    expect(renewTls(await makeCertificate('new'))).toEqual({ kind: 'renewed' });
+    const next = await connectIdleTls(url);
+    expect(next.socket.getPeerCertificate().subject.CN).toBe('new');
+    expect(next.socket.getProtocol()).toBe('TLSv1.3');
+    open.socket.write(get);
+    expect(await open.until((text) => parseResponses(text).length === 2)).toMatch(/\}$/);
+    expect(open.socket.getPeerCertificate().subject.CN).toBe('old');
+    open.socket.destroy();
+    next.socket.destroy();
+  });
+
+  it('keeps its certificate if the new one is invalid', async () => {
+    const [old, other] = [await makeCertificate('old'), await makeCertificate()];
+    const { url, renewTls } = await running({ tls: old });
+    for (const wrong of [
+      { ...old, key: other.key },
+      { ...old, cert: 'nonsense' },
+    ]) {
+      expect(renewTls(wrong)).toMatchObject({ kind: 'not-renewed' });
+    }
+    const { socket } = await connectIdleTls(url);
+    expect(socket.getPeerCertificate().subject.CN).toBe('old');
+    socket.destroy();
+  });
+
+  it('does not renew a certificate if it was started without tls', async () => {
+    const { renewTls } = await running();
+    expect(renewTls(await makeCertificate())).toEqual({
+      kind: 'not-renewed',
+      message: 'the server was started without tls',
+    });
+  });
+
+  it('answers requests in flight on close(), and ends silent connections and handshakes', async () => {
+    const { repository, open, arrived } = withGate();
+    const { url, close } = await running({ repository, tls: await makeCertificate() });
+    const silent = await connectTls(portOf(url));
+    const mute = await connectRaw(portOf(url));
+    const half = await connectRaw(portOf(url));
+    // The head of a TLS record without its body.
+    half.socket.write(Uint8Array.of(0x16, 3, 1, 0, 200, 1));
+    const { socket, until } = await connectTls(portOf(url));
+    const body = '{"id":7,"name":"x"}';
+    socket.write(
+      `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await arrived;
+    const closed = close(60_000);
+    expect(await Promise.all([silent, mute, half].map(async ({ ended }) => ended))).toEqual([
+      '',
+      '',
+      '',
+    ]);
+    open();
+    expect(parseResponses(await until((text) => text.endsWith('}')))).toMatchObject([
+      { status: 200, headers: { connection: 'close' } },
+    ]);
+    await closed;
+    for (const one of [silent, mute, half]) one.socket.destroy();
+    socket.destroy();
+  });
+
+  it('aborts a handshake at the deadline', async () => {
+    const { url, close } = await running({ tls: await makeCertificate() });
+    const { socket, ended } = await connectRaw(portOf(url));
+    socket.write(Uint8Array.of(0x16, 3, 1));
+    await close(0);
+    expect(await ended).toBe('');
+    socket.destroy();
+  });
+});

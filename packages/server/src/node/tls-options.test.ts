@@ -1,0 +1,163 @@
+import { createPrivateKey } from 'node:crypto';
+import { once } from 'node:events';
+import { createMemoryRepository } from '@plantstore/core';
+import {
+  type Certificate,
+  hasOpenssl,
+  makeCertificate,
+} from '@plantstore/test-support/certificate';
+import { connectRaw, connectTls, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
+import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
+import { tlsFaultOf } from './tls-options.ts';
+
+describe.runIf(hasOpenssl)('a server with TLS', () => {
+  let tls: Certificate;
+  beforeAll(async () => {
+    tls = await makeCertificate();
+  });
+
+  const listenTls = async (options: Partial<HttpServerOptions> = {}) => {
+    const logged: unknown[] = [];
+    const logger = { warn() {}, error() {}, info: (fields: unknown) => void logged.push(fields) };
+    return { ...(await listen({ tls, logger, ...options })), logged };
+  };
+
+  it('answers pipelined requests on one connection in order', async () => {
+    const { port } = await listenTls();
+    const { socket, until } = await connectTls(port);
+    socket.write(
+      post(1) + post(2) + head(['Host: a'], 'GET / HTTP/1.1') + 'BREW / HTTP/1.1\r\n\r\n',
+    );
+    const received = parseResponses(await until(responses(4))).map(({ status }) => status);
+    expect(received).toEqual([200, 200, 404, 501]);
+    socket.destroy();
+  });
+
+  it('sends 100 Continue only if the head is admitted', async () => {
+    const { port } = await listenTls();
+    const { socket, until } = await connectTls(port);
+    const length = `Content-Length: ${plant(7).length}`;
+    socket.write(head([...goodFields, 'Expect: 100-continue', length]));
+    expect(await until((text) => text.includes('\r\n\r\n'))).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(plant(7));
+    await until(responses(2));
+    socket.write(head(['Host: a', 'Expect: 100-continue', length]));
+    expect(parseResponses(await until(responses(3))).at(-1)?.status).toBe(401);
+    socket.destroy();
+  });
+
+  it('answers 408 to a request that does not arrive after the handshake', async () => {
+    const { port } = await listenTls({ headersTimeoutMs: 100 });
+    const { socket, ended } = await connectTls(port);
+    socket.write('POST /plants HTTP/1.1\r\nHost: ');
+    expect(parseResponses(await ended)).toMatchObject([{ status: 408 }]);
+    socket.destroy();
+  });
+
+  it('ends a connection without TLS if the logger throws, and keeps serving', async () => {
+    let logged = 0;
+    const info = () => {
+      logged += 1;
+      throw new Error('the log is unavailable');
+    };
+    const { port } = await listen({ tls, logger: { info, warn: info, error: info } });
+    const { socket, ended } = await connectRaw(port);
+    socket.write(post(7));
+    await ended;
+    await expect.poll(() => logged).toBe(1);
+  });
+
+  it.each([
+    ['plain HTTP', post(7)],
+    ['nonsense', 'nonsense\r\n\r\n'],
+  ])('ends and logs a connection that sends %s, and serves the next', async (_, bytes) => {
+    const { port, logged } = await listenTls();
+    const { socket, ended } = await connectRaw(port);
+    socket.write(bytes);
+    await ended;
+    socket.destroy();
+    expect(logged).toEqual([{ code: expect.stringMatching(/^ERR_SSL_/) as unknown }]);
+    const next = await connectTls(port);
+    next.socket.write(post(8));
+    expect(parseResponses(await next.until(responses(1)))[0]?.status).toBe(200);
+    next.socket.destroy();
+  });
+
+  it('ends a connection whose handshake exceeds headersTimeoutMs', async () => {
+    const { port, logged } = await listenTls({ headersTimeoutMs: 100 });
+    const { socket, ended } = await connectRaw(port);
+    expect(await ended).toBe('');
+    socket.destroy();
+    expect(logged).toEqual([{ code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }]);
+  });
+
+  it('closes connections above maxConnections', async () => {
+    const { port } = await listenTls({ maxConnections: 1 });
+    const first = await connectTls(port);
+    const second = await connectRaw(port);
+    expect(await second.ended).toBe('');
+    first.socket.write(post(1));
+    expect(parseResponses(await first.until(responses(1)))[0]?.status).toBe(200);
+    first.socket.destroy();
+    second.socket.destroy();
+  });
+
+  it('throws a TypeError for an invalid certificate', () => {
+    const options = { repository: createMemoryRepository(), authenticate: () => true };
+    expect(() => createHttpServer({ ...options, tls: { cert: 'x', key: tls.key } })).toThrow(
+      new TypeError('tls.cert has no certificate in PEM that can be read'),
+    );
+  });
+
+  it('is a server without TLS if there is no tls option', async () => {
+    const { port, server } = await listen();
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+    const { socket } = await connectTls(port);
+    if (!socket.destroyed) await once(socket, 'close');
+    expect(server.listening).toBe(true);
+  });
+});
+
+describe.runIf(hasOpenssl)('a certificate and its key', () => {
+  it('are valid, also if both are in one file', async () => {
+    const { cert, key } = await makeCertificate();
+    const both = cert + key;
+    for (const tls of [
+      { cert, key },
+      { cert: Buffer.from(cert), key: Buffer.from(key) },
+      { cert: both, key: both },
+    ]) {
+      expect(tlsFaultOf(tls)).toBe(undefined);
+    }
+  });
+
+  it('are invalid if either has another content', async () => {
+    const [one, other] = [await makeCertificate(), await makeCertificate()];
+    const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
+    const encrypted = createPrivateKey(one.key).export({ ...encryption, passphrase: 'secret' });
+    const cases: [Partial<Certificate>, string, string][] = [
+      [{ cert: '' }, 'cert', 'has no certificate in PEM'],
+      [{ cert: one.key }, 'cert', 'has no certificate in PEM'],
+      [{ cert: one.cert.replace(/\n.{9}/, '\n') }, 'cert', 'has no certificate in PEM'],
+      [{ key: '' }, 'key', 'has no private key in PEM'],
+      [{ key: one.cert }, 'key', 'has no private key in PEM'],
+      [{ key: other.key }, 'key', 'is not the key of the certificate'],
+      [{ key: encrypted.toString() }, 'key', 'is encrypted'],
+    ];
+    for (const [change, part, why] of cases) {
+      const fault = tlsFaultOf({ ...one, ...change });
+      expect(fault).toEqual({ part, why: expect.stringContaining(why) as unknown });
+    }
+  });
+
+  it('are invalid if the certificate chain is broken', async () => {
+    const { cert, key } = await makeCertificate();
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    expect(tlsFaultOf({ cert: cert + broken, key })).toEqual({
+      part: 'cert',
+      why: expect.stringContaining('cannot be used: ') as unknown,
+    });
+  });
+});

@@ -1,0 +1,40 @@
+import type { Readable, Writable } from 'node:stream';
+import type { DatabaseSetting } from '../settings/setting-table.ts';
+import type { FormatName } from './formats.ts';
+
+/** A database that outlives the process. */
+export type StoredDatabase = Exclude<DatabaseSetting, { readonly kind: 'memory' }>;
+
+/** The options of all commands; each command takes some of them. */
+export type CommandOptions = {
+  readonly database: StoredDatabase;
+  readonly replace: boolean;
+  readonly strict: boolean;
+  readonly format: FormatName | undefined;
+  readonly fromId: bigint | undefined;
+  readonly toId: bigint | undefined;
+};
+
+/** The streams of the process. */
+export type CommandStreams = {
+  readonly stdin: () => Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+};
+
+/** Options, streams and argument of a command. */
+export type CommandCall = CommandOptions &
+  CommandStreams & {
+    /** The argument that is not an option. */
+    readonly file: string | undefined;
+  };
+
+/** Exit status of a command, and messages for standard error. */
+export type CommandResult = { readonly status: number; readonly messages: readonly string[] };
+
+export type RunCommand = (call: CommandCall) => Promise<CommandResult>;
+
+export const done: CommandResult = { status: 0, messages: [] };
+export const failed = (message: string): CommandResult => ({ status: 1, messages: [message] });
+export const invalid = (...messages: readonly string[]): CommandResult => ({ status: 2, messages });
+export const someRefused: CommandResult = { status: 3, messages: [] };

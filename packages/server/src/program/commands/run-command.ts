@@ -1,0 +1,123 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type CommandLine, readCommandLine } from '../settings/command-line.ts';
+import { suggestion } from '../settings/nearest-name.ts';
+import { defaultOf, flagOf, settingTable, toFlag, variableOf } from '../settings/setting-table.ts';
+import type { Environment } from '../settings/settings.ts';
+import { writeMessages } from '../settings/write-messages.ts';
+import {
+  type CommandOptions,
+  type CommandResult,
+  type CommandStreams,
+  done,
+  invalid,
+  type StoredDatabase,
+} from './command.ts';
+import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
+
+const databaseFlag = flagOf('database') ?? '';
+const helpLine = (flag: string, help: string): string => `  ${flag.padEnd(30)}${help}\n`;
+
+const optionLine = (name: OptionName): string => {
+  const { parser, help } = optionTable[name];
+  const flag = toFlag(name);
+  return helpLine(parser === undefined ? flag : `${flag} ${parser.placeholder}`, help);
+};
+
+const helpOf = (
+  name: string,
+  { argument, help, options }: Command,
+): string => `Usage: plantstore-server ${[name, argument, '[options]'].filter(Boolean).join(' ')}
+
+${help}
+
+${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${options.map(optionLine).join('')}${helpLine('-h, --help', 'print this and exit')}
+Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ', 3 if lines were refused' : ''}.
+`;
+
+const readDatabase = (
+  values: CommandLine['values'],
+  env: Environment,
+): Result<StoredDatabase, string> => {
+  const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
+  const text = values.get(databaseFlag) ?? env[variableOf('database')];
+  const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
+  if (parsed.isErr()) return err(`${source} must be ${parsed.error}`);
+  return parsed.value.kind === 'memory'
+    ? err(`${source} must be a database that outlives the process, not memory:`)
+    : ok(parsed.value);
+};
+
+const optionNames = Object.keys(optionTable) as OptionName[];
+
+/** Parses the options of a command line; an invalid one has no value. */
+const readOptions = (values: CommandLine['values'], env: Environment) => {
+  const faults: string[] = [];
+  const options: Record<string, unknown> = {};
+  for (const name of optionNames) {
+    const { parser } = optionTable[name];
+    const flag = toFlag(name);
+    const text = values.get(flag);
+    if (parser === undefined) options[name] = text !== undefined;
+    else if (text !== undefined) {
+      const parsed = parser.parse(text);
+      if (parsed.isOk()) options[name] = parsed.value;
+      else faults.push(`${flag} must be ${parsed.error}`);
+    }
+  }
+  const database = readDatabase(values, env);
+  if (database.isOk()) options['database'] = database.value;
+  else faults.push(database.error);
+  // Complete if there are no faults.
+  return { faults, options: options as CommandOptions };
+};
+
+const callCommand = async (
+  [name = '', ...argv]: readonly string[],
+  env: Environment,
+  streams: CommandStreams,
+): Promise<CommandResult> => {
+  const command = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
+  if (command === undefined) {
+    return invalid(`unknown command "${name}"; ${suggestion(name, Object.keys(commandTable), '')}`);
+  }
+
+  const { argument, options: names } = command;
+  const ownOptions = names.map(
+    (one) => [toFlag(one), { type: optionTable[one].parser ? 'string' : 'boolean' }] as const,
+  );
+  const { values, positionals, faults } = readCommandLine(
+    argv,
+    {
+      [databaseFlag]: { type: 'string' },
+      ...Object.fromEntries(ownOptions),
+      '--help': { type: 'boolean', short: 'h' },
+    },
+    argument === '' ? 0 : 1,
+  );
+  if (values.has('--help')) {
+    streams.stdout.write(helpOf(name, command));
+    return done;
+  }
+  const { faults: optionFaults, options } = readOptions(values, env);
+  const [file] = positionals;
+  if (positionals.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
+    faults.push(`${name} needs ${argument}, the path of a file`);
+  }
+  const all = [...faults, ...optionFaults];
+  return all.length > 0 ? invalid(...all) : command.run({ ...options, ...streams, file });
+};
+
+/**
+ * Runs the command that the command line begins with.
+ *
+ * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
+ */
+export const runCommand = async (
+  argv: readonly string[],
+  env: Environment,
+  streams: CommandStreams,
+): Promise<number> => {
+  const { status, messages } = await callCommand(argv, env, streams);
+  writeMessages(streams.stderr, messages);
+  return status;
+};

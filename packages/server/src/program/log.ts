@@ -1,0 +1,105 @@
+import type { Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import type { Logger } from '../http/logger.ts';
+import { createPrettyLine } from './pretty-line.ts';
+
+/** One JSON object per line for programs, or one line per event for people. */
+export type LogFormat = 'json' | 'pretty';
+
+type Level = keyof Logger;
+type Fields = Readonly<Record<string, unknown>>;
+
+const escape = (character: string): string =>
+  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+
+/** Characters that JSON does not escape, but that end a line or control a terminal. */
+const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
+
+const toText = (_key: string, value: unknown): unknown =>
+  value instanceof Error ? inspect(value) : typeof value === 'bigint' ? String(value) : value;
+
+const stringify = (value: unknown): string => {
+  try {
+    return JSON.stringify(value, toText) ?? 'null';
+  } catch {
+    // A cause may be any value, such as a circular object.
+    return JSON.stringify({ unprintable: inspect(value) });
+  }
+};
+
+/** Printable ASCII without quote and backslash, which JSON does not escape. */
+const plainText = /^[ !#-[\]-~]*$/;
+
+const toJson = (value: unknown): string => {
+  // Most values are numbers and plain text, which need no replacer.
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
+  return stringify(value).replace(otherControls, escape);
+};
+
+let now = 0;
+let nowText = '';
+
+/** The time in ISO 8601; lines of the same millisecond share the string. */
+const isoTime = (): string => {
+  const current = Date.now();
+  if (current !== now) {
+    now = current;
+    nowText = new Date(current).toISOString();
+  }
+  return nowText;
+};
+
+const jsonLine = (time: string, level: Level, fields: Fields, message: string): string => {
+  let line = `{"time":"${time}","level":"${level}","message":${toJson(message)}`;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) line += `,${toJson(name)}:${toJson(value)}`;
+  }
+  return `${line}}`;
+};
+
+const plainWord = /^[\w./:%+-]+$/;
+
+const prettyValue = (value: unknown): string =>
+  typeof value === 'string' && plainWord.test(value) ? value : toJson(value);
+
+/** Maximum size of buffered lines, in bytes; further lines are dropped. */
+const maxBufferedBytes = 8 * 1024 * 1024;
+
+/** A logger whose lines of one turn of the event loop share a write. */
+export type Log = Logger & {
+  /** Writes the buffered lines; call it before the process exits. */
+  readonly flush: () => void;
+};
+
+/**
+ * Creates a log that writes a line for each event. If the reader is too slow, it drops lines instead
+ * of filling the memory, and logs their number when it resumes.
+ *
+ * @param isColored - whether lines for people have colours
+ */
+export const createLog = (format: LogFormat, stream: Writable, isColored = false): Log => {
+  const line = format === 'json' ? jsonLine : createPrettyLine(prettyValue, isColored);
+  let buffered = '';
+  let dropped = 0;
+  const flush = () => {
+    if (buffered === '') return;
+    stream.write(buffered);
+    buffered = '';
+  };
+  const append = (level: Level, fields: Fields, message: string) => {
+    if (buffered === '') setImmediate(flush);
+    buffered += `${line(isoTime(), level, fields, message)}\n`;
+  };
+  const write = (level: Level) => (fields: Fields, message: string) => {
+    if (stream.writableLength + buffered.length > maxBufferedBytes) {
+      dropped += 1;
+      return;
+    }
+    if (dropped > 0)
+      append('warn', { dropped }, 'lines of the log are missing: the reader was too slow');
+    dropped = 0;
+    append(level, fields, message);
+  };
+  return { info: write('info'), warn: write('warn'), error: write('error'), flush };
+};

@@ -1,0 +1,168 @@
+import { EventEmitter, once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { settingNames } from './settings/setting-table.ts';
+import { main } from './main.ts';
+
+const outside = (argv: readonly string[]) => ({
+  argv,
+  env: { PLANTSTORE_PORT: '0', PLANTSTORE_DATABASE: 'memory:' },
+  stdin: () => new PassThrough(),
+  stdout: new PassThrough({ encoding: 'utf8' }),
+  stderr: new PassThrough({ encoding: 'utf8' }),
+  signals: new EventEmitter(),
+});
+
+describe('main', () => {
+  it('serves until a signal, resolves with 0, and removes its signal listeners', async () => {
+    const options = outside([]);
+    const status = main(options);
+    const [first] = (await once(options.stdout, 'data')) as [string];
+    const { url } = JSON.parse(first) as { url: string };
+    expect((await fetch(url)).status).toBe(405);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    expect(options.signals.eventNames()).toEqual([]);
+  });
+
+  it('writes pretty log lines to a terminal', async () => {
+    const options = outside([]);
+    const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
+    expect(await once(options.stdout, 'data')).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\dZ accepting plants/),
+    ]);
+    options.signals.emit('SIGINT');
+    expect(await status).toBe(0);
+  });
+
+  it('stops after its start if the signal arrives during it', async () => {
+    const options = outside([]);
+    const status = main(options);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+  });
+
+  it('removes secrets from the environment', async () => {
+    const options = outside([]);
+    const env = { ...options.env, PLANTSTORE_TOKENS: 's3cr3t', PATH: '/bin' };
+    const status = main({ ...options, env });
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+    expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
+  });
+
+  it('removes a misspelt variable from the environment, because it may contain a secret', async () => {
+    const options = outside([]);
+    const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
+    const status = main({ ...options, env });
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+    expect(env).toEqual({ PLANTSTORE_PORT: '0' });
+  });
+
+  it('reloads its files after its first line if SIGHUP arrived during the start', async () => {
+    const options = outside([]);
+    const status = main(options);
+    options.signals.emit('SIGHUP');
+    const messages: string[] = [];
+    for await (const line of createInterface(options.stdout)) {
+      messages.push((JSON.parse(line) as { message: string }).message);
+      if (messages.length === 2) break;
+    }
+    expect(messages).toEqual([
+      'accepting plants',
+      expect.stringContaining('were generated and stay'),
+    ]);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+  });
+
+  it('resolves with 1 after an uncaught exception, also during the start', async () => {
+    const options = outside([]);
+    const status = main(options);
+    options.signals.emit('uncaughtException', new Error('a bug'));
+    expect(await status).toBe(1);
+    expect(options.stdout.read()).toMatch(/"error".*a bug/);
+    expect(options.signals.eventNames()).toEqual([]);
+  });
+
+  it('reports wrong settings on standard error only', async () => {
+    const options = outside(['--port', 'x']);
+    expect(await main(options)).toBe(2);
+    expect(options.stdout.read()).toBe(null);
+    expect(options.stderr.read()).toBe(
+      'plantstore-server: --port must be a whole number from 0 to 65535\n',
+    );
+    expect(options.signals.eventNames()).toEqual([]);
+  });
+
+  it.each([
+    ['-h', /^Usage: /],
+    ['-v', /^\d+\.\d+\.\d+/],
+  ])('answers %s as its long form', async (flag, text) => {
+    const options = outside([flag]);
+    expect(await main(options)).toBe(0);
+    expect(options.stdout.read()).toMatch(text);
+  });
+
+  it('shows with --check-settings every setting and where it is from, without a secret', async () => {
+    const options = outside([
+      '--check-settings',
+      '--port',
+      '8080',
+      '--metrics=on',
+      '--health-port=0',
+    ]);
+    const env = {
+      PLANTSTORE_PORT: '1',
+      PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@db/garden?password=s3cr3t',
+      PLANTSTORE_TOKENS: 's3cr3t',
+      PLANTSTORE_CORS_ORIGINS: 'https://one.example, https://two.example',
+      PLANTSTORE_HOTS: 's3cr3t',
+    };
+    expect(await main({ ...options, env })).toBe(0);
+    const text = String(options.stdout.read());
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        ['--host', 'default', '127.0.0.1'],
+        ['--port', '--port', '8080'],
+        ['--database', 'PLANTSTORE_DATABASE', 'postgres://db/garden'],
+        ['PLANTSTORE_TOKENS', 'PLANTSTORE_TOKENS', 'set, not shown'],
+        ['--cors-origins', 'PLANTSTORE_CORS_ORIGINS', 'https://one.example,https://two.example'],
+        ['--metrics', '--metrics', 'on'],
+        ['--max-in-flight', 'default', '1024'],
+      ]),
+    );
+    expect(lines).toHaveLength(settingNames.length);
+    const warned = String(options.stderr.read());
+    expect(warned).toContain('unknown variable PLANTSTORE_HOTS');
+    expect(text + warned).not.toContain('s3cr3t');
+  });
+
+  it('shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
+    const options = outside(['--check-settings', '--tokens-file', 'tokens']);
+    const env = { PLANTSTORE_TOKENS: 's3cr3t' };
+    for (const one of [options, { ...outside(options.argv), env }]) {
+      expect(await main(one)).toBe(0);
+      expect(one.stdout.read()).toMatch(/^PLANTSTORE_TOKENS .* ignored: --tokens-file is set$/m);
+    }
+  });
+
+  it('reports wrong settings with --check-settings, and exits with 2', async () => {
+    const options = outside(['--check-settings', '--port', 'x']);
+    expect(await main(options)).toBe(2);
+    expect(options.stdout.read()).toBe(null);
+    expect(options.stderr.read()).toContain('--port must be');
+  });
+
+  it.each(['-hv', '-x'])('takes no other short form: %s', async (flag) => {
+    const options = outside([flag, '--port', 'x']);
+    expect(await main(options)).toBe(flag === '-hv' ? 0 : 2);
+  });
+});

@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import { type HostProcess, run } from './serve/run.ts';
+import { variableOf } from './settings/setting-table.ts';
+import { helpText, misspeltVariables, readSettings } from './settings/settings.ts';
+import { writeMessages } from './settings/write-messages.ts';
+import { version } from './version.ts';
+
+/** The environment of the program: its command line, variables, streams and signals. */
+export type MainOptions = HostProcess & {
+  /** The arguments of the command line. */
+  readonly argv: readonly string[];
+  /** The environment variables. Those with secrets are removed, because a crash dump contains the others. */
+  readonly env: Record<string, string | undefined>;
+  /** Standard input, which only `import` reads. */
+  readonly stdin: () => Readable;
+};
+
+/** Variables that may contain a token or the password of a database. */
+const secretVariables = [variableOf('tokens'), variableOf('database')];
+
+/**
+ * Runs the bundled host: reads the settings, opens the store, and serves until it receives a signal. If the
+ * command line begins with a command, it runs that and does not serve.
+ *
+ * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, was stopped by a second
+ * signal or had an uncaught exception; 2 for invalid settings; of a command, see `runCommand`
+ */
+export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): Promise<number> => {
+  const { stdout, stderr } = hostProcess;
+  // An error of the log (a closed pipe, a full disk) does not stop the server.
+  for (const output of [stdout, stderr]) output.on('error', () => {});
+  if (argv[0]?.startsWith('-') === false) {
+    // A host never needs it.
+    const { runCommand } = await import('./commands/run-command.ts');
+    const given = { ...env };
+    for (const variable of secretVariables) delete env[variable];
+    return runCommand(argv, given, { stdin, stdout, stderr });
+  }
+  const invocation = readSettings(argv, env);
+  for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
+  switch (invocation.kind) {
+    case 'help':
+      stdout.write(helpText);
+      return 0;
+    case 'check':
+      writeMessages(stderr, invocation.warnings);
+      stdout.write(invocation.text);
+      return 0;
+    case 'version':
+      stdout.write(`${version()}\n`);
+      return 0;
+    case 'invalid':
+      writeMessages(stderr, invocation.faults);
+      return 2;
+    case 'run':
+      return run(invocation, hostProcess);
+  }
+};

@@ -1,0 +1,85 @@
+import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import {
+  openSqliteRepository,
+  type SqliteOptions,
+  type SqliteRepository,
+} from '@plantstore/sqlite';
+import { err, ok, okAsync, type Result } from 'neverthrow';
+import type { Logger } from '../http/logger.ts';
+import { isInstalled, missingPackage } from './is-installed.ts';
+import type { DatabaseSetting } from './settings/setting-table.ts';
+
+/** An open repository. */
+export type Store = PlantRepository &
+  Pick<SqliteRepository, 'check' | 'waiting'> &
+  Partial<Pick<SqliteRepository, 'logSize'>> & { readonly close: () => Promise<void> };
+
+/** Optional callbacks for what a store reports. */
+export type Reports = Pick<SqliteOptions, 'onCommit'>;
+
+const packageName = '@plantstore/postgres';
+
+/** Loads the PostgreSQL store, an optional peer dependency. */
+export const loadPostgres = async (): Promise<
+  Result<typeof import('@plantstore/postgres'), string>
+> =>
+  isInstalled(packageName)
+    ? ok(await import('@plantstore/postgres'))
+    : err(missingPackage('a postgres:// database', packageName));
+
+const cannotOpen = (message: string): string =>
+  `cannot open the database (--database, PLANTSTORE_DATABASE): ${message}`;
+
+const openPostgres = async (url: string, reports: Reports): Promise<Result<Store, string>> => {
+  const postgres = await loadPostgres();
+  if (postgres.isErr()) return err(cannotOpen(postgres.error));
+  return postgres.value
+    .openPostgresRepository({ url, ...reports })
+    .mapErr(({ message }) => cannotOpen(message));
+};
+
+const logLeftMessage =
+  'the newest plants are still in the write-ahead log: copy it together with the database; or end the programs that read the database, free space on the disk, then start and stop the server';
+
+const heldLogMessage =
+  'a transaction of another program blocks checkpoints: end it, or the write-ahead log grows with every plant';
+
+const openSqlite = async (
+  path: string,
+  log: Logger,
+  reports: Reports,
+): Promise<Result<Store, string>> =>
+  openSqliteRepository({
+    path,
+    onHeldLog: (held) => log.warn({ ...held }, heldLogMessage),
+    ...reports,
+  })
+    .map((repository) => ({
+      ...repository,
+      close: async () => {
+        const { logLeft } = await repository.close();
+        if (logLeft !== undefined) log.warn({ log: logLeft }, logLeftMessage);
+      },
+    }))
+    .mapErr(({ message }) => cannotOpen(message));
+
+/** Opens the store that the settings name. The error is a message for the operator. */
+export const openStore = async (
+  database: DatabaseSetting,
+  log: Logger,
+  reports: Reports = {},
+): Promise<Result<Store, string>> => {
+  switch (database.kind) {
+    case 'memory':
+      return ok({
+        ...createMemoryRepository(),
+        check: () => okAsync(undefined),
+        waiting: () => 0,
+        close: async () => {},
+      });
+    case 'sqlite':
+      return openSqlite(database.path, log, reports);
+    case 'postgres':
+      return openPostgres(database.url, reports);
+  }
+};

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { err } from 'neverthrow';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { recordLog } from '../../../test/record-log.ts';
+import { type MetricsPage, startHealth } from './health-server.ts';
+
+const running = async (isReady: () => Promise<boolean>, metrics?: MetricsPage) => {
+  const { logger, logged } = recordLog();
+  const address = { host: '127.0.0.1', port: 0 };
+  const health = (await startHealth({ isReady, log: logger, metrics }, address))._unsafeUnwrap();
+  onTestFinished(health.close);
+  return { ...health, port: Number(new URL(health.url).port), logged };
+};
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+describe('the health server', () => {
+  it('reports liveness and readiness separately', async () => {
+    const state = { isReady: false };
+    const { port } = await running(async () => state.isReady);
+    const statuses = async () => [
+      (await sendRaw(port, get('/livez'))).status,
+      (await sendRaw(port, get('/readyz?verbose'))).status,
+    ];
+    expect(await statuses()).toEqual([200, 503]);
+    state.isReady = true;
+    expect(await statuses()).toEqual([200, 200]);
+  });
+
+  it('responds with JSON that is not cached, and closes the connection', async () => {
+    const { port } = await running(async () => false);
+    const { headers, body } = await sendRaw(port, get('/readyz'));
+    expect(body).toBe('{"status":"not ready"}\n');
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      connection: 'close',
+    });
+  });
+
+  it('responds to HEAD without a body', async () => {
+    const { port } = await running(async () => true);
+    const { socket, ended } = await connectRaw(port);
+    socket.write('HEAD /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await ended).toMatch(/^HTTP\/1\.1 200 [^{]*$/);
+    socket.destroy();
+  });
+
+  it.each([
+    [404, 'GET / HTTP/1.1'],
+    [404, 'GET /readyz/ HTTP/1.1'],
+    [404, 'POST /plants HTTP/1.1'],
+    [405, 'POST /livez HTTP/1.1'],
+    [405, 'DELETE /readyz HTTP/1.1'],
+    [400, 'nonsense'],
+    [431, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(9_000)}`],
+  ])('responds with %i to %s', async (status, head) => {
+    const { port } = await running(async () => true);
+    const response = await sendRaw(port, `${head}\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    expect(response.status).toBe(status);
+    if (status === 405) expect(response.headers).toMatchObject({ allow: 'GET, HEAD' });
+  });
+
+  it('serves one request per connection', async () => {
+    const { port } = await running(async () => true);
+    const { socket, ended } = await connectRaw(port);
+    socket.write(get('/livez') + get('/livez'));
+    expect(parseResponses(await ended)).toMatchObject([{ status: 200 }]);
+    socket.destroy();
+  });
+
+  it.each(['/readyz', '/metrics'])(
+    'responds to %s with 500, logs the cause and keeps serving when a collector throws',
+    async (path) => {
+      const throws = async () => Promise.reject(new Error('a collector failed'));
+      const { port, logged } = await running(throws, { read: throws, contentType: 'text/plain' });
+      for (const attempt of [1, 2]) {
+        expect(await sendRaw(port, get(path))).toMatchObject({
+          status: 500,
+          body: '{"status":"internal error"}\n',
+        });
+        expect(logged).toHaveLength(attempt);
+      }
+      expect(JSON.stringify(logged[0])).toContain('a collector failed');
+      expect((await sendRaw(port, get('/livez'))).status).toBe(200);
+    },
+  );
+
+  it('closes while connections are idle and a readiness check is pending', async () => {
+    const { port, close } = await running(async () => new Promise(() => {}));
+    const silent = connect(port, '127.0.0.1');
+    await once(silent, 'connect');
+    const alive = await connectRaw(port);
+    alive.socket.write(get('/livez'));
+    await alive.until((text) => text.includes('alive'));
+    const pending = await connectRaw(port);
+    pending.socket.write(get('/readyz'));
+    await close();
+    expect(await pending.ended).toBe('');
+    for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
+  });
+
+  it('reports why it cannot listen', async () => {
+    const { port } = await running(async () => true);
+    const parts = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
+    expect(await startHealth(parts, { host: '127.0.0.1', port })).toEqual(
+      err(`127.0.0.1:${port} is taken by another process; choose another port`),
+    );
+  });
+});

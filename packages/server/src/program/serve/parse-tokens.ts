@@ -1,0 +1,77 @@
+import { isBearerToken } from '@plantstore/core/wire';
+import { err, ok, type Result } from 'neverthrow';
+import { type AcceptedToken, acceptedToken } from '../../node/accept-tokens.ts';
+
+/** A token, then optionally a name, then optionally a last day. */
+const lineForm = /^(?<token>\S+)(?:\s+name=(?<name>\S*))?(?:\s+until=(?<until>\S*))?$/;
+const nameForm = /^[\w.-]{1,32}$/;
+const dateForm = /^\d{4}-\d\d-\d\d$/;
+
+const dayMs = 86_400_000;
+
+/** Returns the end of a day in UTC, or `undefined` for an invalid date. */
+const endOf = (date: string): number | undefined => {
+  const start = dateForm.test(date) ? Date.parse(date) : Number.NaN;
+  // Some engines parse the 30th of February as a day in March.
+  const isDate = !Number.isNaN(start) && new Date(start).toISOString().startsWith(date);
+  return isDate ? start + dayMs : undefined;
+};
+
+/** Copies a string, because a substring keeps the whole file with its tokens in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
+
+const faults = {
+  token:
+    'has no bearer token in line $: a line is a token (letters, digits and -._~+/, with = at its end only), then optionally name=NAME and until=DATE',
+  name: 'has an invalid name in line $: a name is 1 to 32 letters, digits and -._',
+  until: 'has an invalid date in line $: a date is the last valid day, such as 2027-01-31',
+  repeated: 'has a token of an earlier line with another name or date in line $: keep one of them',
+} as const;
+
+type Fault = keyof typeof faults;
+
+const parseLine = (
+  line: string,
+  earlier: readonly AcceptedToken[],
+): Result<AcceptedToken, Fault> => {
+  const { token, name, until } = lineForm.exec(line)?.groups ?? {};
+  if (token === undefined || !isBearerToken(token)) return err('token');
+  if (name !== undefined && !nameForm.test(name)) return err('name');
+  const endsAt = until === undefined ? undefined : endOf(until);
+  if (until !== undefined && endsAt === undefined) return err('until');
+  const accepted = acceptedToken(token);
+  const isContradicted = earlier.some(
+    (other) =>
+      other.digest.equals(accepted.digest) && (other.name !== name || other.endsAt !== endsAt),
+  );
+  if (isContradicted) return err('repeated');
+  return ok({
+    ...accepted,
+    ...(name !== undefined && { name: copyOf(name) }),
+    ...(endsAt !== undefined && { endsAt }),
+  });
+};
+
+/**
+ * Parses a tokens file. The error is a reason that follows its path in a sentence, and contains no part of a line,
+ * because that may be a token.
+ */
+export const parseTokens = (text: string): Result<readonly AcceptedToken[], string> => {
+  const tokens: AcceptedToken[] = [];
+  const invalid = new Map<Fault, number[]>();
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    parseLine(line, tokens).match(
+      (token) => void tokens.push(token),
+      (fault) => void invalid.set(fault, [...(invalid.get(fault) ?? []), index + 1]),
+    );
+  }
+  if (invalid.size > 0) {
+    const reason = [...invalid].map(([fault, lines]) =>
+      faults[fault].replace('$', lines.join(', ')),
+    );
+    return err(reason.join('; it '));
+  }
+  return tokens.length === 0 ? err('has no token: write one per line') : ok(tokens);
+};

@@ -1,0 +1,305 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { acceptedToken } from '../../node/accept-tokens.ts';
+import { flagOf, settingNames, variableOf } from './setting-table.ts';
+import { helpText, readSettings } from './settings.ts';
+
+const defaults = {
+  host: '127.0.0.1',
+  port: 3000,
+  reusePort: false,
+  basePath: '',
+  database: { kind: 'sqlite', path: 'plants.db' },
+  metrics: false,
+  maxBodyBytes: 1_048_576,
+  maxInFlight: 1_024,
+  maxConnections: 10_000,
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 60_000,
+  keepAliveTimeoutMs: 75_000,
+  handlerTimeoutMs: 15_000,
+  shutdownTimeoutMs: 20_000,
+};
+
+const settings = (argv: string[], env: Record<string, string> = {}) => {
+  const invocation = readSettings(argv, env);
+  return invocation.kind === 'run' ? invocation.settings : invocation;
+};
+
+const faults = (argv: string[], env: Record<string, string> = {}) => {
+  const invocation = readSettings(argv, env);
+  return invocation.kind === 'invalid' ? invocation.faults : [];
+};
+
+describe('readSettings', () => {
+  it('has a default for every setting', () => {
+    expect(settings([])).toEqual(defaults);
+  });
+
+  it('reads every setting from flags, in both forms', () => {
+    const argv = [
+      '--port=8080',
+      '--reuse-port=on',
+      '--database=postgres://one/plants',
+      '--log=json',
+      '--host',
+      '::1',
+      '--base-path',
+      '/garden/v1/',
+      '--tokens-file',
+      'tokens.txt',
+      '--tls-cert=cert.pem',
+      '--tls-key=key.pem',
+      '--cors-origins=https://garden.example, http://localhost:8080',
+      '--cors-allowed-headers=traceparent',
+      '--trusted-proxies=10.0.0.0/8, ::1',
+      '--health-port=9000',
+      '--metrics=on',
+      '--max-body-bytes=64',
+      '--max-in-flight=2',
+      '--max-connections=3',
+      '--headers-timeout-ms=4',
+      '--request-timeout-ms=5',
+      '--keep-alive-timeout-ms=6',
+      '--handler-timeout-ms=7',
+      '--shutdown-timeout-ms=8',
+    ];
+    const read = settings(argv);
+    const withFlags = settingNames.filter((name) => flagOf(name) !== undefined);
+    expect(Object.keys(read).toSorted()).toEqual(withFlags.toSorted());
+    expect(read).toEqual({
+      host: '::1',
+      port: 8_080,
+      reusePort: true,
+      basePath: '/garden/v1/',
+      database: { kind: 'postgres', url: 'postgres://one/plants' },
+      tokensFile: 'tokens.txt',
+      tlsCert: 'cert.pem',
+      tlsKey: 'key.pem',
+      corsOrigins: ['https://garden.example', 'http://localhost:8080'],
+      corsAllowedHeaders: ['traceparent'],
+      trustedProxies: ['10.0.0.0/8', '::1'],
+      healthPort: 9_000,
+      metrics: true,
+      maxBodyBytes: 64,
+      maxInFlight: 2,
+      maxConnections: 3,
+      headersTimeoutMs: 4,
+      requestTimeoutMs: 5,
+      keepAliveTimeoutMs: 6,
+      handlerTimeoutMs: 7,
+      shutdownTimeoutMs: 8,
+      log: 'json',
+    });
+  });
+
+  it('reads settings from the environment', () => {
+    const env = {
+      PLANTSTORE_HOST: '0.0.0.0',
+      PLANTSTORE_PORT: '8080',
+      PLANTSTORE_REUSE_PORT: 'off',
+      PLANTSTORE_BASE_PATH: '/garden',
+      PLANTSTORE_DATABASE: 'sqlite:/var/lib/plants.db',
+      PLANTSTORE_TOKENS: 'one, two==',
+      PLANTSTORE_TLS_CERT: 'cert.pem',
+      PLANTSTORE_TLS_KEY: 'key.pem',
+      PLANTSTORE_CORS_ORIGINS: 'https://garden.example',
+      PLANTSTORE_HEALTH_PORT: '0',
+      PLANTSTORE_MAX_BODY_BYTES: '1000',
+      PLANTSTORE_LOG: 'pretty',
+    };
+    expect(settings([], env)).toEqual({
+      ...defaults,
+      host: '0.0.0.0',
+      port: 8080,
+      basePath: '/garden',
+      database: { kind: 'sqlite', path: '/var/lib/plants.db' },
+      tokens: [acceptedToken('one'), acceptedToken('two==')],
+      tlsCert: 'cert.pem',
+      tlsKey: 'key.pem',
+      corsOrigins: ['https://garden.example'],
+      healthPort: 0,
+      maxBodyBytes: 1000,
+      log: 'pretty',
+    });
+  });
+
+  it.each(['postgres://ada@one:5432,two/plants?sslmode=verify-full', 'postgresql://one/plants'])(
+    'accepts the database %s',
+    (url) => {
+      expect(settings(['--database', url])).toEqual({
+        ...defaults,
+        database: { kind: 'postgres', url },
+      });
+    },
+  );
+
+  it('lets a flag win over the environment', () => {
+    expect(settings(['--port', '1'], { PLANTSTORE_PORT: 'nonsense' })).toEqual({
+      ...defaults,
+      port: 1,
+    });
+    expect(settings(['--tokens-file', 'f'], { PLANTSTORE_TOKENS: 'one' })).toEqual({
+      ...defaults,
+      tokensFile: 'f',
+    });
+  });
+
+  it.each([
+    '*',
+    'null',
+    '',
+    'https://garden.example/',
+    'https://Garden.example',
+    'https://garden.example:443',
+    'ftp://garden.example',
+    'https://garden.example,,',
+  ])('rejects an origin that browsers do not send: %j', (origins) => {
+    expect(faults(['--cors-origins', origins])).toEqual([
+      '--cors-origins must be origins such as https://garden.example, comma-separated, each in lower case and without a path',
+    ]);
+  });
+
+  it('requires a certificate and its key together', () => {
+    expect(faults(['--tls-cert', 'cert.pem'])).toEqual([
+      '--tls-cert alone is not enough: set --tls-cert and --tls-key',
+    ]);
+    expect(faults([], { PLANTSTORE_TLS_KEY: 'key.pem' })).toEqual([
+      'PLANTSTORE_TLS_KEY alone is not enough: set --tls-cert and --tls-key',
+    ]);
+    expect(faults(['--tls-cert=', '--tls-key=key.pem'])).toEqual([
+      '--tls-cert must be the path of a file',
+    ]);
+  });
+
+  it('requires the origins to which allowed headers apply', () => {
+    const env = { PLANTSTORE_CORS_ALLOWED_HEADERS: 'traceparent' };
+    expect(faults([], env)).toEqual([
+      'PLANTSTORE_CORS_ALLOWED_HEADERS alone has no effect: set --cors-origins',
+    ]);
+    expect(faults(['--cors-origins', 'https://garden.example'], env)).toEqual([]);
+  });
+
+  it('reports every invalid setting with its source', () => {
+    const argv = [
+      '--port',
+      '99999',
+      '--colour=green',
+      '--log',
+      'xml',
+      '--host=',
+      'plants',
+      '--database',
+    ];
+    const env = { PLANTSTORE_MAX_BODY_BYTES: '1e9', PLANTSTORE_BASE_PATH: 'garden' };
+    expect(faults(argv, env).map((fault) => fault.split(' ')[0])).toEqual([
+      'unknown',
+      'unexpected',
+      '--database',
+      '--host',
+      '--port',
+      'PLANTSTORE_BASE_PATH',
+      'PLANTSTORE_MAX_BODY_BYTES',
+      '--log',
+    ]);
+  });
+
+  it.each([
+    [['--port', '-1']],
+    [['--reuse-port']],
+    [['--reuse-port', 'yes']],
+    [['--port', '3000.0']],
+    [['--port', '']],
+    [['--port', '--host', 'x']],
+    [['--port', '1', '--port', '2']],
+    [['--database', 'plants.db']],
+    [['--database', 'sqlite:']],
+    [['--database', 'sqlite::memory:']],
+    [['--database', 'sqlite://plants.db']],
+    [['--database', 'mysql://localhost']],
+    [['--base-path', '/a?b']],
+    [['--base-path', '/%']],
+    [['--base-path', '//elsewhere.example']],
+    [['--base-path', '/a//']],
+    [['--base-path', '/a/../b']],
+    [['--base-path', '/a/.']],
+    [['--base-path', '/a\\b']],
+    [['--base-path', '/a\tb']],
+    [['--max-body-bytes', '0']],
+    [['--max-body-bytes', '268435457']],
+    [['--tokens-file', '']],
+    [['-p', '3000']],
+    [['--no-log']],
+    [['--constructor']],
+    [['--prot=1', 'x']],
+  ])('rejects %j', (argv) => {
+    expect(faults(argv)).not.toEqual([]);
+  });
+
+  it.each([{ PLANTSTORE_PORT: '' }, { PLANTSTORE_TOKENS: '' }, { PLANTSTORE_TOKENS: 'a,,b' }])(
+    'rejects the environment %j',
+    (env) => {
+      expect(faults([], env)).not.toEqual([]);
+    },
+  );
+
+  it('names an unexpected argument', () => {
+    expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
+  });
+
+  it('never repeats a value that may be a token', () => {
+    expect(faults(['--token=s3cr3t', '--tokens', 's3cr3t', 's3cr3t'])).toEqual([
+      'unknown option --token; see --help',
+      'unknown option --tokens; see --help',
+    ]);
+    expect(inspect(settings([], { PLANTSTORE_TOKENS: 's3cr3t' }), { depth: null })).not.toContain(
+      's3cr3t',
+    );
+    const message = faults([], { PLANTSTORE_TOKENS: 'fine,s3cr3t token' }).join();
+    expect(message).toContain('number 2');
+    expect(message).not.toContain('s3cr3t');
+  });
+
+  it('rejects a tokens file and tokens that are both set in the environment', () => {
+    expect(faults([], { PLANTSTORE_TOKENS_FILE: 'f', PLANTSTORE_TOKENS: 't' })).toEqual([
+      'PLANTSTORE_TOKENS_FILE and PLANTSTORE_TOKENS are both set; set one',
+    ]);
+  });
+
+  it('rejects the public port as the health port, except port 0 for both', () => {
+    expect(faults(['--port', '80', '--health-port', '80'])).toEqual([
+      '--health-port must be another port than --port',
+    ]);
+    expect(faults([], { PLANTSTORE_HEALTH_PORT: '3000' })).toEqual([
+      'PLANTSTORE_HEALTH_PORT must be another port than --port',
+    ]);
+    expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
+  });
+
+  it('shares a port only between processes that can replace each other', () => {
+    const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
+    expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
+    expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
+      '--reuse-port needs a database that processes can share, postgres://…: each process has its own memory',
+    ]);
+    expect(faults([], { PLANTSTORE_REUSE_PORT: 'on', PLANTSTORE_PORT: '0' })).toEqual([
+      'PLANTSTORE_REUSE_PORT needs a database that processes can share, postgres://…: a SQLite file has one owner',
+      'PLANTSTORE_REUSE_PORT needs one port for all processes: with --port 0 each has its own',
+      'PLANTSTORE_REUSE_PORT needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each generates its own',
+    ]);
+    expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
+  });
+
+  it('returns help and version regardless of other arguments', () => {
+    expect(settings(['--port', 'x', '--help'])).toEqual({ kind: 'help' });
+    expect(settings(['--version', 'x'])).toEqual({ kind: 'version' });
+  });
+
+  it('lists every setting in the help', () => {
+    for (const name of settingNames) {
+      expect(helpText).toContain(flagOf(name) ?? '');
+      expect(helpText).toContain(variableOf(name));
+    }
+    expect(helpText).not.toMatch(/\Sdefault:/);
+  });
+});
