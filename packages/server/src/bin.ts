@@ -14,7 +14,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
 for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
 
 // Imported dynamically, because its imports do not load on an older Node.
-const { main } = await import('./program/main.ts');
+const { main } = await import('./main.ts');
 const { argv, env, stdout, stderr } = process;
 const stdin = () => process.stdin;
 

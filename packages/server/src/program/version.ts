@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** Returns the version of this package. */
 export const version = (): string => {
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
+  // By its name, because the build puts this file into another folder.
+  const manifest: unknown = createRequire(import.meta.url)('@plantstore/server/package.json');
+  return (manifest as { version: string }).version;
 };

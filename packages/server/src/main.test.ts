@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { settingNames } from './settings/setting-table.ts';
+import { settingNames } from './program/settings/setting-table.ts';
 import { main } from './main.ts';
 
 const outside = (argv: readonly string[]) => ({

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { type HostProcess, run } from './serve/run.ts';
-import { variableOf } from './settings/setting-table.ts';
-import { helpText, misspeltVariables, readSettings } from './settings/settings.ts';
-import { writeMessages } from './settings/write-messages.ts';
-import { version } from './version.ts';
+import { type HostProcess, run } from './program/serve/run.ts';
+import { variableOf } from './program/settings/setting-table.ts';
+import { helpText, misspeltVariables, readSettings } from './program/settings/settings.ts';
+import { writeMessages } from './program/settings/write-messages.ts';
+import { version } from './program/version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
 export type MainOptions = HostProcess & {
@@ -31,7 +31,7 @@ export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): P
   for (const output of [stdout, stderr]) output.on('error', () => {});
   if (argv[0]?.startsWith('-') === false) {
     // A host never needs it.
-    const { runCommand } = await import('./commands/run-command.ts');
+    const { runCommand } = await import('./program/commands/run-command.ts');
     const given = { ...env };
     for (const variable of secretVariables) delete env[variable];
     return runCommand(argv, given, { stdin, stdout, stderr });
