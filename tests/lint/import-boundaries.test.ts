@@ -1,68 +1,155 @@
-import { spawnSync } from 'node:child_process';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
+import { boundaries, testBoundary, unreachable } from './import-boundaries.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const knownBad = 'tests/lint/known-bad';
+const read = (file: string): string => readFileSync(join(root, 'packages', file), 'utf8');
+const files = globSync('*/{src,test}/**/*.ts', { cwd: join(root, 'packages') }).toSorted();
+const isTest = (file: string): boolean => /\.test(?:-d)?\.ts$|^\w+\/test\//.test(file);
 
-const oxlint = (...args: readonly string[]) =>
-  spawnSync(
-    process.execPath,
-    ['node_modules/oxlint/bin/oxlint', '--type-aware', '-f', 'json', ...args],
-    { cwd: root, encoding: 'utf8' },
-  );
+type Import = { readonly specifier: string; readonly kind: 'value' | 'type' | 're-export' };
 
-type Report = {
-  readonly diagnostics: {
-    readonly code: string;
-    readonly filename: string;
-    readonly labels: { readonly span: { readonly line: number } }[];
-  }[];
-  readonly number_of_files: number;
+/** Returns every import in a source text. The compiler erases those of the kind `type`. */
+const importsIn = (text: string): Import[] => {
+  const { program, module, errors } = parseSync('source.ts', text);
+  expect(errors).toEqual([]);
+  const found: Import[] = [];
+  const add = (source: { readonly type: string } | null, kind: Import['kind']) => {
+    if (source === null) return;
+    const isText = 'value' in source && typeof source.value === 'string';
+    found.push({ specifier: isText ? String(source.value) : 'an expression', kind });
+  };
+  new Visitor({
+    ImportDeclaration: ({ source, importKind }) => add(source, importKind ?? 'value'),
+    ExportAllDeclaration: ({ source, exportKind }) => add(source, exportKind ?? 'value'),
+    ExportNamedDeclaration: ({ source, exportKind }) => add(source, exportKind ?? 'value'),
+    ImportExpression: ({ source }) => add(source, 'value'),
+    TSImportType: ({ source }) => add(source, 'type'),
+    CallExpression({ callee, arguments: [name = null] }) {
+      if (callee.type === 'Identifier' && callee.name === 'require') add(name, 'value');
+    },
+  }).visit(program);
+  for (const { moduleRequest } of module.staticExports.flatMap(({ entries }) => entries)) {
+    const specifier = moduleRequest?.value ?? '.';
+    if (!specifier.startsWith('.')) found.push({ specifier, kind: 're-export' });
+  }
+  return found;
 };
 
-/** Lints the known-bad folder with the configuration of the workspace. */
-const lintKnownBad = (): Report => {
-  const { stdout, stderr } = oxlint('-c', `${knownBad}/oxlint.json`, knownBad);
-  expect(stderr).toBe('');
-  return JSON.parse(stdout) as Report;
+const matches = (pattern: string, name: string): boolean =>
+  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+
+/** Returns the folder of a relative specifier, and any other specifier as it is. */
+const targetOf = (file: string, specifier: string): string =>
+  specifier.startsWith('.') ? dirname(join(dirname(file), specifier)) : specifier;
+
+/** Returns what is wrong with the imports of a file. */
+const faultsIn = (file: string, text: string): string[] => {
+  const [folder, [ownPackage]] = [dirname(file), file.split('/')];
+  const row = isTest(file) ? [...testBoundary, `${ownPackage}/*`] : boundaries[folder];
+  if (row === undefined) return [`${file}: its folder has no row in import-boundaries.ts`];
+  return importsIn(text).flatMap(({ specifier, kind }) => {
+    if (kind === 're-export') {
+      return [`${file} exports from ${specifier}: import that where it is used`];
+    }
+    const target = targetOf(file, specifier);
+    const isAllowed = [folder, ...row].some((pattern) => matches(pattern, target));
+    return isAllowed ? [] : [`${file} imports ${target}: import-boundaries.ts does not allow that`];
+  });
 };
 
-/** Converts `eslint(no-restricted-imports)` of a report to `eslint/no-restricted-imports`, as in a configuration. */
-const ruleOf = (code: string): string => code.replace('(', '/').replace(')', '');
+/** Returns the modules that a file imports at run time, also through other files of the workspace. */
+const reachableFrom = (file: string, seen = new Set<string>()): Set<string> => {
+  for (const { specifier, kind } of importsIn(read(file))) {
+    const [, name, subpath = ''] = /^@plantstore\/(\w+)(.*)$/.exec(specifier) ?? [];
+    let next = specifier.startsWith('.') ? join(dirname(file), specifier) : undefined;
+    if (name !== undefined) {
+      const { exports } = JSON.parse(read(`${name}/package.json`)) as {
+        readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+      };
+      next = join(name, exports[`.${subpath}`]?.['@plantstore/source'] ?? '');
+    }
+    if (kind === 'type' || seen.has(next ?? specifier)) continue;
+    seen.add(next ?? specifier);
+    if (next !== undefined) reachableFrom(next, seen);
+  }
+  return seen;
+};
 
-/** Returns the expected violations of a file, each with the line below the comment that names its rules. */
-const expectedIn = (file: string): string[] =>
-  readFileSync(join(root, file), 'utf8')
-    .split('\n')
-    .flatMap((line, index) => {
-      const [, rules = ''] = /^ *\/\/ expected: (.+)$/.exec(line) ?? [];
-      return rules.split(', ').flatMap((rule) => (rule === '' ? [] : [`${index + 2} ${rule}`]));
+describe('the import boundaries', () => {
+  it('are respected by every source file and test of the packages', () => {
+    expect(files.flatMap((file) => faultsIn(file, read(file)))).toEqual([]);
+  });
+
+  it.each([
+    ["import { createServer } from 'node:http';", 'node:http'],
+    ["import 'zod';", 'zod'],
+    ["import type { Plant } from '@plantstore/core';", '@plantstore/core'],
+    ["export type P = import('@plantstore/core').Plant;", '@plantstore/core'],
+    ["export const late = () => import('@plantstore/sqlite');", '@plantstore/sqlite'],
+    ['export const any = (name: string) => import(name);', 'an expression'],
+    ["export const old = require('pg');", 'pg'],
+    ["import { open } from '../../server/src/node/listen-on.ts';", 'server/src/node'],
+    ["import { it } from '../test/fixtures.ts';", 'client/test'],
+  ])('reject %j in the client', (text, target) => {
+    expect(faultsIn('client/src/any.ts', text)).toEqual([
+      `client/src/any.ts imports ${target}: import-boundaries.ts does not allow that`,
+    ]);
+  });
+
+  it.each([
+    "export * from 'neverthrow';",
+    "export { ok } from 'neverthrow';",
+    "import { ok } from 'neverthrow'; export { ok };",
+    "import type { Result } from 'neverthrow'; export type { Result };",
+  ])('reject the export %j from another package', (text) => {
+    const message = 'client/src/any.ts exports from neverthrow: import that where it is used';
+    expect(faultsIn('client/src/any.ts', text)).toEqual([message]);
+  });
+
+  it('reject a folder without a row', () => {
+    expect(faultsIn('client/src/new/any.ts', '')).toHaveLength(1);
+  });
+
+  it('allow nothing that no file imports, and only folders of later rows', () => {
+    const sources = files.filter((file) => !isTest(file));
+    const folders = Object.keys(boundaries);
+    const superfluous = Object.entries(boundaries).flatMap(([folder, row], index) => {
+      const targets = sources
+        .filter((file) => dirname(file) === folder)
+        .flatMap((file) => importsIn(read(file)).map((one) => targetOf(file, one.specifier)));
+      const isUsed = (pattern: string) => targets.some((target) => matches(pattern, target));
+      const isEarlier = (pattern: string) => folders.slice(0, index).includes(pattern);
+      return row.filter((one) => !isUsed(one) || isEarlier(one)).map((one) => [folder, one]);
     });
-
-describe('the lint configuration', () => {
-  const files = globSync(`${knownBad}/packages/**/*.ts`, { cwd: root });
-  const { diagnostics, number_of_files: linted } = lintKnownBad();
-
-  it('is tested with files of every package, and all of them are linted', () => {
-    expect(linted).toBe(files.length);
-    const tested = new Set(files.map((file) => file.split('/')[4] ?? ''));
-    expect([...tested].toSorted()).toEqual(readdirSync(join(root, 'packages')).toSorted());
+    expect(superfluous).toEqual([]);
   });
 
-  it.each(files)('reports exactly the violations in %s', (file) => {
-    const found = diagnostics
-      .filter(({ filename }) => filename === file)
-      .map(({ code, labels }) => `${labels[0]?.span.line} ${ruleOf(code)}`);
-    expect(found.toSorted()).toEqual(expectedIn(file).toSorted());
-    expect(found).not.toEqual([]);
+  it('are drawn in docs/architecture.md', () => {
+    const drawn = Object.entries(boundaries).flatMap(([folder, row]) =>
+      row.flatMap((one) => {
+        const boxOf = (path: string) => path.split('/').at(-1)?.replace('src', 'entries') ?? '';
+        if (one.startsWith('server/')) return `${boxOf(folder)} --> ${boxOf(one)}`;
+        const [, name] = /^@plantstore\/(\w+)/.exec(one) ?? [];
+        return name === undefined ? [] : `${folder.split('/')[0]} --> ${name}`;
+      }),
+    );
+    const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+    expect((page.match(/\w+ --> \w+/g) ?? []).toSorted()).toEqual([...new Set(drawn)].toSorted());
+  });
+});
+
+describe('the modules that are reached at run time', () => {
+  it.each(Object.entries(unreachable))('from %s exclude %j', (file, patterns) => {
+    const reached = [...reachableFrom(file)];
+    expect(reached.filter((one) => patterns.some((pattern) => matches(pattern, one)))).toEqual([]);
   });
 
-  it('excludes the known-bad files from the lint of the workspace', () => {
-    const { stdout } = oxlint('--debug=files', '.');
-    expect(stdout).toContain('import-boundaries.test.ts');
-    expect(stdout).not.toContain('known-bad');
+  it('include zod and Node modules for the entry points that use them', () => {
+    expect(reachableFrom('server/src/index.ts')).toContain('node:https');
+    expect(reachableFrom('server/src/fetch.ts')).toContain('zod/mini');
   });
 });

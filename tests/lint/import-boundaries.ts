@@ -1,0 +1,108 @@
+/**
+ * What the files of a folder may import, besides files of the same folder: modules, and other folders. `*` stands for any
+ * name. A row imports only folders of later rows, so that no two folders import each other.
+ */
+export const boundaries: Readonly<Record<string, readonly string[]>> = {
+  // The build copies `wire` into it. Any other import of core would be missing after an install.
+  'client/src': ['neverthrow', '@plantstore/core/wire'],
+
+  'server/src': [
+    'server/src/program/serve',
+    'server/src/program/commands',
+    'server/src/program',
+    'server/src/program/settings',
+    'server/src/fetch',
+    'server/src/node',
+    'server/src/http',
+    'node:*',
+  ],
+  'server/src/program/serve': [
+    'server/src/program',
+    'server/src/program/settings',
+    'server/src/node',
+    'server/src/http',
+    '@plantstore/core',
+    '@plantstore/core/wire',
+    'neverthrow',
+    'node:*',
+    'prom-client',
+  ],
+  'server/src/program/commands': [
+    'server/src/program',
+    'server/src/program/settings',
+    '@plantstore/core',
+    '@plantstore/core/errors',
+    '@plantstore/core/wire',
+    '@plantstore/sqlite',
+    'neverthrow',
+    'node:*',
+  ],
+  'server/src/program': [
+    'server/src/program/settings',
+    'server/src/http',
+    '@plantstore/core',
+    '@plantstore/sqlite',
+    '@plantstore/postgres',
+    'neverthrow',
+    'node:*',
+  ],
+  'server/src/program/settings': [
+    'server/src/node',
+    'server/src/http',
+    '@plantstore/core/wire',
+    'neverthrow',
+    'node:*',
+  ],
+  'server/src/fetch': ['server/src/http'],
+  'server/src/node': [
+    'server/src/http',
+    '@plantstore/core/errors',
+    '@plantstore/core/wire',
+    'node:*',
+  ],
+  'server/src/http': [
+    '@plantstore/core',
+    '@plantstore/core/errors',
+    '@plantstore/core/wire',
+    // Only in client-address.ts, which the fetch handler does not use.
+    'node:net',
+  ],
+
+  'sqlite/src': ['@plantstore/core', '@plantstore/core/group-commit', 'neverthrow', 'node:*'],
+  'postgres/src': [
+    '@plantstore/core',
+    '@plantstore/core/group-commit',
+    'neverthrow',
+    'node:*',
+    'pg',
+    'pg-connection-string',
+    'pgpass',
+  ],
+
+  // zod itself would add 90 kB to a bundle.
+  'core/src': ['neverthrow', 'zod/mini'],
+};
+
+/** What tests may import, besides files of their package. */
+export const testBoundary: readonly string[] = [
+  '@plantstore/*',
+  '@seriousme/openapi-schema-validator',
+  'fast-check',
+  'neverthrow',
+  'node:*',
+  'pg',
+  'pino',
+  'prom-client',
+  'tsup',
+  'vitest',
+  'zod/mini',
+];
+
+/** What a module must not import at run time, even through other modules. */
+export const unreachable: Readonly<Record<string, readonly string[]>> = {
+  'client/src/index.ts': ['node:*', 'zod*'],
+  'core/src/errors.ts': ['node:*', 'zod*'],
+  'core/src/wire.ts': ['node:*', 'zod*'],
+  // It runs on every runtime.
+  'server/src/fetch.ts': ['node:*'],
+};
