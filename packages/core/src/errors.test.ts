@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorMessages, errorNameOf, errorTable, type ErrorName, isRefusal } from './errors.ts';
+import { errorMessages, errorTable, type ErrorName, isRefusal } from './errors.ts';
 
 const names = Object.keys(errorTable) as ErrorName[];
 
@@ -31,12 +31,6 @@ describe('the error table', () => {
       ['internal', 3500, 500],
       ['unavailable', 3503, 503],
     ]);
-  });
-
-  it('errorNameOf returns the name of each number, and undefined for others', () => {
-    for (const name of names) expect(errorNameOf(errorTable[name].error)).toBe(name);
-    expect(errorNameOf(9999)).toBeUndefined();
-    expect(errorNameOf(Number.NaN)).toBeUndefined();
   });
 
   it('has no number from 4000 to 4999, the range of refusals', () => {

@@ -49,20 +49,6 @@ export const errorTable = {
 export type ErrorName = keyof typeof errorTable;
 
 /**
- * Returns the name of an error number, or `undefined` for a number that this version does not have.
- *
- * @example
- * ```ts
- * import { errorNameOf } from '@plantstore/core/errors';
- *
- * errorNameOf(1401); // 'id-taken'
- * errorNameOf(9999); // undefined
- * ```
- */
-export const errorNameOf = (error: number): ErrorName | undefined =>
-  (Object.keys(errorTable) as ErrorName[]).find((name) => errorTable[name].error === error);
-
-/**
  * Returns whether an error number is a refusal by a custom rule of the repository: an integer from 4000
  * to 4999, a range that the {@link errorTable} does not use. Its status is 400.
  *

@@ -1,5 +1,5 @@
 import { createMemoryRepository } from '@plantstore/core';
-import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
+import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
 import { limitsOf } from '../src/http/limits.ts';
@@ -23,9 +23,13 @@ export const pairsOf = (fields: readonly string[] = []): [name: string, value: s
     index % 2 === 0 ? [[name, fields[index + 1] ?? '']] : [],
   );
 
+/** Returns the name of an error number; `undefined` if the error table does not have it. */
+export const errorNameOf = (error: number | undefined): ErrorName | undefined =>
+  (Object.keys(errorTable) as ErrorName[]).find((name) => errorTable[name].error === error);
+
 /** Returns the result of an admission: the name of the error, or `admitted`. */
 export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
-  admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.answer.error ?? 0);
+  admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.answer.error);
 
 /** Returns the result of the admission of a changed valid request. */
 export const admissionOf = async (

@@ -2,9 +2,10 @@ import { getEventListeners } from 'node:events';
 import type { UnderlyingSource } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
-import { type ErrorName, errorNameOf } from '@plantstore/core/errors';
+import type { ErrorName } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { recordLog } from '../../test/record-log.ts';
+import { errorNameOf } from '../../test/services.ts';
 import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
 
 const monstera = Buffer.from('{"id":7,"name":"Monstera"}');

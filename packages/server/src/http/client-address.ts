@@ -3,14 +3,12 @@ import type { RequestHead } from './request-head.ts';
 
 /**
  * Returns the address of the client that sent a request on a connection from an address; `undefined`
- * where that is not known. Where no head could be read, no proxy can name the client.
+ * if that is not known. If no head could be read, no proxy can name the client.
  */
 export type ClientAddressOf = (
   peer: string | undefined,
-  head?: Pick<RequestHead, 'forwarded' | 'forwardedFor'>,
+  head?: Pick<RequestHead, 'forwardedFor'>,
 ) => string | undefined;
-
-const noFields = { forwarded: undefined, forwardedFor: undefined };
 
 const mapped = '::ffff:';
 
@@ -34,7 +32,7 @@ const addRange = (ranges: BlockList, range: string): boolean => {
 /** Whether a text is an address, or a range of them in CIDR notation. */
 export const isAddressRange = (text: string): boolean => addRange(new BlockList(), text);
 
-/** An address with or without a port, as proxies write it (RFC 7239 §6): `192.0.2.1:80`, `[2001:db8::1]:80`. */
+/** An address with or without a port, as proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`. */
 const nodeForm = /^(?:([\d.]+)(?::\d+)?|\[([\da-f.:]+)\](?::\d+)?|([\da-f.:]+))$/i;
 
 const addressIn = (node: string): string | undefined => {
@@ -43,18 +41,9 @@ const addressIn = (node: string): string | undefined => {
   return isIP(address) === 0 ? undefined : plainAddress(address);
 };
 
-const forPair = /^for=(?:"([^"\\]*)"|([^"]*))$/i;
-
-/** The address in an element of `Forwarded`, such as `for=192.0.2.1;proto=https`. */
-const addressInForwarded = (element: string): string | undefined => {
-  const nodes = element.split(';').flatMap((pair) => forPair.exec(pair.trim())?.slice(1) ?? []);
-  const [node, ...others] = nodes.filter((one) => one !== undefined);
-  return node === undefined || others.length > 0 ? undefined : addressIn(node);
-};
-
 /**
  * Creates a function that returns the client's address: the connection's, unless that is of a trusted proxy, which names
- * its client in `Forwarded` or `X-Forwarded-For`. The fields are read from the right, because a client can write what stands further left.
+ * its client in `X-Forwarded-For`. The field is read from the right, because a client can write what stands further left.
  *
  * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
  */
@@ -65,30 +54,15 @@ export const createClientAddressOf = (trustedProxies: readonly string[]): Client
   const isTrusted = (address: string): boolean =>
     trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
-  const walk = (
-    peer: string,
-    list: string | undefined,
-    read: (element: string) => string | undefined,
-  ): string => {
-    let address = peer;
-    for (const element of list?.split(',').toReversed() ?? []) {
-      if (!isTrusted(address)) break;
-      const next = read(element.trim());
-      // What stands before a malformed element may be the client's invention.
+  return (peer, head) => {
+    let address = peer && plainAddress(peer);
+    for (const element of head?.forwardedFor?.split(',').toReversed() ?? []) {
+      if (address === undefined || !isTrusted(address)) break;
+      const next = addressIn(element.trim());
+      // A client may have written what precedes a malformed element.
       if (next === undefined) break;
       address = next;
     }
     return address;
-  };
-
-  return (connectionAddress, { forwarded, forwardedFor } = noFields) => {
-    const peer = connectionAddress && plainAddress(connectionAddress);
-    if (peer === undefined || !isTrusted(peer)) return peer;
-    const byForwarded = walk(peer, forwarded, addressInForwarded);
-    const byForwardedFor = walk(peer, forwardedFor, addressIn);
-    if (forwarded === undefined) return byForwardedFor;
-    if (forwardedFor === undefined) return byForwarded;
-    // The proxy writes one of them, and the client may have written the other.
-    return byForwarded === byForwardedFor ? byForwarded : peer;
   };
 };

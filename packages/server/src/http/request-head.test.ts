@@ -17,7 +17,6 @@ describe('the head of a request', () => {
     ['Content-Encoding', 'contentEncoding'],
     ['Transfer-Encoding', 'transferEncoding'],
     ['Expect', 'expect'],
-    ['Forwarded', 'forwarded'],
     ['X-Forwarded-For', 'forwardedFor'],
     ['Upgrade', 'upgrade'],
   ])('has the values of repeated %s fields as a list', (name, field) => {

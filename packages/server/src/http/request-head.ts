@@ -19,7 +19,6 @@ const names = {
   'Content-Encoding': 'contentEncoding',
   'Transfer-Encoding': 'transferEncoding',
   Expect: 'expect',
-  Forwarded: 'forwarded',
   Origin: 'origin',
   Upgrade: 'upgrade',
   'X-Forwarded-For': 'forwardedFor',
@@ -48,7 +47,6 @@ const repeatedValue = (field: FieldName, first: string, next: string): string | 
     case 'contentEncoding':
     case 'transferEncoding':
     case 'expect':
-    case 'forwarded':
     case 'forwardedFor':
     case 'upgrade':
       // Lists (RFC 9110 §5.3).
@@ -82,7 +80,6 @@ export const readHead = (
     contentEncoding: undefined,
     transferEncoding: undefined,
     expect: undefined,
-    forwarded: undefined,
     forwardedFor: undefined,
     origin: undefined,
     upgrade: undefined,

@@ -14,9 +14,8 @@ export type RequestListenerOptions = ServiceOptions &
     /** Logs each request in one line. Default is no log. */
     readonly logger?: Logger;
     /**
-     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). Where a connection comes from one, the log and
-     * the events have the client's address from `Forwarded` or `X-Forwarded-For`. Default is none: they
-     * have the connection's.
+     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). If a connection comes from one, the log and
+     * the events have the client's address from `X-Forwarded-For`. Default is none: they have the connection's.
      */
     readonly trustedProxies?: readonly string[];
   };

@@ -5,30 +5,12 @@ type Level = keyof Logger;
 type Fields = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
 
-const columns = 100;
-const indent = '  ';
-/** The client chooses the path, so it may be long. */
+/** Maximum lengths of what a client chooses, in characters. */
 const maxPathLength = 40;
+const maxWordLength = 50;
 
 const cut = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
-
-/** Splits a word that is longer than a line. */
-const pieces = (word: string): string[] =>
-  word.match(new RegExp(`.{1,${columns - indent.length}}`, 'gsu')) ?? [];
-
-/** Wraps words into lines of at most 100 columns; all but the first are indented. */
-const wrap = (words: readonly string[]): string[] => {
-  const lines: string[] = [];
-  let line = '';
-  for (const piece of words.flatMap(pieces)) {
-    if (line !== '' && line.length + 1 + piece.length > columns) {
-      lines.push(line);
-      line = indent + piece;
-    } else line += line === '' ? piece : ` ${piece}`;
-  }
-  return [...lines, line];
-};
 
 const levelStyles: Readonly<Record<Level, Style | undefined>> = {
   info: undefined,
@@ -47,7 +29,7 @@ const messageOf = (level: Level, message: string): string[] => [
 ];
 
 /**
- * Creates a function that formats an event for people in lines of at most 100 columns. Continuation lines are indented.
+ * Creates a function that formats an event for people in one line. The lines of a cause follow, indented by two spaces.
  *
  * @param show - returns a value as text without control characters
  * @param isColored - whether the time, levels and statuses have colours
@@ -59,12 +41,14 @@ export const createPrettyLine = (show: (value: unknown) => string, isColored: bo
 
   const wordsOfRequest = (level: Level, fields: Fields, message: string): string[] => {
     const { method, path, status, error, durationMs, client, tokenName, requestId } = fields;
-    const shown = [method ?? '-', cut(show(path ?? '-'), maxPathLength), status, error];
-    const rest = [client, tokenName, requestId];
+    const shown = (values: readonly unknown[]): string[] =>
+      values.filter((one) => one !== undefined).map((one) => cut(show(one), maxWordLength));
     return [
-      ...shown.filter((one) => one !== undefined).map(show),
+      show(method ?? '-'),
+      cut(show(path ?? '-'), maxPathLength),
+      ...shown([status, error]),
       duration(Number(durationMs)),
-      ...rest.filter((one) => one !== undefined).map((one) => cut(show(one), columns / 2)),
+      ...shown([client, tokenName, requestId]),
       ...(message === 'request' ? [] : messageOf(level, message)),
     ];
   };
@@ -80,12 +64,11 @@ export const createPrettyLine = (show: (value: unknown) => string, isColored: bo
             .filter(([, value]) => value !== undefined)
             .map(([name, value]) => `${name}=${show(value)}`),
         ];
-    const [first = '', ...more] = wrap([`${time.slice(11, 19)}Z`, ...words]);
-    // A stack has one line per call.
-    const lines = typeof cause === 'string' ? cause.split('\n') : [cause ?? ''];
-    const below = lines.flatMap((one) => pieces(one === '' ? '' : show(one)));
     const as = levelStyles[level] ?? (isRequest ? statusStyle(fields['status']) : undefined);
-    const head = style('dim', first.slice(0, 9)) + style(as, first.slice(9));
-    return [head, ...more, ...below.map((one) => indent + one)].join('\n');
+    const head = `${style('dim', `${time.slice(11, 19)}Z`)} ${style(as, words.join(' '))}`;
+    if (cause === undefined) return head;
+    // A stack has one line per call.
+    const below = typeof cause === 'string' ? cause.split('\n') : [cause];
+    return [head, ...below.map((one) => `  ${one === '' ? '' : show(one)}`)].join('\n');
   };
 };

@@ -164,7 +164,7 @@ export const settingTable = {
       'addresses, or ranges such as 10.0.0.0/8, comma-separated',
     ),
     unset: 'none',
-    help: 'proxies whose Forwarded or X-Forwarded-For names the client in the log, comma-separated',
+    help: 'proxies whose X-Forwarded-For names the client in the log, comma-separated',
   },
   healthPort: {
     parser: port,
