@@ -100,3 +100,10 @@ const entryPoints = globSync('packages/*/package.json', { cwd: root }).flatMap((
 it.each(entryPoints)('the API of %s has a page', (entryPoint) => {
   expect(existsSync(join(root, `docs/api/${entryPoint}.md`))).toBe(true);
 });
+
+const sections = ['Install', 'Example', 'Exports', 'Options', 'Errors', 'Limits', 'Runtimes'];
+
+it.each(globSync('packages/*/README.md', { cwd: root }))('%s has the sections of all', (page) => {
+  const headings = [...read(page).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+  expect(headings.slice(0, sections.length)).toEqual(sections);
+});
