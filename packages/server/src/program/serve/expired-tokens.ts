@@ -1,4 +1,4 @@
-import type { AcceptedToken } from '../../node/accept-tokens.ts';
+import type { AcceptedToken } from '../settings/accepted-token.ts';
 import type { Logger } from '../../http/logger.ts';
 
 /** Logs a warning with the names of the tokens that have expired. */

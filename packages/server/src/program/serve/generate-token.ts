@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
-import { acceptedToken, type TokenSet } from '../../node/accept-tokens.ts';
+import { acceptedToken } from '../settings/accepted-token.ts';
+import type { TokenSet } from './token-set.ts';
 
 const tokenBytes = 24;
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { err, ok } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acceptedToken } from '../../node/accept-tokens.ts';
+import { acceptedToken } from '../settings/accepted-token.ts';
 import { loadTokens } from './load-tokens.ts';
 
 const fileWith = async (text: string) => {

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { AcceptedToken } from '../../node/accept-tokens.ts';
+import type { AcceptedToken } from '../settings/accepted-token.ts';
 import { parseTokens } from './parse-tokens.ts';
 import { readSettingFile } from './read-setting-file.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -1,6 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
-import { type AcceptedToken, acceptedToken } from '../../node/accept-tokens.ts';
+import { type AcceptedToken, acceptedToken } from '../settings/accepted-token.ts';
 
 /** A token, then optionally a name, then optionally a last day. */
 const lineForm = /^(?<token>\S+)(?:\s+name=(?<name>\S*))?(?:\s+until=(?<until>\S*))?$/;

@@ -1,4 +1,4 @@
-import type { TokenSet } from '../../node/accept-tokens.ts';
+import type { TokenSet } from './token-set.ts';
 import type { Logger } from '../../http/logger.ts';
 import type { RunningServer } from '../../node/start-server.ts';
 import { warnOfExpiredTokens } from './expired-tokens.ts';

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { err, ok, type Result } from 'neverthrow';
-import { createTokenSet } from '../../node/accept-tokens.ts';
+import { createTokenSet } from './token-set.ts';
 import type { Logger } from '../../http/logger.ts';
 import { type RunningServer, startServer } from '../../node/start-server.ts';
 import { warnOfExpiredTokens } from './expired-tokens.ts';

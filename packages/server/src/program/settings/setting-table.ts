@@ -1,6 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
-import { type AcceptedToken, acceptedToken } from '../../node/accept-tokens.ts';
+import { type AcceptedToken, acceptedToken } from './accepted-token.ts';
 import { isAddressRange } from '../../http/client-address.ts';
 import { isFieldName, isOrigin } from '../../http/cors.ts';
 import { basePathForm, normalizeBasePath } from '../../http/request-path.ts';

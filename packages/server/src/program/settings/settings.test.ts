@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { acceptedToken } from '../../node/accept-tokens.ts';
+import { acceptedToken } from './accepted-token.ts';
 import { flagOf, settingNames, variableOf } from './setting-table.ts';
 import { helpText, readSettings } from './settings.ts';
 
