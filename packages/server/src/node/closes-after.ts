@@ -1,16 +1,13 @@
 import { errorTable } from '@plantstore/core/errors';
-import type { Answer } from '../http/answer.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestHead } from '../http/request-head.ts';
+
+/** How much of the request's body has been read when the response begins. */
+export type BodyRead = 'nothing' | 'a part' | 'everything';
 
 /** Returns whether the request is for a proxy or for another protocol. */
-const isForProxyOrUpgrade = ({ head }: Exchange): boolean =>
+const isForProxyOrUpgrade = ({ upgrade, method, target }: RequestHead): boolean =>
   // After Upgrade, Node drops bytes of the next request that have already arrived.
-  head.upgrade !== undefined || head.method === 'TRACE' || !head.target.startsWith('/');
-
-/** Returns whether an unwanted body is known to be small enough to be read and dropped. */
-const isBodySmall = ({ head, connection }: Exchange): boolean =>
-  head.transferEncoding === undefined &&
-  Number(head.contentLength ?? 0) <= connection.context.service.maxBodyBytes;
+  upgrade !== undefined || method === 'TRACE' || !target.startsWith('/');
 
 /** Errors after which the start of the next request is unknown. */
 const framingErrors: ReadonlySet<number | undefined> = new Set([
@@ -18,21 +15,20 @@ const framingErrors: ReadonlySet<number | undefined> = new Set([
   errorTable['headers-too-large'].error,
 ]);
 
-/** Returns whether the connection ends after an answer (RFC 9112 §9.6). */
-export const closesAfter = (exchange: Exchange, { error }: Answer): boolean => {
-  const { response, connection, phase } = exchange;
-  if (exchange.isBroken || exchange.isExcess || !response.shouldKeepAlive) return true;
-  // The client may or may not send its body. Node ends such a connection, too.
-  if (exchange.awaitsContinue || isForProxyOrUpgrade(exchange)) return true;
-  if (connection.context.isClosing() && connection.latest === exchange) return true;
-  switch (phase) {
-    case 'waiting':
-    case 'admitting':
-      return framingErrors.has(error) || !isBodySmall(exchange);
-    case 'reading':
-      return true;
-    case 'storing':
-    case 'decided':
-      return false;
-  }
+/**
+ * Returns whether a response with this error number, or a success, has to end the connection (RFC 9112 §9.6):
+ * the next request could not be found, or a body that is too large would have to be read first.
+ */
+export const closesAfter = (
+  head: RequestHead,
+  bodyRead: BodyRead,
+  maxBodyBytes: number,
+  error: number | undefined,
+): boolean => {
+  if (isForProxyOrUpgrade(head)) return true;
+  if (bodyRead !== 'nothing') return bodyRead === 'a part';
+  // A small body is read and dropped.
+  const isBodySmall =
+    head.transferEncoding === undefined && Number(head.contentLength ?? 0) <= maxBodyBytes;
+  return framingErrors.has(error) || !isBodySmall;
 };

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { RequestListenerOptions } from './create-request-listener.ts';
 import type { Limits } from '../http/limits.ts';
-import { createServerAndHandler } from './server-and-handler.ts';
+import { assembleServer } from './assemble-server.ts';
 import type { TlsOptions } from './tls-options.ts';
 
 /**
@@ -36,4 +36,4 @@ export type HttpServerOptions = RequestListenerOptions &
  * ```
  */
 export const createHttpServer = (options: HttpServerOptions): Server =>
-  createServerAndHandler(options).server;
+  assembleServer(options).server;

@@ -3,7 +3,7 @@ import type { Admission } from '../http/admit.ts';
 import { type Answer, errorAnswer, tooManyInFlight } from '../http/answer.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { closesAfter } from './closes-after.ts';
+import { type BodyRead, closesAfter } from './closes-after.ts';
 import { type Connection, maxPipelined } from './connection.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
@@ -14,7 +14,15 @@ import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-re
  * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its answer
  * does not change.
  */
-export type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
+type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
+
+const bodyRead: Readonly<Record<Phase, BodyRead>> = {
+  waiting: 'nothing',
+  admitting: 'nothing',
+  reading: 'a part',
+  storing: 'everything',
+  decided: 'everything',
+};
 
 /** Maximum time for which an unwanted body is read and dropped, in milliseconds. */
 const maxDrainMs = 5_000;
@@ -49,14 +57,13 @@ export class Exchange {
   readonly response: ServerResponse;
   readonly connection: Connection;
   readonly head: RequestHead;
-  phase: Phase = 'waiting';
+  private phase: Phase = 'waiting';
   /** Whether the request exceeds the limit of pipelined requests. */
-  readonly isExcess: boolean;
+  private readonly isExcess: boolean;
   /** Whether the client waits for a `100 Continue` that is not sent yet. */
-  awaitsContinue: boolean;
+  private awaitsContinue: boolean;
   /** Whether the connection has a parse error or a timeout. */
-  isBroken = false;
-
+  private isBroken = false;
   private readonly requestId: string;
   private readonly startedAt = performance.now();
   private requestInfo: RequestInfo | undefined;
@@ -226,7 +233,7 @@ export class Exchange {
     if (this.response.headersSent) return;
     if (answer.error !== undefined) reportAnswer(this, answer);
     const { request, response } = this;
-    const closes = closesAfter(this, answer);
+    const closes = this.closesWith(answer);
     if (closes) this.connection.hasEnded = true;
     response.writeHead(answer.status, this.fieldsOf(answer, closes));
     if (!closes || request.complete || this.isBroken) {
@@ -238,6 +245,16 @@ export class Exchange {
       if (!error) this.report(true);
     });
     drain(request, maxDrainMs, () => response.end());
+  }
+
+  /** Returns whether the connection ends after an answer. */
+  private closesWith({ error }: Answer): boolean {
+    const { latest, context } = this.connection;
+    if (this.isBroken || this.isExcess || !this.response.shouldKeepAlive) return true;
+    // The client may or may not send its body. Node ends such a connection, too.
+    if (this.awaitsContinue) return true;
+    if (context.isClosing() && latest === this) return true;
+    return closesAfter(this.head, bodyRead[this.phase], context.service.maxBodyBytes, error);
   }
 
   private fieldsOf(answer: Answer, closes: boolean): string[] {

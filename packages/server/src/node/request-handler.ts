@@ -21,8 +21,6 @@ export type RequestHandler = {
   ) => void;
   /** Returns the connection of a socket; `undefined` if it has sent no request. */
   readonly connectionOf: (socket: Duplex) => Connection | undefined;
-  /** Ends the connections that have been idle for `maxIdleMs` milliseconds. */
-  readonly endIdle: (maxIdleMs: number) => void;
 };
 
 /** Creates the handler of a server. `isClosing` returns whether the server closes. */
@@ -47,14 +45,11 @@ export const createRequestHandler = (
     inFlight: 0,
     isClosing,
   };
-  const connections = new Map<Duplex, Connection>();
+  const connections = new WeakMap<Duplex, Connection>();
 
   const open = (socket: Socket): Connection => {
     const connection = new Connection(context, socket);
-    // The client may have disconnected during an earlier listener.
-    if (socket.destroyed) return connection;
     connections.set(socket, connection);
-    socket.once('close', () => connections.delete(socket));
     return connection;
   };
 
@@ -71,9 +66,5 @@ export const createRequestHandler = (
       if (request.method === 'PRI') request.method = undefined;
     },
     connectionOf: (socket) => connections.get(socket),
-    endIdle(maxIdleMs) {
-      const since = performance.now() - maxIdleMs;
-      for (const connection of connections.values()) connection.endIfIdle(since);
-    },
   };
 };

@@ -7,8 +7,8 @@ import type { HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from '../http/request-path.ts';
 import { longestTimerMs } from '../http/limits.ts';
 import { type ListenAddress, listenOn } from './listen-on.ts';
-import { createServerAndHandler } from './server-and-handler.ts';
-import { trackConnections, type TrackedConnections } from './track-connections.ts';
+import { assembleServer } from './assemble-server.ts';
+import type { TrackedConnections } from './track-connections.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
@@ -165,8 +165,7 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
   const { host = '127.0.0.1', port = 3000, reusePort = false, basePath = '' } = options;
   const address = { host, port, reusePort };
   checkAddress(address);
-  const { server, handler } = createServerAndHandler(options);
-  const connections = trackConnections(server);
+  const { server, context, connections } = assembleServer(options);
   const listening = await listenOn(server, address);
   if (listening.kind === 'cannot-listen') return listening;
   const scheme = options.tls === undefined ? 'http' : 'https';
@@ -175,7 +174,7 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
     kind: 'running',
     server: {
       url: `${scheme}://${listening.authority}${path}`,
-      usage: () => ({ inFlight: handler.context.inFlight, connections: connections.count() }),
+      usage: () => ({ inFlight: context.inFlight, connections: connections.count() }),
       renewTls: (tls) => renewTls(server, tls),
       close: async (deadlineMs = 20_000) => closeGracefully(server, connections, deadlineMs),
     },

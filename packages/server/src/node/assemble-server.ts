@@ -8,7 +8,9 @@ import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 import { createServer } from './builtin-http.ts';
 import { ignoredMessageOptions } from './ignored-messages.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
-import { createRequestHandler, type RequestHandler } from './request-handler.ts';
+import { createRequestHandler } from './request-handler.ts';
+import type { ServerContext } from './server-context.ts';
+import { trackConnections, type TrackedConnections } from './track-connections.ts';
 
 /** Maximum size of the request line and header fields together, in bytes. */
 const maxHeaderBytes = 16_384;
@@ -52,13 +54,19 @@ const logHandshakes = (server: Server, logger: Logger): void => {
   });
 };
 
-/** The server of `createHttpServer`, and what serves its requests. */
-export const createServerAndHandler = (
-  options: HttpServerOptions,
-): { readonly server: Server; readonly handler: RequestHandler } => {
+/** A server with its state. */
+export type ServerParts = {
+  readonly server: Server;
+  readonly context: ServerContext;
+  readonly connections: TrackedConnections;
+};
+
+/** Creates a server with the timeouts, limits and listeners of the plant store. */
+export const assembleServer = (options: HttpServerOptions): ServerParts => {
   const limits = limitsOf(options);
   const handler = createRequestHandler(options, limits, () => !server.listening);
-  const { logger } = handler.context;
+  const { context } = handler;
+  const { logger } = context;
   const { headersTimeoutMs, requestTimeoutMs } = limits;
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
@@ -81,10 +89,15 @@ export const createServerAndHandler = (
   server.maxConnections = limits.maxConnections;
   logHandshakes(server, logger);
   server.on('drop', warnOfDrops(limits.maxConnections, logger));
+  const connections = trackConnections(server);
   // Empty lines reset Node's keep-alive timeout, although they are not requests.
   const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
   server.on('listening', () => {
-    const check = setInterval(() => handler.endIdle(maxIdleMs), checkIntervalMs).unref();
+    const endIdle = () => {
+      const since = performance.now() - maxIdleMs;
+      for (const socket of connections.sockets) handler.connectionOf(socket)?.endIfIdle(since);
+    };
+    const check = setInterval(endIdle, checkIntervalMs).unref();
     server.once('close', () => clearInterval(check));
   });
   server.on('request', (request, response) => handler.serve(request, response, false));
@@ -92,5 +105,5 @@ export const createServerAndHandler = (
   server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
   server.on('clientError', createClientErrorListener(handler));
   server.on('connect', createConnectListener(handler));
-  return { server, handler };
+  return { server, context, connections };
 };
