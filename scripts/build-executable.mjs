@@ -52,7 +52,7 @@ const { version } = readJson('packages/server/package.json');
 
 // These look for files beside them, which an executable does not have.
 await bundle('packages/server/src/bin.ts', {
-  'version.ts': `export const version = () => '${version}';`,
+  'program/version.ts': `export const version = () => '${version}';`,
   'program/is-installed.ts': 'export const isInstalled = () => true, missingPackage = String;',
   'worker-file.ts': `export const workerFile = (name) => new URL(${JSON.stringify(workers)}[name]);`,
 });

@@ -7,7 +7,7 @@ import {
   type ServerFailure,
 } from './open-error.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
-import { withTimeout } from './with-timeout.ts';
+import { throwAfterTimeout } from './throw-after-timeout.ts';
 
 /** Connects to the leader, and tries the failed server last. Throws when no server can be used. */
 export type Connect = (failed: Address | undefined) => Promise<Session>;
@@ -32,7 +32,7 @@ const tryAddress = async (
   let session: Session | undefined;
   try {
     session = await startSession(address, options);
-    const refusal = await withTimeout(options.connectTimeoutMs, refusalOf(session));
+    const refusal = await throwAfterTimeout(options.connectTimeoutMs, refusalOf(session));
     if (refusal === undefined) return ok(session);
     await session.close();
     return err(refusal);

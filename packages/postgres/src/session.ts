@@ -6,7 +6,7 @@ import type { Address, DatabaseUrl } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
 import { readPassFile } from './pass-file.ts';
 import { sqlStateOf } from './server-failure.ts';
-import { withTimeout } from './with-timeout.ts';
+import { throwAfterTimeout } from './throw-after-timeout.ts';
 
 /** A row; every column as text. */
 export type Row = readonly (string | null)[];
@@ -85,7 +85,7 @@ const connect = async (address: Address, options: SessionOptions): Promise<Sessi
   };
   const destroy = () => abandon()?.();
   try {
-    await withTimeout(options.connectTimeoutMs, client.connect());
+    await throwAfterTimeout(options.connectTimeoutMs, client.connect());
   } catch (thrown) {
     destroy();
     throw thrown;
@@ -104,7 +104,7 @@ const connect = async (address: Address, options: SessionOptions): Promise<Sessi
           values: [...values],
           rowMode: 'array',
         });
-        const { rows } = await withTimeout(options.statementTimeoutMs, result);
+        const { rows } = await throwAfterTimeout(options.statementTimeoutMs, result);
         isRunning = false;
         if (isInDoubt) throw new Error('the commit may not have reached the standby');
         return rows;
@@ -119,7 +119,7 @@ const connect = async (address: Address, options: SessionOptions): Promise<Sessi
     },
     async close() {
       socket.ref();
-      await withTimeout(closeTimeoutMs, client.end()).catch(() => {});
+      await throwAfterTimeout(closeTimeoutMs, client.end()).catch(() => {});
       destroy();
     },
   };

@@ -1,6 +1,6 @@
 import type { Authenticate } from './authenticate.ts';
 import { describeCause } from './describe-cause.ts';
-import { type Timeouts, withTimeout } from './timeouts.ts';
+import { type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
@@ -129,7 +129,7 @@ export const createAdmit = (rules: AdmissionRules) => {
   ): Promise<Admission> => {
     try {
       const decide = async () => admitContent(head, await decision);
-      const admission = await withTimeout(timeouts, decide());
+      const admission = await undefinedAfterTimeout(timeouts, decide());
       if (admission !== undefined) return admission;
     } catch (thrown) {
       return authenticateThrew(thrown, token);

@@ -2,7 +2,7 @@ import { createPlant } from '@plantstore/core';
 import { decodeBody } from '@plantstore/core/wire';
 import type { Limits } from './limits.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { createTimeouts, type Timeouts, withTimeout } from './timeouts.ts';
+import { createTimeouts, type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
 import { type Admission, createAdmit } from './admit.ts';
 import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
 import { createCors } from './cors.ts';
@@ -44,7 +44,7 @@ export const createService = (
 
   const store = async (input: unknown): Promise<Answer> => {
     try {
-      const created = await withTimeout(timeouts, createPlant(repository, input));
+      const created = await undefinedAfterTimeout(timeouts, createPlant(repository, input));
       if (created === undefined) {
         const cause = `the repository timed out after ${handlerTimeoutMs} ms`;
         return errorAnswer('unavailable', { cause });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createTimeouts, withTimeout } from './timeouts.ts';
+import { createTimeouts, undefinedAfterTimeout } from './timeouts.ts';
 
 const never = new Promise<never>(() => {});
 
@@ -8,22 +8,22 @@ describe('timeouts', () => {
   it('settle as the promise if it settles in time', async () => {
     const timeouts = createTimeouts(60_000);
     const failure = new Error('no');
-    expect(await withTimeout(timeouts, Promise.resolve(7))).toBe(7);
-    await expect(withTimeout(timeouts, Promise.reject(failure))).rejects.toBe(failure);
+    expect(await undefinedAfterTimeout(timeouts, Promise.resolve(7))).toBe(7);
+    await expect(undefinedAfterTimeout(timeouts, Promise.reject(failure))).rejects.toBe(failure);
   });
 
   it('end each wait after its duration, while others start and stop', async () => {
     const timeouts = createTimeouts(40);
     const startedAt = performance.now();
-    const waits = [withTimeout(timeouts, never)];
+    const waits = [undefinedAfterTimeout(timeouts, never)];
     await sleep(20);
-    waits.push(withTimeout(timeouts, never));
-    expect(await withTimeout(timeouts, Promise.resolve('early'))).toBe('early');
+    waits.push(undefinedAfterTimeout(timeouts, never));
+    expect(await undefinedAfterTimeout(timeouts, Promise.resolve('early'))).toBe('early');
     expect(await waits[0]).toBeUndefined();
     expect(performance.now() - startedAt).toBeGreaterThan(39);
     expect(await waits[1]).toBeUndefined();
     expect(performance.now() - startedAt).toBeGreaterThan(59);
-    expect(await withTimeout(timeouts, never)).toBeUndefined();
+    expect(await undefinedAfterTimeout(timeouts, never)).toBeUndefined();
   });
 
   it('keep the process alive only while there is a wait', async () => {
@@ -32,7 +32,7 @@ describe('timeouts', () => {
     const timeouts = createTimeouts(60_000);
     for (const _ of ['once', 'again']) {
       const { promise, resolve } = Promise.withResolvers<string>();
-      const waiting = withTimeout(timeouts, promise);
+      const waiting = undefinedAfterTimeout(timeouts, promise);
       expect(timers()).toHaveLength(before + 1);
       resolve('done');
       expect(await waiting).toBe('done');

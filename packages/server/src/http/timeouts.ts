@@ -47,7 +47,7 @@ export const createSeparateTimeouts =
   };
 
 /** Settles as the promise, or resolves with `undefined` after the timeout. */
-export const withTimeout = <T>(
+export const undefinedAfterTimeout = <T>(
   startTimeout: Timeouts,
   promise: PromiseLike<T>,
 ): Promise<T | undefined> =>

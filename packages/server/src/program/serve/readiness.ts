@@ -2,7 +2,7 @@ import type { StoreUnavailable } from '@plantstore/core';
 import { err, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
 import type { Logger } from '../../http/logger.ts';
-import { createTimeouts, withTimeout } from '../../http/timeouts.ts';
+import { createTimeouts, undefinedAfterTimeout } from '../../http/timeouts.ts';
 
 type StoreState = Result<void, Omit<StoreUnavailable, 'kind'>>;
 
@@ -59,7 +59,7 @@ export const createReadiness = (log: Logger): Readiness => {
     async isReady() {
       const current = check;
       if (current === undefined) return false;
-      const state = (await withTimeout(timeouts, current())) ?? timedOut;
+      const state = (await undefinedAfterTimeout(timeouts, current())) ?? timedOut;
       // stop() may have been called during the check.
       if (check === undefined) return false;
       logChange(state);

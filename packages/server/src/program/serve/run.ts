@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import { ok } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
-import { createTimeouts, withTimeout } from '../../http/timeouts.ts';
+import { createTimeouts, undefinedAfterTimeout } from '../../http/timeouts.ts';
 import { startHealth } from './health-server.ts';
 import { createLog, type LogFormat } from '../log.ts';
 import { loadMetrics } from './metrics.ts';
@@ -28,7 +28,7 @@ const crashCloseMs = 1_000;
 /** Stops serving and closes the store, because the state of the process is unknown. */
 const endAfterCrash = async ({ server, store }: StartedHost): Promise<number> => {
   const closing = Promise.allSettled([server.close(0), store.close()]).then(() => undefined);
-  await withTimeout(createTimeouts(crashCloseMs), closing);
+  await undefinedAfterTimeout(createTimeouts(crashCloseMs), closing);
   return 1;
 };
 

@@ -1,5 +1,5 @@
 /** Waits for a promise, and throws after a timeout. */
-export const withTimeout = async <T>(timeoutMs: number, work: Promise<T>): Promise<T> => {
+export const throwAfterTimeout = async <T>(timeoutMs: number, work: Promise<T>): Promise<T> => {
   // A rejection after the timeout is ignored.
   work.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
