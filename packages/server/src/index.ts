@@ -6,11 +6,9 @@
 export { acceptTokens } from './node/accept-tokens.ts';
 export type { Authenticate, TokenDecision } from './http/authenticate.ts';
 export { createHttpServer, type HttpServerOptions } from './node/create-http-server.ts';
-export {
-  createRequestListener,
-  type RequestListenerOptions,
-} from './node/create-request-listener.ts';
+export { createRequestListener } from './node/create-request-listener.ts';
 export type { Logger } from './http/logger.ts';
+export type { RequestListenerOptions } from './node/request-handler.ts';
 export type {
   RequestEndEvent,
   RequestErrorEvent,

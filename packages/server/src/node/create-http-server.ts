@@ -1,8 +1,15 @@
-import type { Server } from 'node:http';
-import type { RequestListenerOptions } from './create-request-listener.ts';
-import type { Limits } from '../http/limits.ts';
-import { assembleServer } from './assemble-server.ts';
-import type { TlsOptions } from './tls-options.ts';
+import type { Server, ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { type Limits, limitsOf } from '../http/limits.ts';
+import type { Logger } from '../http/logger.ts';
+import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
+import { createServer } from './builtin-http.ts';
+import { ignoredMessageOptions } from './ignored-messages.ts';
+import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
+import { createRequestHandler, type RequestListenerOptions } from './request-handler.ts';
+import type { ServerContext } from './server-context.ts';
+import { trackConnections, type TrackedConnections } from './track-connections.ts';
 
 /**
  * The options of an HTTP server for plants.
@@ -16,6 +23,102 @@ export type HttpServerOptions = RequestListenerOptions &
     /** Serves HTTPS, with TLS 1.2 or newer. Default is HTTP. */
     readonly tls?: TlsOptions;
   };
+
+/** Maximum size of the request line and header fields together, in bytes. */
+const maxHeaderBytes = 16_384;
+
+/** Maximum size that Node buffers of a body and of pending responses before it stops reading, in bytes. */
+const maxBufferedBytes = 16_384;
+
+/** Interval at which timeouts are checked, in milliseconds. */
+const checkIntervalMs = 1_000;
+
+/** Logs, at most once a second, how many connections were closed because of `maxConnections`. */
+const warnOfDrops = (maxConnections: number, logger: Logger) => {
+  let dropped = 0;
+  return () => {
+    dropped += 1;
+    if (dropped > 1) return;
+    setTimeout(() => {
+      logger.warn({ dropped, maxConnections }, 'connections closed: too many are open');
+      dropped = 0;
+    }, 1_000).unref();
+  };
+};
+
+const createPlainServer = (
+  options: ServerOptions,
+  tls: TlsOptions | undefined,
+  handshakeTimeout: number,
+): Server => {
+  if (tls === undefined) return createServer(options);
+  const fault = tlsFaultOf(tls);
+  if (fault !== undefined) throw new TypeError(`tls.${fault.part} ${fault.why}`);
+  return createTlsServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
+};
+
+/** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */
+const logHandshakes = (server: Server, logger: Logger): void => {
+  // Before Node's own listener, which would emit 'clientError'.
+  server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    socket.destroy();
+    logger.info({ code: error.code }, 'no TLS handshake');
+  });
+};
+
+/** A server with its state. */
+export type ServerParts = {
+  readonly server: Server;
+  readonly context: ServerContext;
+  readonly connections: TrackedConnections;
+};
+
+/** Creates a server with the timeouts, limits and listeners of the plant store. */
+export const assembleServer = (options: HttpServerOptions): ServerParts => {
+  const limits = limitsOf(options);
+  const handler = createRequestHandler(options, limits, () => !server.listening);
+  const { context } = handler;
+  const { logger } = context;
+  const { headersTimeoutMs, requestTimeoutMs } = limits;
+  const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
+  const nodeOptions = {
+    ...ignoredMessageOptions(handler.connectionOf),
+    headersTimeout,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: checkIntervalMs,
+    maxHeaderSize: maxHeaderBytes,
+    highWaterMark: maxBufferedBytes,
+    // Node would answer a missing Host without a body.
+    requireHostHeader: false,
+  };
+  const server = createPlainServer(nodeOptions, options.tls, headersTimeout);
+  // Without it, a client that half-closes its connection would get no answer. The property is
+  // undocumented; Node keeps it for compatibility (nodejs/node#36819).
+  Object.assign(server, { httpAllowHalfOpen: true });
+  // Ends connections whose clients do not read. authenticate and the repository together take less time.
+  server.timeout = requestTimeoutMs + 2 * limits.handlerTimeoutMs;
+  server.maxConnections = limits.maxConnections;
+  logHandshakes(server, logger);
+  server.on('drop', warnOfDrops(limits.maxConnections, logger));
+  const connections = trackConnections(server);
+  // Empty lines reset Node's keep-alive timeout, although they are not requests.
+  const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
+  server.on('listening', () => {
+    const endIdle = () => {
+      const since = performance.now() - maxIdleMs;
+      for (const socket of connections.sockets) handler.connectionOf(socket)?.endIfIdle(since);
+    };
+    const check = setInterval(endIdle, checkIntervalMs).unref();
+    server.once('close', () => clearInterval(check));
+  });
+  server.on('request', (request, response) => handler.serve(request, response, false));
+  server.on('checkContinue', (request, response) => handler.serve(request, response, true));
+  server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
+  server.on('clientError', createClientErrorListener(handler));
+  server.on('connect', createConnectListener(handler));
+  return { server, context, connections };
+};
 
 /**
  * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet. Every

@@ -7,7 +7,8 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, plant, post, responses } from '../../test/listen.ts';
 import { recordLog } from '../../test/record-log.ts';
-import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
+import { createRequestListener } from './create-request-listener.ts';
+import type { RequestListenerOptions } from './request-handler.ts';
 
 describe('an internal error', () => {
   it('is answered with 500 without details, and logged with the request but without the token', async () => {

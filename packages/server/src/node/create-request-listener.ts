@@ -1,24 +1,6 @@
 import type { RequestListener } from 'node:http';
-import { type Limits, limitsOf } from '../http/limits.ts';
-import type { Logger } from '../http/logger.ts';
-import { createRequestHandler } from './request-handler.ts';
-import type { ServiceOptions } from '../http/service-options.ts';
-
-/**
- * The options of a request listener.
- *
- * @interface
- */
-export type RequestListenerOptions = ServiceOptions &
-  Partial<Pick<Limits, 'maxInFlight'>> & {
-    /** Logs each request in one line. Default is no log. */
-    readonly logger?: Logger;
-    /**
-     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). If a connection comes from one, the log and
-     * the events have the client's address from `X-Forwarded-For`. Default is none: they have the connection's.
-     */
-    readonly trustedProxies?: readonly string[];
-  };
+import { limitsOf } from '../http/limits.ts';
+import { createRequestHandler, type RequestListenerOptions } from './request-handler.ts';
 
 /**
  * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server. Node

@@ -1,14 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { RequestListenerOptions } from './create-request-listener.ts';
 import { createClientAddressOf, isAddressRange } from '../http/client-address.ts';
 import { createService } from '../http/service.ts';
 import type { Limits } from '../http/limits.ts';
-import { loggerOf } from '../http/logger.ts';
+import { type Logger, loggerOf } from '../http/logger.ts';
+import type { ServiceOptions } from '../http/service-options.ts';
 import { Connection } from './connection.ts';
 import { Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
+
+/**
+ * The options of a request listener.
+ *
+ * @interface
+ */
+export type RequestListenerOptions = ServiceOptions &
+  Partial<Pick<Limits, 'maxInFlight'>> & {
+    /** Logs each request in one line. Default is no log. */
+    readonly logger?: Logger;
+    /**
+     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). If a connection comes from one, the log and
+     * the events have the client's address from `X-Forwarded-For`. Default is none: they have the connection's.
+     */
+    readonly trustedProxies?: readonly string[];
+  };
 
 /** The handler of all requests of a server. */
 export type RequestHandler = {

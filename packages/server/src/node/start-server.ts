@@ -3,11 +3,10 @@ import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { HttpServerOptions } from './create-http-server.ts';
+import { assembleServer, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from '../http/request-path.ts';
 import { longestTimerMs } from '../http/limits.ts';
 import { type ListenAddress, listenOn } from './listen-on.ts';
-import { assembleServer } from './assemble-server.ts';
 import type { TrackedConnections } from './track-connections.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
