@@ -1,3 +1,4 @@
+import { createMemoryRepository } from '@plantstore/core';
 import { createFetchHandler, type FetchHandler } from '@plantstore/server/fetch';
 import { createDurableRepository } from './workerd-repository.ts';
 
@@ -21,7 +22,15 @@ export class Garden {
   }
 }
 
+/** Responds to requests whose URL workerd cannot pass on, because their Host field is malformed. */
+const refuse = createFetchHandler({
+  repository: createMemoryRepository(),
+  authenticate: () => false,
+});
+
 export default {
   fetch: async (request: Request, { GARDEN }: Env) =>
-    GARDEN.get(GARDEN.idFromName('garden')).fetch(request),
+    URL.canParse(request.url)
+      ? GARDEN.get(GARDEN.idFromName('garden')).fetch(request)
+      : refuse(request),
 };

@@ -21,7 +21,8 @@ const trailer = (text: string) => inChunks(`${size}\r\n${body}\r\n0\r\n${text}\r
 
 /** Invalid framing: the connection is closed, because the start of the next request is unknown. */
 export const refusedFraming: readonly FramingCase[] = [
-  ['bad-request', 'bytes that are not HTTP', 'hello\r\n\r\n'],
+  ['bad-request', 'bytes that are not HTTP', '{"id":7}\r\n\r\n'],
+  ['not-implemented', 'a line of another protocol that begins like a method', 'hello\r\n\r\n'],
   ['bad-request', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['bad-request', 'the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 
@@ -30,6 +31,7 @@ export const refusedFraming: readonly FramingCase[] = [
   ['bad-request', 'an empty Host', instead('Host:', authorization, contentType)],
   ['bad-request', 'a Host with a path', instead('Host: a/b', authorization, contentType)],
   ['bad-request', 'a Host with a space', instead('Host: a b', authorization, contentType)],
+  ['bad-request', 'a Host with a port past 16 bits', instead('Host: a:99999', authorization)],
   ['bad-request', 'a Host with a user', instead('Host: u@a', authorization, contentType)],
   ['bad-request', 'two Authorizations', fields(authorization)],
   ['bad-request', 'two Content-Types', fields(contentType)],

@@ -33,6 +33,8 @@ beforeAll(async () => {
 
 afterAll(async () => installation?.remove());
 
+const hostError = '{"error":1000,"message":"a valid Host header is required"}';
+
 const onNode = (name: string) => async () => [process.execPath, `servers/${name}.ts`];
 
 /** Bundles a program for workerd, writes its configuration, and returns the command to start it. */
@@ -93,7 +95,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     ],
   ],
   ['workerd.ts', '/plants', exampleOnWorkerd],
-])('the example %s', { timeout: minutes }, (_, path, commandOf) => {
+])('the example %s', { timeout: minutes }, (name, path, commandOf) => {
   let server: Awaited<ReturnType<typeof start>>;
 
   beforeAll(async () => {
@@ -109,7 +111,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     const content = (await response.json()) as Record<string, unknown>;
     return { status: response.status, ...content, id: response.headers.get('X-Request-Id') };
   };
-  const plant = (id: number, name: string) => `{"id":${id},"name":"${name}"}`;
+  const plant = (id: number, text: string) => `{"id":${id},"name":"${text}"}`;
 
   it('creates a plant, and the same one again', async () => {
     const created = { status: 200, name: 'Monstera' };
@@ -131,9 +133,24 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     expect(await post('{}', { method: 'PUT' })).toMatchObject({ status: 405, error: 2405 });
   });
 
+  it.each(['a b', '@', '[', '%zz', 'a:99999'])(
+    'responds with 400 to the malformed Host %j',
+    async (host) => {
+      const fields = `Host: ${host}\r\nContent-Type: application/json\r\nContent-Length: 2`;
+      for (const more of ['', `Authorization: Bearer ${token}\r\n`]) {
+        const { socket, until } = await connectRaw(server.port);
+        socket.write(`POST ${path} HTTP/1.1\r\n${more}${fields}\r\n\r\n{}`);
+        const [response] = parseResponses(await until((text) => parseResponses(text).length > 0));
+        socket.destroy();
+        // The adapter of Hono responds itself.
+        expect(response).toMatchObject({ status: 400, body: name === 'hono.ts' ? '' : hostError });
+      }
+    },
+  );
+
   it('creates one of many concurrent plants with the same id', async () => {
-    const names = Array.from({ length: 50 }, (_name, index) => `rival ${index}`);
-    const outcomes = await Promise.all(names.map(async (name) => post(plant(8, name))));
+    const names = Array.from({ length: 50 }, (_, index) => `rival ${index}`);
+    const outcomes = await Promise.all(names.map(async (rival) => post(plant(8, rival))));
     expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(outcomes.filter((one) => 'error' in one && one['error'] === 1401)).toHaveLength(49);
   });

@@ -1,6 +1,7 @@
 import { type Answer, errorAnswer, type Fields, tooManyInFlight } from '../http/answer.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
+import { authorityOf } from '../http/request-path.ts';
 import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
 import { createService } from '../http/service.ts';
 import { type Limits, limitsOf } from '../http/limits.ts';
@@ -31,12 +32,19 @@ export type FetchHandler = {
   (url: string | URL, init?: RequestInit): Promise<Response>;
 };
 
+/**
+ * Reads a head without parsing the URL. Bun, Deno and workerd put a malformed Host field into the URL as it
+ * is, or leave only the path.
+ */
 const headOf = ({ method, url, headers }: Request): RequestHead => {
-  const { host, pathname, search } = new URL(url);
+  const [target = ''] = url.split('#', 1);
   const fields = [...headers].flat();
+  if (headers.has('Host')) return readHead(method, target, '1.1', fields);
   // A request that did not come from a server has no Host field.
-  if (!headers.has('Host')) fields.push('Host', host);
-  return readHead(method, pathname + search, '1.1', fields);
+  const host = authorityOf(target);
+  if (host !== undefined) fields.push('Host', host);
+  // A server that requires Host in HTTP/1.1 passes on only the path of a request of HTTP/1.0.
+  return readHead(method, target, target.startsWith('/') ? '1.0' : '1.1', fields);
 };
 
 const responseOf = (method: string, { status, fields, body }: Answer, more: Fields): Response => {
@@ -68,8 +76,8 @@ const unlessAborted = async <T>(
  * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
  * `Deno.serve`, workerd and the like. It checks in the same order and gives the same answers as the
  * `node:http` server. The server in front of it checks framing, repeated fields and the timeout of a
- * head. The body of a request that is not admitted is not read. The URL of a `Request` has no dot
- * segments: `/a/../plants` is `/plants` here, and another path for the `node:http` server.
+ * head. The body of a request that is not admitted is not read. Where the runtime removes dot segments from
+ * the URL of a `Request`, `/a/../plants` is `/plants` here, and another path for the `node:http` server.
  *
  * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the client.
  * Only the path of the URL is used.

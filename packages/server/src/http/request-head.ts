@@ -105,8 +105,14 @@ export const readHead = (
 export const maxHeaderFields = 200;
 
 /** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2); an http URI's host is not empty. */
-const hostField = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::\d*)?$/;
+const hostField =
+  /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::(?<port>\d*))?$/;
+
+const largestPort = 65_535;
 
 /** Returns whether the Host field is valid. HTTP/1.0 does not require one. */
-export const isHostValid = (host: string | undefined, httpVersion: string): boolean =>
-  host === undefined ? httpVersion === '1.0' : hostField.test(host);
+export const isHostValid = (host: string | undefined, httpVersion: string): boolean => {
+  if (host === undefined) return httpVersion === '1.0';
+  const match = hostField.exec(host);
+  return match !== null && Number(match.groups?.['port'] ?? 0) <= largestPort;
+};

@@ -1,5 +1,9 @@
 /** scheme "://" authority, of a target in absolute-form (RFC 9112 §3.2.2). */
-const origin = /^https?:\/\/[^/?#]+/i;
+const origin = /^https?:\/\/(?<authority>[^/?#]+)/i;
+
+/** Returns the authority of a request target in absolute-form, as it was sent; `undefined` in another form. */
+export const authorityOf = (target: string): string | undefined =>
+  origin.exec(target)?.groups?.['authority'];
 
 const percentDecode = (path: string): string | undefined => {
   if (!path.includes('%')) return path;

@@ -26,7 +26,7 @@ describe('the request id', () => {
   it.each<[string, string]>([
     ['the request has none', post(7)],
     ['its id is not well-formed', withId('{"level":"error"}', post(7))],
-    ['the bytes are not HTTP', 'hello\r\n\r\n'],
+    ['the bytes are not HTTP', '<hello>\r\n\r\n'],
   ])('is generated where %s, and is in the answer and in the log', async (_, bytes) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
@@ -65,7 +65,7 @@ describe('the log line of a request', () => {
     },
   );
 
-  it.each(['hello\r\n\r\n', post(7), head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')])(
+  it.each(['<hello>\r\n\r\n', post(7), head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')])(
     'has the address of the connection, whatever the client says: %j',
     async (bytes) => {
       const { logged, logger } = recordLog();
