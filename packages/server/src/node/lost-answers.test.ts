@@ -29,11 +29,15 @@ describe('a client that half-closes the connection after its requests', () => {
   it.each([
     ['one request', post(1), [200]],
     ['pipelined requests', post(1) + post(2) + post(3), [200, 200, 200]],
-    ['requests and bytes that are not HTTP', `${post(1)}${post(2)}hello\r\n\r\n`, [200, 200, 400]],
+    [
+      'requests and bytes that are not HTTP',
+      `${post(1)}${post(2)}<hello>\r\n\r\n`,
+      [200, 200, 400],
+    ],
     ['requests and CONNECT', post(1) + post(2) + connectRequest, [200, 200, 404]],
     [
       'bytes after a request with Connection: close',
-      `${post(1).replace('Host', 'Connection: close\r\nHost')}hello\r\n\r\n`,
+      `${post(1).replace('Host', 'Connection: close\r\nHost')}<hello>\r\n\r\n`,
       [200],
     ],
     ['a request and an incomplete one', `${post(1)}POST /pl`, [200, 400]],
@@ -184,7 +188,7 @@ describe('a refused expectation', () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     const expecting = head(['Host: a', 'Expect: 100-continue'], 'GET /plants HTTP/1.1');
-    socket.write(`${expecting}hello\r\n\r\n`);
+    socket.write(`${expecting}<hello>\r\n\r\n`);
     expect(statuses(await ended)).toEqual([405]);
     socket.destroy();
   });

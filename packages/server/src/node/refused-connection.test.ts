@@ -39,7 +39,7 @@ describe('a client that disconnects', () => {
     const begun = [
       head([...goodFields, 'Content-Length: 900']),
       post(7),
-      'hello\r\n\r\n',
+      '<hello>\r\n\r\n',
       ...Array<string>(50).fill(head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')),
     ];
     for (const bytes of begun) {

@@ -47,19 +47,15 @@ type ParserError = NodeJS.ErrnoException & {
   readonly bytesParsed?: number;
 };
 
-/** method SP request-target SP HTTP-version (RFC 9112 §3). */
-const wholeRequestLine = /^[\w!#$%&'*+.^`|~-]+ [^ ]+ HTTP\/\d\.\d\r?$/;
-const begunRequestLine = /^[\w!#$%&'*+.^`|~-]+(?: [^ ]*(?: [HTP/\d.]*)?)?\r?$/;
+/** A character of a method (RFC 9110 §9.1). */
+const tokenCharacter = /^[\w!#$%&'*+.^`|~-]$/;
 
-/** Returns whether the line with the parse error is a request line, or the start of one. */
-const isRequestLine = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean => {
-  const packet = rawPacket?.toString('latin1') ?? '';
-  const start = packet.lastIndexOf('\n', bytesParsed - 1) + 1;
-  const end = packet.indexOf('\n', start);
-  return end === -1
-    ? begunRequestLine.test(packet.slice(start))
-    : wholeRequestLine.test(packet.slice(start, end));
-};
+/**
+ * Returns whether the parser rejected a character that a method may contain: the request has another method
+ * than those that the parser knows. Only this byte is certain to be in the packet of the error.
+ */
+const isOtherMethod = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean =>
+  tokenCharacter.test(String.fromCodePoint(rawPacket?.[bytesParsed] ?? 0));
 
 /** Returns whether the parser rejected a method of RTSP or HTTP/2 in an HTTP/1 request. */
 const isMethodOfAnotherProtocol = ({ reason }: ParserError): boolean =>
@@ -75,7 +71,7 @@ const nameOf = (error: ParserError): ErrorName => {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 'request-timeout';
     case 'HPE_INVALID_METHOD':
-      return isRequestLine(error) ? 'not-implemented' : 'bad-request';
+      return isOtherMethod(error) ? 'not-implemented' : 'bad-request';
     case 'HPE_INVALID_CONSTANT':
     case 'HPE_INVALID_VERSION':
       return isMethodOfAnotherProtocol(error) ? 'not-implemented' : 'bad-request';

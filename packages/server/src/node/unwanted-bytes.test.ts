@@ -3,7 +3,7 @@ import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { goodFields, head, listen, maxBodyBytes, post, responses } from '../../test/listen.ts';
 
-const notHttp = 'hello\r\n\r\n';
+const notHttp = '<hello>\r\n\r\n';
 const withBody = (length: number) => head(['Host: a', `Content-Length: ${length}`]);
 
 /** Connects, and resolves `closed` with the server's socket once the server has closed it. */
