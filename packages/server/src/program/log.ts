@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import type { Logger } from '../http/logger.ts';
+import { logOutputOf } from './log-output.ts';
 import { createPrettyLine } from './pretty-line.ts';
 
 /** One JSON object per line for programs, or one line per event for people. */
@@ -72,34 +73,67 @@ export type Log = Logger & {
   readonly flush: () => void;
 };
 
+/** A buffered line, and how many lines are missing if it is not written. */
+type Line = { readonly text: string; readonly missing: number };
+
 /**
- * Creates a log that writes a line for each event. If the reader is too slow, it drops lines instead
- * of filling the memory, and logs their number when it resumes.
+ * Returns how many lines are missing after a write of these lines that failed, and what ends the last one if
+ * only a part of it was written. A number of written bytes that is not known is -1.
+ */
+const lossOf = (lines: readonly Line[], written: number) => {
+  let end = 0;
+  let missing = 0;
+  let lineEnd = '\n';
+  for (const line of lines) {
+    end += Buffer.byteLength(line.text);
+    if (end === written) lineEnd = '';
+    if (end > written) missing += line.missing;
+  }
+  return { missing, lineEnd };
+};
+
+const linesAreMissing =
+  'lines of the log are missing: they could not be written, or the reader was too slow';
+
+/**
+ * Creates a log that writes a line for each event. If lines cannot be written, because the reader is too slow
+ * or the disk is full, it drops them, and logs their number with the next line that can be written.
  *
  * @param isColored - whether lines for people have colours
  */
 export const createLog = (format: LogFormat, stream: Writable, isColored = false): Log => {
-  const line = format === 'json' ? jsonLine : createPrettyLine(prettyValue, isColored);
-  let buffered = '';
+  const textOf = format === 'json' ? jsonLine : createPrettyLine(prettyValue, isColored);
+  const output = logOutputOf(stream);
+  let buffered: Line[] = [];
+  let bufferedLength = 0;
   let dropped = 0;
+  let lineEnd = '';
   const flush = () => {
-    if (buffered === '') return;
-    stream.write(buffered);
-    buffered = '';
+    if (buffered.length === 0) return;
+    const lines = [{ text: lineEnd, missing: 0 }, ...buffered];
+    buffered = [];
+    bufferedLength = 0;
+    lineEnd = '';
+    output.write(lines.map(({ text }) => text).join(''), (written) => {
+      const loss = lossOf(lines, written);
+      dropped += loss.missing;
+      ({ lineEnd } = loss);
+    });
   };
-  const append = (level: Level, fields: Fields, message: string) => {
-    if (buffered === '') setImmediate(flush);
-    buffered += `${line(isoTime(), level, fields, message)}\n`;
+  const append = (level: Level, fields: Fields, message: string, missing: number) => {
+    if (buffered.length === 0) setImmediate(flush);
+    const text = `${textOf(isoTime(), level, fields, message)}\n`;
+    buffered.push({ text, missing });
+    bufferedLength += text.length;
   };
   const write = (level: Level) => (fields: Fields, message: string) => {
-    if (stream.writableLength + buffered.length > maxBufferedBytes) {
+    if (output.waiting() + bufferedLength > maxBufferedBytes) {
       dropped += 1;
       return;
     }
-    if (dropped > 0)
-      append('warn', { dropped }, 'lines of the log are missing: the reader was too slow');
+    if (dropped > 0) append('warn', { dropped }, linesAreMissing, dropped);
     dropped = 0;
-    append(level, fields, message);
+    append(level, fields, message, 1);
   };
   return { info: write('info'), warn: write('warn'), error: write('error'), flush };
 };

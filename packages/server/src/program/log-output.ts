@@ -1,0 +1,45 @@
+import { writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+
+/** Where a log is written to. */
+export type LogOutput = {
+  /** Returns the number of bytes that wait to be written. */
+  readonly waiting: () => number;
+  /** Writes text. If that fails, calls `onFailed` with the number of written bytes; -1 if that is not known. */
+  readonly write: (text: string, onFailed: (written: number) => void) => void;
+};
+
+/** Writes until all bytes are written or a write fails, and returns the number of written bytes. */
+const writeToFile = (descriptor: number, bytes: Uint8Array): number => {
+  let written = 0;
+  try {
+    while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written);
+  } catch {
+    // The disk is full, for example. The log counts what is missing.
+  }
+  return written;
+};
+
+/**
+ * Returns the output of a log. The stream of a file would not report that only a part was written, so that its
+ * descriptor is used instead.
+ */
+export const logOutputOf = (stream: Writable & { readonly fd?: unknown }): LogOutput => {
+  const { fd } = stream;
+  // process.stdout has a descriptor, and is a socket unless it is a file.
+  if (typeof fd !== 'number' || stream instanceof Socket) {
+    return {
+      waiting: () => stream.writableLength,
+      write: (text, onFailed) => void stream.write(text, (error) => error && onFailed(-1)),
+    };
+  }
+  return {
+    waiting: () => 0,
+    write(text, onFailed) {
+      const bytes = Buffer.from(text);
+      const written = writeToFile(fd, bytes);
+      if (written < bytes.byteLength) onFailed(written);
+    },
+  };
+};

@@ -1,0 +1,118 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { freePort } from '@plantstore/test-support/free-port';
+import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, newFolder, post, spawnHost, token } from './host.ts';
+
+const program = [process.execPath, '--conditions=@plantstore/source', bin];
+
+/** Starts a host whose log goes to a file or a pipe. */
+const start = async (log: string, wrap: (command: string[]) => [string, ...string[]]) => {
+  const port = await freePort();
+  const host = spawnHost({
+    command: wrap(['sh', '-c', 'exec "$@" > "$0"', log, ...program]),
+    args: ['--database', 'memory:', '--port', String(port)],
+    env: { PLANTSTORE_TOKENS: token },
+  });
+  const url = `http://127.0.0.1:${port}/plants`;
+  const create = async (count: number) => {
+    for (let id = 0; id < count; id += 1) {
+      expect(await post(url, `{"id":${id},"name":"Monstera"}`)).toMatchObject({ status: 200 });
+    }
+  };
+  return { host, create };
+};
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** Returns a line of the log; `undefined` for half of one. */
+const parse = (line: string): Line | undefined => {
+  try {
+    return JSON.parse(line) as Line;
+  } catch {
+    return undefined;
+  }
+};
+
+const linesOf = (log: string) => log.split('\n').filter(Boolean).map(parse);
+
+/** Returns how many requests the log has, and how many lines it reports as missing. */
+const count = (log: string) => {
+  const lines = linesOf(log);
+  const dropped = lines.flatMap((line) => line?.['dropped'] ?? []).map(Number);
+  return {
+    requests: lines.filter((line) => line?.['message'] === 'request').length,
+    reports: dropped.length,
+    dropped: dropped.reduce((sum, one) => sum + one, 0),
+  };
+};
+
+const total = (log: string) => count(log).requests + count(log).dropped;
+
+describe('lines of the log that cannot be written', () => {
+  it('are counted if the disk is full, and no line is joined to half of another', async ({
+    skip,
+  }) => {
+    const folder = await newFolder();
+    skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
+    const { host, create } = await start(`${folder}/log`, (command) =>
+      smallDiskCommand(folder, command),
+    );
+    // The folder as the host sees it.
+    const disk = `/proc/${host.process.pid}/root${folder}`;
+    const readLog = async () => readFile(`${disk}/log`, 'utf8').catch(() => '');
+    await expect.poll(readLog, { timeout: 20_000 }).toContain('accepting plants');
+    await create(10);
+    await writeFile(`${disk}/filler`, Buffer.alloc(4 << 20)).catch(() => undefined);
+    await create(100);
+    await rm(`${disk}/filler`);
+    await create(10);
+    // A line is written after its response.
+    await expect.poll(async () => total(await readLog())).toBe(120);
+    const { reports, dropped } = count(await readLog());
+    expect(reports).toBe(1);
+    expect(dropped).toBeGreaterThan(50);
+    // The start of the first line that did not fit.
+    const halves = linesOf(await readLog()).filter((line) => line === undefined);
+    expect(halves.length).toBeLessThanOrEqual(1);
+  });
+
+  it('are counted if nothing reads a pipe', async ({ skip }) => {
+    skip(process.platform === 'win32', 'this system has no named pipes in folders');
+    const pipe = `${await newFolder()}/log`;
+    execFileSync('mkfifo', [pipe]);
+    let log = '';
+    const read = () => {
+      const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+      reader.stdout.setEncoding('utf8').on('data', (text: string) => (log += text));
+      const stop = async () => {
+        if (reader.exitCode !== null || reader.signalCode !== null) return;
+        const closed = once(reader, 'close');
+        reader.kill();
+        await closed;
+      };
+      onTestFinished(stop);
+      return { stop };
+    };
+    const reader = read();
+    const { create } = await start(pipe, ([command = '', ...args]) => [command, ...args]);
+    await expect.poll(() => log, { timeout: 20_000 }).toContain('accepting plants');
+    await create(10);
+    await expect.poll(() => total(log)).toBe(10);
+    await reader.stop();
+    await create(20);
+    read();
+    let created = 30;
+    // Lines are lost until the pipe is opened.
+    const isReported = async () => {
+      await create(1);
+      created += 1;
+      return count(log).dropped > 10;
+    };
+    await expect.poll(isReported).toBe(true);
+    await expect.poll(() => total(log)).toBe(created);
+    expect(linesOf(log)).not.toContain(undefined);
+  });
+});
