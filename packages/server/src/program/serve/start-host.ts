@@ -8,6 +8,7 @@ import { generateToken } from './generate-token.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import { isLoopback } from './loopback.ts';
+import { warnOfFewOpenFiles } from './open-files.ts';
 import type { Metrics } from './metrics.ts';
 import { openStore, type Store } from '../open-store.ts';
 import { createReload } from './reload.ts';
@@ -76,6 +77,7 @@ export const startHost = async (parts: HostParts): Promise<Result<StartedHost, s
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
   warnOfExpiredTokens(loaded.value, log);
+  await warnOfFewOpenFiles(settings.maxConnections, log);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return ok({ server, store });
 };

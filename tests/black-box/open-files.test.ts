@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, startHost, untilLogged } from './host.ts';
+
+const program = [process.execPath, '--conditions=@plantstore/source', bin];
+
+/** Starts a host that may open so many files. */
+const startWith = async (openFiles: number, ...args: readonly string[]) =>
+  startHost({
+    command: ['sh', '-c', `ulimit -n ${openFiles} && exec "$@"`, 'sh', ...program],
+    args: ['--database', 'memory:', ...args],
+  });
+
+const isLinux = process.platform === 'linux';
+
+describe('a host with a low limit of open files', () => {
+  it('warns at its start, with the limit and what it needs', async ({ skip }) => {
+    skip(!isLinux, 'only Linux shows the limit');
+    const host = await startWith(149, '--max-connections', '50');
+    await untilLogged(host, (log) => log.includes('the limit of open files is too low'));
+    const line = host
+      .stdout()
+      .split('\n')
+      .find((text) => text.includes('open files'));
+    expect(JSON.parse(line ?? '')).toMatchObject({ level: 'warn', limit: 149, needed: 150 });
+  });
+
+  it('does not warn if the limit suffices', async ({ skip }) => {
+    skip(!isLinux, 'only Linux shows the limit');
+    const host = await startWith(150, '--max-connections', '50');
+    host.process.kill('SIGTERM');
+    expect(await host.exited).toBe(0);
+    expect(host.stdout()).not.toContain('open files');
+  });
+
+  it('serves as many connections as the warning says', async ({ skip }) => {
+    skip(!isLinux, 'only Linux shows the limit');
+    const { port } = await startWith(150, '--max-connections', '50');
+    const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'));
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    const responses = sockets.map(async (socket) => {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      const [bytes] = (await once(socket, 'data')) as [Buffer];
+      return bytes.toString('latin1', 0, 12);
+    });
+    expect(new Set(await Promise.all(responses))).toEqual(new Set(['HTTP/1.1 404']));
+  });
+});
