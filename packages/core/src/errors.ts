@@ -99,3 +99,71 @@ export const errorMessages: Readonly<Record<ErrorName, string>> = {
   internal: 'something went wrong in the service',
   unavailable: 'the service cannot take the plant now, try again later',
 };
+
+/** A header field of responses. */
+type HeaderRow = {
+  readonly description: string;
+  /** The possible values. Without them, the value is any text, or a number if it has a `minimum`. */
+  readonly values?: readonly string[];
+  readonly minimum?: number;
+  /** The errors whose responses have it. Without them, every response has it. */
+  readonly errors?: readonly ErrorName[];
+  /** Whether only some of these responses have it. */
+  readonly isOptional?: true;
+};
+
+/**
+ * The header fields of the responses to `POST {base_url}/plants`, besides those of HTTP itself, such as
+ * `Content-Type` and `Date`. The server takes the values from here, and `openapi.json` declares them.
+ *
+ * @example
+ * ```ts
+ * import { responseHeaders } from '@plantstore/core/errors';
+ *
+ * responseHeaders['Retry-After'].errors; // ['unavailable']
+ * ```
+ */
+export const responseHeaders = {
+  'X-Request-Id': { description: 'Identifies the request in the log' },
+  'Cache-Control': { description: 'A response is not stored by caches', values: ['no-store'] },
+  'X-Content-Type-Options': {
+    description: 'Browsers do not guess another media type',
+    values: ['nosniff'],
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate; the second value is for a token that is not accepted',
+    values: ['Bearer realm="plantstore"', 'Bearer realm="plantstore", error="invalid_token"'],
+    errors: ['unauthenticated', 'token-rejected'],
+  },
+  Accept: {
+    description: 'The supported media type, if the request has another one',
+    values: ['application/json'],
+    errors: ['media-type-unsupported'],
+    isOptional: true,
+  },
+  'Accept-Encoding': {
+    description: 'The supported content coding, if the request has another one',
+    values: ['identity'],
+    errors: ['media-type-unsupported'],
+    isOptional: true,
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next attempt',
+    minimum: 1,
+    errors: ['unavailable'],
+  },
+  Vary: {
+    description: 'With CORS, except for HTTP that cannot be parsed',
+    values: ['Origin'],
+    isOptional: true,
+  },
+  'Access-Control-Allow-Origin': {
+    description: 'With CORS: the origin of the request, if it is allowed',
+    isOptional: true,
+  },
+  'Access-Control-Expose-Headers': {
+    description: 'With CORS, if the origin is allowed: the header fields that a page may read',
+    values: ['Retry-After, WWW-Authenticate, X-Request-Id'],
+    isOptional: true,
+  },
+} as const satisfies Record<string, HeaderRow>;

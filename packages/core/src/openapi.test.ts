@@ -19,6 +19,27 @@ describe('openapi.json', () => {
     expect(openApiDocument().openapi).toMatch(/^3\.1\./);
   });
 
+  it.each([
+    ['200', []],
+    ['400', []],
+    ['401', ['WWW-Authenticate']],
+    ['415', ['Accept', 'Accept-Encoding']],
+    ['500', []],
+    ['503', ['Retry-After']],
+  ])('declares the header fields of a response with %s', (status, more) => {
+    const { paths, components } = openApiDocument();
+    const declared = paths['/plants'].post.responses[status]?.headers ?? {};
+    const every = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options'];
+    const cors = ['Vary', 'Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
+    expect(Object.keys(declared).toSorted()).toEqual([...every, ...cors, ...more].toSorted());
+    for (const [name, reference] of Object.entries(declared)) {
+      expect(reference).toEqual({ $ref: `#/components/headers/${name}` });
+      expect(components.headers[name]?.required).toBe(
+        !/^(?:Accept|Vary)/.test(name) && !cors.includes(name),
+      );
+    }
+  });
+
   it('has version 1.0.0 and the MIT license', () => {
     expect(openApiDocument().info).toMatchObject({
       version: '1.0.0',
@@ -93,7 +114,7 @@ describe('openapi.json', () => {
     expect(new Set(Object.keys(responses))).toEqual(new Set(['200', ...statuses]));
     for (const status of statuses) {
       if (status === '400') continue;
-      expect(responses[status]).toEqual({
+      expect(responses[status]).toMatchObject({
         description: expect.stringMatching(/^Answered by the host: .+ \(\d{4}\)$/) as unknown,
         content: responses['400']?.content,
       });

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type ErrorName, errorMessages, errorTable } from './errors.ts';
+import { type ErrorName, errorMessages, errorTable, responseHeaders } from './errors.ts';
 import { NewPlant, Plant } from './plant.ts';
 
 /** The specification's Error: a number and a message. */
@@ -36,7 +36,47 @@ const plantMembers = {
   tag: 'Tag to specify the type of the plant',
 };
 
-type ResponseObject = { readonly description: string; readonly content: ReturnType<typeof json> };
+type Header = (typeof responseHeaders)[keyof typeof responseHeaders];
+
+const headerSchema = (header: Header) => {
+  if ('minimum' in header) return { type: 'integer', minimum: header.minimum };
+  return { type: 'string', ...('values' in header && { enum: header.values }) };
+};
+
+const headers = Object.fromEntries(
+  Object.entries(responseHeaders).map(([name, header]) => [
+    name,
+    {
+      description: header.description,
+      required: !('isOptional' in header),
+      schema: headerSchema(header),
+    },
+  ]),
+);
+
+/** Returns references to the header fields of the responses with a status. */
+const headersOf = (status: number) =>
+  Object.fromEntries(
+    Object.entries(responseHeaders)
+      .filter(
+        ([, header]) =>
+          !('errors' in header) || header.errors.some((name) => errorTable[name].status === status),
+      )
+      .map(([name]) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+
+type ResponseObject = {
+  readonly description: string;
+  readonly headers: ReturnType<typeof headersOf>;
+  readonly content: ReturnType<typeof json>;
+};
+
+/** Returns a response with its header fields and the schema of its body. */
+const response = (status: number, description: string, schema: string): ResponseObject => ({
+  description,
+  headers: headersOf(status),
+  content: json(schema),
+});
 
 const json = (schema: string) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
@@ -54,7 +94,7 @@ const hostResponses = () => {
   return Object.fromEntries(
     [...meanings].map(([status, texts]) => [
       String(status),
-      { description: `Answered by the host: ${texts.join('; ')}`, content: json('Error') },
+      response(status, `Answered by the host: ${texts.join('; ')}`, 'Error'),
     ]),
   );
 };
@@ -90,14 +130,15 @@ export const openApiDocument = () => ({
         description: 'Creates a new plant in the store',
         requestBody: { required: true, content: json('NewPlant') },
         responses: {
-          '200': { description: 'The plant response', content: json('Plant') },
-          '400': { description: 'Error response', content: json('Error') },
+          '200': response(200, 'The plant response', 'Plant'),
+          '400': response(400, 'Error response', 'Error'),
           ...hostResponses(),
         } as Readonly<Record<string, ResponseObject>>,
       },
     },
   },
   components: {
+    headers,
     schemas: {
       Plant: schemaOf(Plant, plantMembers),
       NewPlant: schemaOf(NewPlant, {

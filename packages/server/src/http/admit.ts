@@ -1,3 +1,4 @@
+import { responseHeaders } from '@plantstore/core/errors';
 import type { Authenticate } from './authenticate.ts';
 import { describeCause } from './describe-cause.ts';
 import { type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
@@ -85,16 +86,19 @@ const authenticateThrew = (thrown: unknown, token: string): Admission =>
  */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?$/i;
 
+const [mediaType] = responseHeaders.Accept.values;
+const [coding] = responseHeaders['Accept-Encoding'].values;
+
 const contentFault = (head: RequestHead, maxBodyBytes: number): Admission | undefined => {
   const { expect, contentType, contentEncoding, contentLength } = head;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     return refuse('expectation-failed');
   }
-  if (contentType !== 'application/json' && !jsonType.test(contentType ?? '')) {
-    return refuse('media-type-unsupported', { fields: ['Accept', 'application/json'] });
+  if (contentType !== mediaType && !jsonType.test(contentType ?? '')) {
+    return refuse('media-type-unsupported', { fields: ['Accept', mediaType] });
   }
-  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
-    return refuse('media-type-unsupported', { fields: ['Accept-Encoding', 'identity'] });
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== coding) {
+    return refuse('media-type-unsupported', { fields: ['Accept-Encoding', coding] });
   }
   // NaN if no length is declared.
   return Number(contentLength) > maxBodyBytes ? refuse('body-too-large') : undefined;

@@ -1,7 +1,12 @@
 import type { BodyUndecodable } from '@plantstore/core/wire';
 import type { CreatePlantError, Plant } from '@plantstore/core';
 import { byteLength } from './byte-length.ts';
-import { errorMessages, type ErrorName, errorTable } from '@plantstore/core/errors';
+import {
+  errorMessages,
+  type ErrorName,
+  errorTable,
+  responseHeaders,
+} from '@plantstore/core/errors';
 
 /** Header fields as alternating names and values, the form that `node:http` writes fastest. */
 export type Fields = readonly string[];
@@ -17,13 +22,17 @@ export type Answer = {
   readonly cause?: unknown;
 };
 
+const [noStore] = responseHeaders['Cache-Control'].values;
+const [noSniff] = responseHeaders['X-Content-Type-Options'].values;
+const [challenge, rejection] = responseHeaders['WWW-Authenticate'].values;
+
 const jsonFields = (body: string, more: Fields): Fields => [
   'Content-Type',
   'application/json',
   'Cache-Control',
-  'no-store',
+  noStore,
   'X-Content-Type-Options',
-  'nosniff',
+  noSniff,
   'Content-Length',
   String(byteLength(body)),
   ...more,
@@ -34,9 +43,9 @@ const none: Fields = [];
 const fieldsOf = (name: ErrorName, retryAfterSeconds: number): Fields => {
   switch (name) {
     case 'unauthenticated':
-      return ['WWW-Authenticate', 'Bearer realm="plantstore"'];
+      return ['WWW-Authenticate', challenge];
     case 'token-rejected':
-      return ['WWW-Authenticate', 'Bearer realm="plantstore", error="invalid_token"'];
+      return ['WWW-Authenticate', rejection];
     case 'unavailable':
       return ['Retry-After', String(retryAfterSeconds)];
     default:

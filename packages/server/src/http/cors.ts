@@ -1,10 +1,11 @@
+import { responseHeaders } from '@plantstore/core/errors';
 import type { Answer, Fields } from './answer.ts';
 
 /** How long a browser may cache a preflight, in seconds (2 hours, Chromium's maximum). */
 const maxAgeSeconds = 7_200;
 
-/** Response headers that a page may read, besides the CORS-safelisted ones. */
-const exposed = 'Retry-After, WWW-Authenticate, X-Request-Id';
+const [varying] = responseHeaders.Vary.values;
+const [exposed] = responseHeaders['Access-Control-Expose-Headers'].values;
 
 /** Returns whether a text is an origin as browsers send it: lower case, no path, no default port. */
 export const isOrigin = (text: string): boolean =>
@@ -21,7 +22,7 @@ const areFieldNames = (names: unknown): boolean => Array.isArray(names) && names
 
 /** Cross-origin resource sharing with a list of origins. */
 export type Cors = {
-  /** The fields of every response to a request with this Origin field. */
+  /** The fields of every response to a request with this Origin field, if it can be parsed. */
   readonly fieldsFor: (origin: string | undefined) => Fields;
   /** The answer to OPTIONS, a preflight or not, without those fields. */
   readonly optionsAnswer: (origin: string | undefined) => Answer;
@@ -54,7 +55,7 @@ export const createCors = (
     'Access-Control-Max-Age',
     String(maxAgeSeconds),
   ];
-  const vary: Fields = ['Vary', 'Origin'];
+  const vary: Fields = ['Vary', varying];
   const listed: ReadonlyMap<string | undefined, Fields> = new Map(
     origins.map((origin) => [
       origin,
