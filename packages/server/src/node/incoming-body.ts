@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { type BodyBuffer, createBodyBuffer } from '../http/body-buffer.ts';
 
-/** Maximum number of bytes of a body that are read before its request is admitted. */
+/**
+ * Number of bytes of a body after which its request is paused until it is admitted. Node reads up to 64 KiB at
+ * once, and buffers as much again of a paused request, so that at most 160 KiB are kept: 96 KiB if the body is
+ * complete, and Node reads the next request.
+ */
 const maxEarlyBytes = 16_384;
 
 /** A body is `lost` if an earlier listener has read it, or has set an encoding. */
@@ -29,7 +33,7 @@ export class IncomingBody {
   state: State;
   private readonly request: IncomingMessage;
   private readonly buffer: BodyBuffer;
-  /** Without a reader, at most `maxEarlyBytes` of the body are read. */
+  /** Without a reader, the request is paused after `maxEarlyBytes`. */
   private reader: BodyReader | undefined;
 
   constructor(request: IncomingMessage, maxBytes: number) {

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryInUse } from '@plantstore/test-support/memory';
-import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { head, listen, responses } from '../../test/listen.ts';
+import { goodFields, head, listen, responses } from '../../test/listen.ts';
 
 describe('an unauthenticated client', () => {
   it('gets the answer before it sends its body', async () => {
@@ -9,6 +12,30 @@ describe('an unauthenticated client', () => {
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 900']));
     expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 401 }]);
+    socket.destroy();
+  });
+
+  it.each([
+    ['in one piece', [1_000_000]],
+    ['in pieces', Array<number>(60).fill(16_383)],
+  ])('has at most 160 KiB of its body read while its token is checked, %s', async (_, pieces) => {
+    const authenticate = async () => new Promise<boolean>(() => {});
+    const { server, port } = await listen({ maxBodyBytes: 10_000_000, authenticate });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const { socket } = await connectRaw(port);
+    const [peer] = await accepted;
+    const start = head([...goodFields, 'Content-Length: 9000000']);
+    socket.setNoDelay().write(start);
+    for (const size of pieces) {
+      socket.write(Buffer.alloc(size, ' '));
+      await nextTurn();
+    }
+    // Other connections are served meanwhile.
+    for (let count = 0; count < 20; count += 1) {
+      expect((await sendRaw(port, head(['Host: a'], 'GET / HTTP/1.1'))).status).toBe(404);
+    }
+    expect(peer.bytesRead - start.length).toBeLessThanOrEqual(160 * 1024);
+    expect(peer.bytesRead - start.length).toBeGreaterThan(16 * 1024);
     socket.destroy();
   });
 

@@ -45,8 +45,8 @@ const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void
 };
 
 /**
- * Returns a function that rereads the files that the settings name. Calls run one after another. A file
- * that cannot be used changes nothing.
+ * Returns a function that rereads the files that the settings name. Calls run one after another; the
+ * system may have merged several SIGHUPs into one call. A file that cannot be used changes nothing.
  */
 export const createReload = (options: ReloadOptions): (() => void) => {
   let last = Promise.resolve();
