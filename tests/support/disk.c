@@ -2,7 +2,8 @@
  * Simulates failed syncs and power cuts (LD_PRELOAD).
  * Records every change and sync of a file in $DISK_FOLDER in the folder $DISK_TRACE, which disk-trace.ts reads.
  * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("log 2 4,folder 1 1") makes the second to the fourth
- * sync of the WAL file and the first sync of the folder fail with EIO.
+ * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO).
+ * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -94,8 +95,26 @@ static int sync_file(int file, int (*real)(int)) {
   int fails = must_fail(class_of(name, S_ISDIR(found.st_mode)));
   trace(fails ? 'f' : 's', S_ISDIR(found.st_mode) ? 0 : found.st_ino, 0, NULL, 0);
   unlock();
-  if (fails) errno = EIO;
+  const char *error = getenv("DISK_ERROR");
+  if (fails) errno = error ? atoi(error) : EIO;
   return fails ? -1 : 0;
+}
+
+int fcntl64(int file, int command, ...) {
+  va_list rest;
+  va_start(rest, command);
+  void *argument = va_arg(rest, void *);
+  va_end(rest);
+  char path[4096];
+  const char *failing = getenv("DISK_UNLOCK_FAILS");
+  if (failing && command == F_SETLK && ((struct flock *)argument)->l_type == F_UNLCK && access(failing, F_OK) == 0) {
+    const char *name = name_of_file(file, path);
+    if (name && strlen(name) > 4 && strcmp(name + strlen(name) - 4, "-shm") == 0) {
+      errno = EIO;
+      return -1;
+    }
+  }
+  return REAL(int, "fcntl64", int, int, ...)(file, command, argument);
 }
 
 int fsync(int file) { return sync_file(file, REAL(int, "fsync", int)); }

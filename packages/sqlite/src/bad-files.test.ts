@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createUntilKilled } from '../test/create-on-disk.ts';
 import { openInOtherProcess } from '../test/open-in-other-process.ts';
 import { schemaVersion } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
@@ -189,23 +190,37 @@ describe('a file that is in use', () => {
     await (await opening)._unsafeUnwrap().close();
   });
 
-  it.each([
-    ['a symbolic link', symlink],
-    ['a hard link', link],
-  ])(
-    'remains locked for other processes after this process tries to open it by %s',
-    async (_, make) => {
-      const path = inFolder('plants.db');
-      await makeSharedFile(path);
-      const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-      await make(path, inFolder('other.db'));
-      expect(await failToOpen(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
-      expect(await openInOtherProcess(path)).toMatchObject({ kind: 'locked' });
-      expect(await openInOtherProcess(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
-      expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
-      await repository.close();
-    },
-  );
+  it('remains locked for other processes after this process tries to open it by a symbolic link', async () => {
+    const path = inFolder('plants.db');
+    await makeSharedFile(path);
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    await symlink(path, inFolder('other.db'));
+    expect(await failToOpen(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
+    expect(await openInOtherProcess(path)).toMatchObject({ kind: 'locked' });
+    expect(await openInOtherProcess(inFolder('other.db'))).toMatchObject({ kind: 'locked' });
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    await repository.close();
+  });
+});
+
+describe('a file with two hard links', () => {
+  it('is refused under both names after a kill, and loses no plant once one name is left', async () => {
+    const path = inFolder('plants.db');
+    const [id] = await createUntilKilled([path], 1);
+    await link(path, inFolder('other.db'));
+    for (const name of [path, inFolder('other.db')]) {
+      expect(await failToOpen(name)).toMatchObject({
+        kind: 'hard-links',
+        message: `${name} has several hard links, and the newest plants may be in a -wal file beside another link; keep the link that has a -wal file beside it, and move the others away`,
+      });
+    }
+    await expect(stat(inFolder('other.db-owner'))).rejects.toThrow('ENOENT');
+    await rm(inFolder('other.db'));
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    const other = await repository.create({ id: BigInt(id ?? 0), name: 'other' });
+    expect(other._unsafeUnwrapErr().kind).toBe('id-taken');
+    await repository.close();
+  });
 });
 
 // Windows does not have file modes.

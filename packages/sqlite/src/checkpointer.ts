@@ -13,8 +13,6 @@ export type Checkpointer = {
   readonly measure: () => number | undefined;
   /** Runs a checkpoint if the WAL file has grown enough since the last one. Throws the exceptions of node:sqlite. */
   readonly checkpointIfDue: () => void;
-  /** Makes a checkpoint due: after a VACUUM, the WAL file would make the file smaller, like one of another file. */
-  readonly expedite: () => void;
 };
 
 /**
@@ -40,9 +38,6 @@ export const createCheckpointer = (database: Database, path: string): Checkpoint
       // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
       dueAt = size + logLimit;
       database.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    },
-    expedite() {
-      dueAt = 0;
     },
   };
 };

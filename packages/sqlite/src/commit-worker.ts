@@ -50,7 +50,7 @@ const prepare = (
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
   const checkpointer = createCheckpointer(database, file);
-  const table = createPlantsTable(database, file, checkpointer.expedite);
+  const table = createPlantsTable(database);
   return { database, file, table, checkpointer, identity, findReplaced };
 };
 
@@ -59,7 +59,10 @@ const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
   if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);
   // A new file can reuse the inode of a removed one, so the content must be a plant store, too.
   const database = openDatabaseFile(path, { mayBeNew: identity === undefined, mustRewrite });
-  if ('kind' in database) return { kind: 'cannot-open', error: unusableFileError(path, database) };
+  if ('kind' in database) {
+    if (database.kind === 'empty') return replaced(path);
+    return { kind: 'cannot-open', error: unusableFileError(path, database) };
+  }
   try {
     const prepared = prepare(database, data);
     if ('kind' in prepared) database.close();
@@ -111,7 +114,9 @@ const failed = (reason: string): Failed => ({
 const failureOf = (cause: unknown): Extract<FromWorker, { reason: string }> => {
   const failure = sqliteFailureOf(cause);
   if (failure === undefined) throw cause;
-  const reason = `the database cannot be written: ${failure}`;
+  // Without a kind, the message says more, for example about an index whose expression fails for a plant.
+  const description = failure === 'unexpected' && cause instanceof Error ? cause.message : failure;
+  const reason = `the database cannot be written: ${description}`;
   // After a full disk or a lock timeout, the connection remains usable.
   if (failure === 'disk-full' || failure === 'locked') return { kind: 'refused', reason, cause };
   return { kind: 'failed', reason, cause, mustRewrite: failure === 'input-output' };
@@ -172,6 +177,24 @@ const truncateLog = (opened: Opened, failure: Failed | undefined): void => {
   }
 };
 
+/** Number of commits in a row that find the file locked, after which it is opened again. */
+const maxLocked = 3;
+
+/**
+ * Counts the commits in a row that find the file locked, and makes the last one end the connection: after a failed system
+ * call (`fcntl` on the `-shm` file), SQLite can keep a lock that nothing but closing the file releases.
+ */
+const createLockedCounter = () => {
+  let locked = 0;
+  return (reply: FromWorker): FromWorker => {
+    const isLocked = reply.kind === 'refused' && sqliteFailureOf(reply.cause) === 'locked';
+    locked = isLocked ? locked + 1 : 0;
+    return isLocked && locked === maxLocked
+      ? { ...reply, kind: 'failed', mustRewrite: false }
+      : reply;
+  };
+};
+
 const runWorker = (port: MessagePort, data: WorkerData): void => {
   const opened = open(data);
   if ('kind' in opened) {
@@ -179,6 +202,7 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
     return;
   }
   let failedCheckpoint: Failed | undefined;
+  const countLocked = createLockedCounter();
   const end = () => {
     truncateLog(opened, failedCheckpoint);
     opened.database.close();
@@ -189,7 +213,7 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
       end();
       return;
     }
-    const reply = failedCheckpoint ?? commit(opened, message);
+    const reply = failedCheckpoint ?? countLocked(commit(opened, message));
     port.postMessage(reply);
     if (reply.kind === 'failed') end();
     // The next batch reports the failure: the plants of this batch are on the disk.

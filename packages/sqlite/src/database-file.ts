@@ -5,7 +5,6 @@ import { isMountPoint } from './mount-point.ts';
 import type { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
-import { sqliteFailureOf } from './sqlite-failure.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
 
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
@@ -22,6 +21,8 @@ export const schemaVersion = migrations.length;
 /** Reason why a file cannot be used as a plant store, although SQLite reported no error. */
 export type UnusableFile =
   | { readonly kind: 'missing' }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'hard-links' }
   | { readonly kind: 'cannot-open' }
   | { readonly kind: 'mount-point' }
   | { readonly kind: 'locked' }
@@ -50,10 +51,10 @@ export const hasExpectedTable = (database: Database): boolean => {
   return database.prepare(sql).get()?.['sql'] === migrations[0];
 };
 
-/** Returns the name of a trigger or index on the table: either can ignore an insert or make it fail. */
-const findTriggerOrIndex = (database: Database): string | undefined => {
-  const sql =
-    "SELECT name FROM sqlite_schema WHERE tbl_name = 'plants' COLLATE NOCASE AND type IN ('trigger', 'index')";
+/** Returns the name of a trigger or unique index on the table: with either, an insert can do nothing. */
+const findTriggerOrUniqueIndex = (database: Database): string | undefined => {
+  const sql = `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants' COLLATE NOCASE
+    UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`;
   const name = database.prepare(sql).get()?.['name'];
   return name === undefined ? undefined : String(name);
 };
@@ -84,7 +85,7 @@ export const findUnusable = (
   const version = readInteger(database, 'PRAGMA user_version');
   const objects = readInteger(database, 'SELECT count(*) FROM sqlite_schema');
   const isNew = application === 0 && version === 0 && objects === 0;
-  if (isNew && !mayBeNew) return { kind: 'replaced' };
+  if (isNew && !mayBeNew) return { kind: 'empty' };
   if (application !== applicationId && !isNew) return { kind: 'not-a-plant-store' };
   if (version > schemaVersion) return { kind: 'schema-newer', version };
   return undefined;
@@ -93,7 +94,7 @@ export const findUnusable = (
 /** Returns why inserts into the table may not do what this package expects. */
 export const findAlteration = (database: Database): UnusableFile | undefined => {
   if (!hasExpectedTable(database)) return { kind: 'damaged' };
-  const by = findTriggerOrIndex(database);
+  const by = findTriggerOrUniqueIndex(database);
   return by === undefined ? undefined : { kind: 'table-altered', by };
 };
 
@@ -134,21 +135,6 @@ const makeLogDurable = (database: OwnedDatabase, path: string, requireExclusive:
   }
 };
 
-/**
- * Whether another connection has opened the file under another hard link, and so with another WAL file. A connection in
- * this process makes reads fail, because both share one wal-index.
- */
-const isOpenUnderAnotherName = (database: Database, path: string): boolean => {
-  if (statSync(path).nlink < 2) return false;
-  try {
-    recoverLog(database);
-    return withExclusiveLock(database, () => {}).kind === 'busy';
-  } catch (thrown) {
-    if (sqliteFailureOf(thrown) === 'input-output') return true;
-    throw thrown;
-  }
-};
-
 /** Time that a commit waits for a write lock, in milliseconds. */
 const busyTimeoutMs = 2_000;
 
@@ -157,7 +143,6 @@ const prepareFile = (
   path: string,
   { mayBeNew, mustRewrite, hadLog }: Expected & { readonly hadLog: boolean },
 ): UnusableFile | undefined => {
-  if (isOpenUnderAnotherName(database, path)) return { kind: 'locked' };
   recoverLog(database);
   if (hadLog) makeLogDurable(database, path, mustRewrite);
   const unusable = findUnusable(database, { mayBeNew });
@@ -168,7 +153,6 @@ const prepareFile = (
   database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
   const altered = findAlteration(database);
   if (altered !== undefined) return altered;
-  database.syncedVersion = readInteger(database, 'PRAGMA data_version');
   syncLog(path);
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   return undefined;
@@ -194,6 +178,12 @@ const openOwned = (
   }
 };
 
+/** Whether the file has several names: each has a WAL file and an owner lock of its own, so plants would be lost. */
+const hasHardLinks = (file: string): boolean => {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && found.isFile() && found.nlink > 1;
+};
+
 /** Acquires the owner lock of a file, if it is one that SQLite can use. Throws the exceptions of node:sqlite. */
 export const acquireFile = (file: string): Database | UnusableFile => {
   const found = statSync(file, { throwIfNoEntry: false });
@@ -214,6 +204,7 @@ export const openDatabaseFile = (
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
   const file = resolveLinks(path);
+  if (hasHardLinks(file)) return { kind: 'hard-links' };
   const ownerLock = acquireFile(file);
   if ('kind' in ownerLock) return ownerLock;
   try {

@@ -2,7 +2,7 @@ import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk } from '../test/create-on-disk.ts';
 import { firstLarge } from '../test/plant-of.ts';
-import { inspectStates } from '../test/surviving-states.ts';
+import { firstFailedSync, inspectStates, noneAllOrSome } from '../test/surviving-states.ts';
 
 /** Creates a file with many pages, so that later commits write only some of them. */
 const initial: Creating = { plants: [0, 900], end: 'close' };
@@ -57,6 +57,8 @@ describe('a checkpoint between commits', { timeout: manyStatesMs }, () => {
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
       const operations = await disk.operations();
       const { states, acknowledged, faults } = await inspectStates(operations, {
+        first: firstFailedSync(operations),
+        survivals: noneAllOrSome,
         step: 250,
         count: 2_500,
       });
@@ -80,6 +82,8 @@ describe(
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
       const operations = await disk.operations();
       const { states, acknowledged, faults } = await inspectStates(operations, {
+        first: firstFailedSync(operations),
+        survivals: noneAllOrSome,
         step: 3,
         count: 90,
       });

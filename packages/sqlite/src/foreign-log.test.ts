@@ -6,10 +6,12 @@ import {
   rm,
   stat,
   truncate,
+  writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { runInOtherProgram } from '../test/other-program.ts';
 import { hasForeignLog } from './foreign-log.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
@@ -44,14 +46,16 @@ const countPlants = async (path: string, from: number, to: number) => {
 };
 
 const expectRefusal = async (path: string) => {
-  const before = [await readFile(path), await readFile(`${path}-wal`)];
+  const read = async () =>
+    Promise.all([path, `${path}-wal`].map(async (file) => readFile(file).catch(() => 'missing')));
+  const before = await read();
   const opened = await openSqliteRepository({ path });
   if (opened.isOk()) await opened.value.close();
   expect(opened._unsafeUnwrapErr()).toMatchObject({
     kind: 'log-of-another-file',
-    message: `${path}-wal does not belong to ${path}, as after a restore: move it away to open ${path} as it is`,
+    message: `${path} and ${path}-wal do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`,
   });
-  expect([await readFile(path), await readFile(`${path}-wal`)]).toEqual(before);
+  expect(await read()).toEqual(before);
 };
 
 describe('a WAL file of another database', () => {
@@ -83,6 +87,64 @@ describe('a WAL file of another database', () => {
     await third.close();
     await expectRefusal(inFolder('backup.db'));
   });
+
+  it('is refused beside a newer, larger backup of the file', async () => {
+    const path = inFolder('plants.db');
+    const first = await open(path);
+    await createAll(first, 0, 100);
+    await copyFile(`${path}-wal`, inFolder('backup.db-wal'));
+    await createAll(first, 100, 2_000);
+    await first.close();
+    await copyFile(path, inFolder('backup.db'));
+    await expectRefusal(inFolder('backup.db'));
+  });
+
+  it('is refused beside an older backup, also when it has all pages that the backup lacks', async () => {
+    const path = inFolder('plants.db');
+    const first = await open(path);
+    await createAll(first, 0, 30);
+    await first.close();
+    await copyFile(path, inFolder('backup.db'));
+    const { size } = await stat(path);
+    const second = await open(path);
+    for (let id = 30; (await stat(path)).size === size; id += 1) {
+      await createAll(second, id, id + 1);
+      runInOtherProgram(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    }
+    // It changes the last page and no other, so the WAL file has no page 1.
+    await createAll(second, 1_000, 1_001);
+    await copyFile(`${path}-wal`, inFolder('backup.db-wal'));
+    await second.close();
+    await expectRefusal(inFolder('backup.db'));
+  });
+
+  it.each([
+    ['a log of a newer schema without all pages', 'CREATE TABLE notes (text)'],
+    ['a log of the same schema', 'PRAGMA user_version = 1'],
+  ])('is refused beside a larger file when it is %s', async (_, sql) => {
+    const path = inFolder('plants.db');
+    const store = await open(path);
+    await createAll(store, 0, 500);
+    await store.close();
+    await copyFile(path, inFolder('large.db'));
+    const large = await open(inFolder('large.db'));
+    await createAll(large, 500, 2_000);
+    await large.close();
+    const database = new Database(path);
+    database.exec(sql);
+    await copyFile(`${path}-wal`, inFolder('large.db-wal'));
+    database.close();
+    await expectRefusal(inFolder('large.db'));
+  });
+
+  it.each(['missing', 'empty'])('is refused when the database file is %s', async (state) => {
+    const store = await open(inFolder('plants.db'));
+    await createAll(store, 0, 500);
+    await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
+    await store.close();
+    if (state === 'empty') await writeFile(inFolder('new.db'), '');
+    await expectRefusal(inFolder('new.db'));
+  });
 });
 
 describe('the WAL file of a database', () => {
@@ -93,14 +155,6 @@ describe('the WAL file of a database', () => {
     await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
     await store.close();
     expect(await countPlants(inFolder('killed.db'), 0, 500)).toBe(500);
-  });
-
-  it('is accepted when the database file does not exist yet', async () => {
-    const store = await open(inFolder('plants.db'));
-    await createAll(store, 0, 500);
-    await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
-    await store.close();
-    expect(hasForeignLog(inFolder('new.db'))).toBe(false);
   });
 
   it('restores every plant beside a file with several pages', async () => {
@@ -140,6 +194,16 @@ describe('the WAL file of a database', () => {
     await copyKilled(path, inFolder('killed.db'));
     database.close();
     expect(await countPlants(inFolder('killed.db'), 0, 350)).toBe(350);
+  });
+
+  it('may belong to a file with allocated space after its last page, as with a chunk size', async () => {
+    const path = inFolder('plants.db');
+    const store = await open(path);
+    await createAll(store, 0, 100);
+    await copyKilled(path, inFolder('killed.db'));
+    await store.close();
+    await truncate(inFolder('killed.db'), 2 ** 20);
+    expect(await countPlants(inFolder('killed.db'), 0, 100)).toBe(100);
   });
 
   it('may lack the lock-byte page at 1 GiB', async () => {

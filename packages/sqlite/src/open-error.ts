@@ -16,6 +16,8 @@ export type OpenSqliteError = {
     | 'cannot-open'
     | 'mount-point'
     | 'missing'
+    | 'empty'
+    | 'hard-links'
     | 'no-shared-memory'
     | 'not-a-database'
     | 'replaced'
@@ -102,11 +104,11 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
     case 'cannot-open':
       return `${path} cannot be opened${reason}`;
     case 'input-output':
-      return `${path} cannot be read or written: the disk reports an error; check the disk`;
+      return `${path} cannot be read or written: the disk reports an error, or a quota is exceeded; check both`;
     case 'damaged':
       return `${path} is damaged; restore it from a backup`;
     case 'disk-full':
-      return `the disk that contains ${path} is full; free some space`;
+      return `the disk that contains ${path} is full, or a quota is exceeded; free some space`;
     case 'not-a-database':
       return `${path} is not a SQLite database; name another file`;
     case 'no-shared-memory':
@@ -152,6 +154,10 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
     case 'damaged':
     case 'locked':
       return describe(path, unusable.kind);
+    case 'empty':
+      return `${path} is empty and has no table of plants; name another file`;
+    case 'hard-links':
+      return `${path} has several hard links, and the newest plants may be in a -wal file beside another link; keep the link that has a -wal file beside it, and move the others away`;
     case 'mount-point':
       return `${path} is mounted alone, and SQLite keeps the latest plants in files beside it; mount its folder`;
     case 'schema-newer':
@@ -159,11 +165,11 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
     case 'replaced':
       return `${path} was removed or replaced while it was in use; put it back, or restart to use the new file`;
     case 'log-of-another-file':
-      return `${unusable.log} does not belong to ${path}, as after a restore: move it away to open ${path} as it is`;
+      return `${path} and ${unusable.log} do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`;
     case 'not-a-plant-store':
       return `${path} is the database of another application; name another file`;
     case 'table-altered':
-      return `${path} has the trigger or index "${unusable.by}" on its table plants, which can change what is stored; drop it`;
+      return `${path} has the trigger or unique index "${unusable.by}" on its table plants, which can change what is stored; drop it`;
   }
 };
 

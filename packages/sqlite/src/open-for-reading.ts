@@ -11,8 +11,6 @@ const busyTimeoutMs = 2_000;
 
 const unusableForReading = (database: Database, file: string): UnusableFile | undefined => {
   const unusable = findUnusable(database, { mayBeNew: false });
-  // The file is empty, and a reader does not create a store in it.
-  if (unusable?.kind === 'replaced') return { kind: 'not-a-plant-store' };
   if (unusable !== undefined) return unusable;
   // An owner may start to write between the two checks of the WAL file.
   const isDamaged = logSize(file) === 0 && isTruncated(database, file) && logSize(file) === 0;

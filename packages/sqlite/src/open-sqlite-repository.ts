@@ -67,7 +67,11 @@ const createRecoveringCommit = (
     const error = thread.hasExited() ? await reopen() : undefined;
     if (error === undefined) return thread.commit(plants);
     const { message, cause } = error;
-    return err({ kind: 'store-unavailable', reason: `the database ${message}`, cause });
+    return err({
+      kind: 'store-unavailable',
+      reason: `the database cannot be opened: ${message}`,
+      cause,
+    });
   };
   return { commit, close: async () => thread.close() };
 };

@@ -6,8 +6,6 @@ export class OwnedDatabase extends Database {
   readonly #openFiles: { readonly close: () => void }[] = [];
   /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
   schemaCookie = 0;
-  /** Changes with every commit of another program (PRAGMA data_version); the value at the last sync. */
-  syncedVersion = 0;
 
   /**
    * @param file path of the file, with symbolic links resolved

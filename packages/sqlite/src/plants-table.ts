@@ -1,6 +1,5 @@
 import { type Batch, rowsOf } from './batch.ts';
 import { findAlteration } from './database-file.ts';
-import { syncLog } from './log-file.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 
 /** Result of a batch: `taken` contains the indexes of the plants whose ids are taken. */
@@ -17,12 +16,7 @@ export type PlantsTable = {
   readonly createAll: (batch: Batch) => CreatedAll;
 };
 
-/** `onSchemaChange` is called in the transaction after another program has changed something else than the table. */
-export const createPlantsTable = (
-  database: OwnedDatabase,
-  file: string,
-  onSchemaChange: () => void,
-): PlantsTable => {
+export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
   const insert = database.prepare(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -36,17 +30,7 @@ export const createPlantsTable = (
     if (cookie === database.schemaCookie) return false;
     if (findAlteration(database) !== undefined) return true;
     database.schemaCookie = cookie;
-    onSchemaChange();
     return false;
-  };
-
-  const readVersion = database.prepare('PRAGMA data_version');
-
-  /** Another program may have committed a plant without a sync (PRAGMA synchronous). */
-  const syncForeign = (version: number): void => {
-    if (version === database.syncedVersion) return;
-    syncLog(file);
-    database.syncedVersion = version;
   };
 
   const isStored = (id: bigint, name: string, tag: string | null): boolean =>
@@ -68,10 +52,8 @@ export const createPlantsTable = (
           database.exec('ROLLBACK');
           return { kind: 'table-altered' };
         }
-        const version = Number(readVersion.get()?.['data_version']);
         const taken = insertEach(batch);
         database.exec('COMMIT');
-        syncForeign(version);
         return { kind: 'created', taken };
       } catch (thrown) {
         // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).

@@ -70,16 +70,6 @@ describe('no acknowledged plant is missing', { timeout: 120_000 }, () => {
     },
   );
 
-  it('after a power cut, including one that another program has written without a sync', async ({
-    skip,
-  }) => {
-    const disk = await makeFaultyDisk();
-    if (disk === undefined) return skip(noCompiler);
-    const acknowledged = await createUntilKilled([disk.path, 'FOREIGN'], 100, disk.env);
-    await disk.cutPower();
-    expect(inspect(disk.path, acknowledged)).toEqual({ integrity: 'ok', missing: 0 });
-  });
-
   it('except with synchronous=NORMAL, which shows that the test detects lost plants', async ({
     skip,
   }) => {

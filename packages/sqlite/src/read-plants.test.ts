@@ -97,7 +97,7 @@ describe('readPlants', () => {
 
   it.each([
     ['is missing', async () => {}, 'missing'],
-    ['is empty', async () => writeFile(path, ''), 'not-a-plant-store'],
+    ['is empty', async () => writeFile(path, ''), 'empty'],
     ['is not a database', async () => writeFile(path, 'buy milk\n'.repeat(100)), 'not-a-database'],
     [
       'is a folder',

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /** Kinds of SQLite's primary result codes (sqlite.org/rescode.html). */
 const kinds = new Map<number, SqliteFailure>([
   [5, 'locked'],
@@ -34,9 +36,14 @@ const systemKinds = new Map<unknown, SqliteFailure>([
   ['ENOSPC', 'disk-full'],
 ]);
 
+/** Whether a quota is exceeded. For this error number, libuv has no code. */
+const isQuota = (thrown: Error): boolean =>
+  'errno' in thrown && thrown.errno === -constants.errno.EDQUOT;
+
 /** Returns the kind of an exception from SQLite or a system call; `undefined` for any other exception. */
 export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   if (!(thrown instanceof Error)) return undefined;
+  if (isQuota(thrown)) return 'disk-full';
   if ('syscall' in thrown && 'code' in thrown) return systemKinds.get(thrown.code) ?? 'cannot-open';
   if (!('errcode' in thrown)) return undefined;
   const { errcode } = thrown;

@@ -40,6 +40,19 @@ export const createOnFailingDisk = async (
   return reasons;
 };
 
+/** Runs steps of another program, which is then killed. */
+export const runStepsOnDisk = async (
+  { path, env }: FaultyDisk,
+  steps: readonly string[],
+): Promise<void> => {
+  const child = spawn(process.execPath, nodeWith('run-steps.ts', [path, JSON.stringify(steps)]), {
+    env: { ...process.env, ...env },
+    stdio: 'inherit',
+  });
+  const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  if (signal !== 'SIGKILL') throw new Error('a step failed');
+};
+
 /** Runs a program that creates plants, kills it with SIGKILL after `enough` reports, and returns the acknowledged ids. */
 export const createUntilKilled = async (
   args: readonly string[],

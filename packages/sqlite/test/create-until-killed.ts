@@ -1,11 +1,9 @@
 // Creates plants until it is killed, and prints the id of each acknowledged plant.
-// Arguments: database file, "NORMAL" to commit with synchronous=NORMAL, or "FOREIGN" to have another
-// connection commit each plant so before the repository creates it.
+// Arguments: database file, and "NORMAL" to commit with synchronous=NORMAL.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { toBatch } from '../src/batch.ts';
 import { openDatabaseFile } from '../src/database-file.ts';
-import { Database } from '../src/node-sqlite.ts';
 import { createPlantsTable } from '../src/plants-table.ts';
 
 const [path = '', mode] = process.argv.slice(2);
@@ -33,7 +31,7 @@ const createNormally = async () => {
   const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
   if ('kind' in database) throw new Error(database.kind);
   database.exec('PRAGMA synchronous = NORMAL');
-  const table = createPlantsTable(database, path, () => {});
+  const table = createPlantsTable(database);
   for (let id = 0; id < maxPlants; id += 1) {
     table.createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
     report(id);
@@ -42,18 +40,5 @@ const createNormally = async () => {
   }
 };
 
-const createStoredPlants = async () => {
-  const repository = await open();
-  const foreign = new Database(path);
-  foreign.exec('PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000');
-  const insert = foreign.prepare('INSERT INTO plants (id, name) VALUES (?, ?)');
-  for (let id = 0; id < maxPlants; id += 1) {
-    insert.run(id, name(id));
-    (await repository.create({ id: BigInt(id), name: name(id) }))._unsafeUnwrap();
-    report(id);
-  }
-};
-
-if (mode === 'FOREIGN') await createStoredPlants();
-else if (mode === 'NORMAL') await createNormally();
+if (mode === 'NORMAL') await createNormally();
 else await createDurably();

@@ -61,18 +61,36 @@ const decisions = (seed: number): Survives => {
 /** Result of all inspected states. */
 export type States = { states: number; acknowledged: number; faults: Fault[] };
 
+/** Nothing survives a power cut, or everything, as after a kill. */
+export const noneOrAll = (): Survives[] => [() => false, () => true];
+
+/** Nothing survives, everything, or a random part. */
+export const noneAllOrSome = (index: number): Survives[] => [...noneOrAll(), decisions(index)];
+
+/** Returns the index of the first failed sync. */
+export const firstFailedSync = (operations: readonly Operation[]): number => {
+  const first = operations.findIndex(({ kind }) => kind === 'failed sync');
+  if (first === -1) throw new Error('no sync failed');
+  return first;
+};
+
+type Choice = {
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+  readonly survivals: (index: number) => readonly Survives[];
+};
+
 /**
- * Simulates a power cut after every `step`-th of `count` operations since the first failed sync, and at the end.
- * Inspects the synced data with none, all or a random part of the data that was not synced.
+ * Simulates a power cut after every `step`-th of `count` operations since the `first`, and at the end.
+ * Inspects the synced data with the parts of the other data that `survivals` returns for each operation.
  */
 export const inspectStates = async (
   operations: readonly Operation[],
-  { step, count }: { readonly step: number; readonly count: number },
+  { first, step, count, survivals }: Choice,
 ): Promise<States> => {
   const folder = createFolder();
   const result: States = { states: 0, acknowledged: 0, faults: [] };
-  const first = operations.findIndex(({ kind }) => kind === 'failed sync');
-  if (first === -1) throw new Error('no sync failed');
   const root = await mkdtemp(join(tmpdir(), 'plantstore-'));
   // Many states have the same files, for example those between two syncs of which nothing survives.
   const contents = new Map<string, Content>();
@@ -95,7 +113,7 @@ export const inspectStates = async (
     const isChosen = index >= first && index < first + count && (index - first) % step === 0;
     if (!isChosen && index < operations.length - 1) continue;
     const acknowledged = folder.read('acknowledged').split('\n').slice(0, -1).map(Number);
-    for (const survives of [() => false, () => true, decisions(index)]) {
+    for (const survives of survivals(index)) {
       const fault = compare(await read(folder.cutPower(survives)), acknowledged);
       if (fault !== undefined) result.faults.push(fault);
       result.states += 1;

@@ -1,0 +1,106 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { endianness } from 'node:os';
+
+const headerSize = 32;
+const frameHeaderSize = 24;
+const chunkSize = 2 ** 20;
+/** Offset of the lock bytes. SQLite does not use the page that contains them (the lock-byte page). */
+const lockOffset = 2 ** 30;
+/** First bytes of a WAL file whose checksums use the byte order of this machine. */
+const magic = endianness() === 'LE' ? 0x377f0682 : 0x377f0683;
+
+/** What a WAL file contains up to its last commit. */
+export type Committed = {
+  readonly pageSize: number;
+  /** Size of the database after the last commit, in pages. */
+  readonly pages: number;
+  /** Whether it contains every page of the database from this number on. */
+  readonly hasFrom: (page: number) => boolean;
+  /** Database header in the last frame of page 1 (sqlite.org/fileformat2.html#database_header). */
+  readonly header: Buffer | undefined;
+};
+
+/** Cumulative checksums. Local variables of the type int32 make the loop four times as fast. */
+const createSums = () => {
+  const sums = new Int32Array(2);
+  return {
+    add(words: Int32Array, from: number, length: number) {
+      let first = sums[0] ?? 0;
+      let second = sums[1] ?? 0;
+      const end = (from + length) / 4;
+      for (let at = from / 4; at < end; at += 2) {
+        first = (first + second + (words[at] ?? 0)) | 0;
+        second = (first + second + (words[at + 1] ?? 0)) | 0;
+      }
+      sums.set([first, second]);
+    },
+    areAt: (bytes: Buffer, at: number) =>
+      bytes.readInt32BE(at) === sums[0] && bytes.readInt32BE(at + 4) === sums[1],
+  };
+};
+
+const readFrames = (log: number): Committed | undefined => {
+  const start = Buffer.alloc(headerSize);
+  if (readSync(log, start, 0, headerSize, 0) < headerSize) return undefined;
+  const sums = createSums();
+  sums.add(new Int32Array(start.buffer), 0, 24);
+  if (start.readUInt32BE(0) !== magic || !sums.areAt(start, 24)) return undefined;
+
+  const pageSize = start.readUInt32BE(8);
+  const frameSize = frameHeaderSize + pageSize;
+  const chunk = Buffer.alloc(chunkSize - (chunkSize % frameSize));
+  const words = new Int32Array(chunk.buffer);
+  const written = new Set([lockOffset / pageSize + 1]);
+  let uncommitted: number[] = [];
+  let header: Buffer | undefined;
+  let committed: Pick<Committed, 'pages' | 'header'> | undefined;
+  const result = (): Committed | undefined => {
+    if (committed === undefined) return undefined;
+    const { pages } = committed;
+    const hasFrom = (page: number) => {
+      let next = page;
+      while (next <= pages && written.has(next)) next += 1;
+      return next > pages;
+    };
+    return { ...committed, pageSize, hasFrom };
+  };
+  for (let position = headerSize; ; position += chunk.length) {
+    const length = readSync(log, chunk, 0, chunk.length, position);
+    for (let at = 0; at + frameSize <= length; at += frameSize) {
+      sums.add(words, at, 8);
+      sums.add(words, at + frameHeaderSize, pageSize);
+      const isOfThisLog = chunk.compare(start, 16, 24, at + 8, at + 16) === 0;
+      if (!isOfThisLog || !sums.areAt(chunk, at + 16)) return result();
+      const page = chunk.readUInt32BE(at);
+      uncommitted.push(page);
+      if (page === 1)
+        header = Buffer.from(chunk.subarray(at + frameHeaderSize, at + frameHeaderSize + 100));
+      const pages = chunk.readUInt32BE(at + 4);
+      if (pages === 0) continue;
+      for (const one of uncommitted) written.add(one);
+      uncommitted = [];
+      committed = { pages, header };
+    }
+    if (length < chunk.length) return result();
+  }
+};
+
+/**
+ * Reads the WAL file of a database up to the last commit, like SQLite's recovery (sqlite.org/fileformat2.html#walformat).
+ * SQLite keeps the numbers of the pages in the `-shm` file, too, but closing a descriptor of it would release the locks of
+ * this process. Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
+ */
+export const readCommitted = (path: string): Committed | undefined => {
+  let log: number;
+  try {
+    log = openSync(`${path}-wal`, 'r');
+  } catch {
+    // Without a WAL file there is nothing to check. SQLite reports any other error.
+    return undefined;
+  }
+  try {
+    return readFrames(log);
+  } finally {
+    closeSync(log);
+  }
+};

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { expect, it } from 'vitest';
+import { createOnFailingDisk } from '../test/create-on-disk.ts';
+
+const run = promisify(execFile);
+const noCompiler = 'this machine has no C compiler to build the faulty disk';
+
+/** Runs a program on a faulty disk, and returns what it prints. */
+const runOn = async (
+  name: string,
+  path: string,
+  env: Readonly<Record<string, string>>,
+): Promise<unknown> => {
+  const program = fileURLToPath(new URL(`../test/${name}`, import.meta.url));
+  const node = ['--conditions=@plantstore/source', '--disable-warning=ExperimentalWarning'];
+  const options = { env: { ...process.env, ...env } };
+  return JSON.parse((await run(process.execPath, [...node, program, path], options)).stdout);
+};
+
+// Three commits each wait 2 s for a lock.
+it('opens the file again when three commits in a row find it locked, as after a failed unlock of the -shm file', async ({
+  skip,
+}) => {
+  const disk = await makeFaultyDisk();
+  if (disk === undefined) return skip(noCompiler);
+  const env = { ...disk.env, DISK_UNLOCK_FAILS: join(disk.path, '..', '..', 'fails') };
+  const locked = 'the database cannot be written: locked';
+  expect(await runOn('create-with-failing-unlock.ts', disk.path, env)).toEqual([
+    'ok',
+    locked,
+    locked,
+    locked,
+    'ok',
+  ]);
+});
+
+it('reports disk-full when a quota is exceeded', async ({ skip }) => {
+  const disk = await makeFaultyDisk();
+  if (disk === undefined) return skip(noCompiler);
+  await createOnFailingDisk(disk, { plants: [0, 20], end: 'kill' });
+  const env = {
+    ...disk.env,
+    DISK_FAILS: 'log 1 99',
+    DISK_ERROR: String(constants.errno.EDQUOT),
+  };
+  expect(await runOn('open-once.ts', disk.path, env)).toEqual({
+    kind: 'disk-full',
+    message: `the disk that contains ${disk.path} is full, or a quota is exceeded; free some space`,
+  });
+});
