@@ -130,7 +130,9 @@ describe('the SQLite repository recovers', () => {
     await writeFile(path, '');
     await sleep(reopenPauseMs);
     const refused = await repository.create(plant(5));
-    expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({
+      reason: `the database cannot be opened: ${path} was removed or replaced while it was in use; put it back, or restart to use the new file`,
+    });
     expect((await stat(path)).size).toBe(0);
   });
 });
