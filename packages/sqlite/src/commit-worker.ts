@@ -39,7 +39,7 @@ const prepare = (
     identity !== undefined && (expected === undefined || isSameFile(expected, identity));
   if (!isExpected) return replaced(path);
   const file = database.location() ?? path;
-  // The WAL file alone contains the latest plants; the other files contain the locks.
+  // An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks.
   const companions = [`${file}-wal`, `${file}-shm`, ownerLockPathOf(file)].map((name) => ({
     name,
     identity: identityOf(name),

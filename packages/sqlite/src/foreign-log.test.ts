@@ -102,12 +102,12 @@ describe('a WAL file of another database', () => {
   it('is refused beside an older backup, also when it has all pages that the backup lacks', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
-    await createAll(first, 0, 30);
+    await createAll(first, 0, 100);
     await first.close();
     await copyFile(path, inFolder('backup.db'));
     const { size } = await stat(path);
     const second = await open(path);
-    for (let id = 30; (await stat(path)).size === size; id += 1) {
+    for (let id = 100; (await stat(path)).size === size; id += 1) {
       await createAll(second, id, id + 1);
       runInOtherProgram(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
     }
@@ -222,6 +222,15 @@ describe('the WAL file of a database', () => {
     expect(hasForeignLog(path)).toBe(false);
     database.close();
   });
+});
+
+it('comparing a file with its WAL file releases no lock of a repository in the same process', async () => {
+  const path = inFolder('plants.db');
+  const store = await open(path);
+  await createAll(store, 0, 10);
+  expect(hasForeignLog(path)).toBe(false);
+  expect(runInOtherProgram(path, 'PRAGMA journal_mode = DELETE')).toBe('database is locked');
+  await store.close();
 });
 
 it('reports locked for a file to which its owner is writing', async () => {

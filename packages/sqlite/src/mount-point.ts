@@ -15,7 +15,7 @@ const mountOf = (path: string): string | undefined => {
   }
 };
 
-/** Whether a file alone is mounted, as with `mount --bind`. The files beside the original one are then not beside it. */
+/** Whether a file alone is mounted, as with `docker run --volume ./plants.db:/data/plants.db`. The files beside the original one are then not beside it. */
 export const isMountPoint = (file: string): boolean => {
   if (process.platform !== 'linux') return false;
   try {

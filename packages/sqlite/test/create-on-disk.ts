@@ -45,10 +45,14 @@ export const runStepsOnDisk = async (
   { path, env }: FaultyDisk,
   steps: readonly string[],
 ): Promise<void> => {
-  const child = spawn(process.execPath, nodeWith('run-steps.ts', [path, JSON.stringify(steps)]), {
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  });
+  const child = spawn(
+    process.execPath,
+    nodeWith('use-in-steps.ts', [path, JSON.stringify(steps)]),
+    {
+      env: { ...process.env, ...env },
+      stdio: 'inherit',
+    },
+  );
   const [, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   if (signal !== 'SIGKILL') throw new Error('a step failed');
 };

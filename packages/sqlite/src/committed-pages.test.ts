@@ -1,0 +1,33 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readCommitted } from './committed-pages.ts';
+import { Database } from './node-sqlite.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+const frameSize = 24 + 4_096;
+
+it('finds the same last commit as SQLite, whichever frame of the WAL file is damaged', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const path = join(folder, 'plants.db');
+  const copy = join(folder, 'copy.db');
+  const store = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  for (let id = 0n; id < 10n; id += 1n) await store.create({ id, name: 'x'.repeat(5_000) });
+  const log = await readFile(`${path}-wal`);
+  for (let frame = 2; 32 + frame * frameSize < log.length; frame += 1) {
+    const damaged = Buffer.from(log);
+    const at = 32 + frame * frameSize + 24 + 2_000;
+    damaged[at] = (damaged[at] ?? 0) ^ 1;
+    await copyFile(path, copy);
+    await writeFile(`${copy}-wal`, damaged);
+    const committed = readCommitted(copy);
+    const database = new Database(copy);
+    const { page_count: pages = 0 } = database.prepare('PRAGMA page_count').get() ?? {};
+    database.close();
+    expect(committed?.pages ?? 1).toBe(pages);
+  }
+  expect(readCommitted(path)?.pages).toBeGreaterThan(10);
+  await store.close();
+});
