@@ -124,52 +124,12 @@ describe('export and import', () => {
     const { status, stdout, stderr } = await runCommand(['import'], { cwd, stdin });
     expect(stderr.trimEnd().split('\n')).toEqual([
       'line 4: another plant has this id',
-      expect.stringMatching(/^line 5: the line is not valid JSON/),
+      expect.stringMatching(/^line 5: the record is not valid JSON/),
       expect.stringMatching(/^line 6: id .*; name .*; tag /),
-      expect.stringMatching(/^line 7: the line is not valid JSON/),
-      'line 9: the line is not valid UTF-8',
+      expect.stringMatching(/^line 7: the record is not valid JSON/),
+      'line 9: the record is not valid UTF-8',
     ]);
     expect([status, stdout]).toEqual([3, '3 plants in the database, 5 refused\n']);
-  });
-
-  it('report refused lines of CSV by the number of their first line', async () => {
-    const cwd = await newFolder();
-    const stdin = [
-      'id,name,tag',
-      '1,"a\nb",',
-      '2,,',
-      '3,x',
-      '1e3,x,',
-      '99999999999999999999999,x,',
-      '4,"x"y,',
-      '5,x,y',
-      '6,"x',
-    ].join('\r\n');
-    const { status, stdout, stderr } = await runCommand(['import', '--format=csv'], { cwd, stdin });
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      'line 4: name is required',
-      'line 5: the line has 2 fields, and the header 3',
-      'line 6: id must be an exact integer',
-      expect.stringMatching(/^line 7: id must be from /),
-      expect.stringMatching(/^line 8: the line is not valid CSV/),
-      expect.stringMatching(/^line 10: the line is not valid CSV/),
-    ]);
-    expect([status, stdout]).toEqual([3, '2 plants in the database, 6 refused\n']);
-    const headless = await runCommand(['import', '--format=csv'], { cwd, stdin: '7,x,y\n' });
-    expect(headless.status).toBe(1);
-    expect(headless.stderr).toContain('line 1 must name the columns: id,name,tag');
-  });
-
-  it('stop at the first refused line with --strict', async () => {
-    const cwd = await newFolder();
-    const stdin = '{"id":1,"name":"a"}\n{"id":2}\n{"id":3,"name":"c"}\n{"id":4}\n';
-    const { status, stdout, stderr } = await runCommand(['import', '--strict'], { cwd, stdin });
-    expect([status, stdout, stderr]).toEqual([
-      3,
-      '1 plant in the database, 1 refused\n',
-      'line 2: name is required\n',
-    ]);
-    expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
   });
 
   it('name a file that cannot be read or written, and make no database', async () => {

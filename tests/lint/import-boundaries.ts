@@ -87,6 +87,7 @@ export const boundaries: Readonly<Record<string, readonly string[]>> = {
 export const testBoundary: readonly string[] = [
   '@plantstore/*',
   '@seriousme/openapi-schema-validator',
+  'csv-parse/sync',
   'fast-check',
   'neverthrow',
   'node:*',

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { access, constants, stat } from 'node:fs/promises';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type {
   IdTaken,
@@ -9,7 +9,7 @@ import type {
   StoreUnavailable,
 } from '@plantstore/core';
 import { errorMessages } from '@plantstore/core/errors';
-import { err } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { createLog } from '../log.ts';
 import { openStore } from '../open-store.ts';
 import {
@@ -23,12 +23,16 @@ import {
 import { fileErrorReason } from './file-error-reason.ts';
 import { type Decoded, formatOf } from './formats.ts';
 import { createProgress, percent, plantCount, type Progress } from './progress.ts';
-import { type FileRecord, splitRecords } from './split-records.ts';
+import { readRecords } from './read-records.ts';
 
 /** Limits of a batch; a single plant may be longer. Text in UTF-16 code units. */
 const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 
-type Line = { readonly line: number; readonly decoded: Decoded };
+/** A record and the numbers of its lines: `line 7`, or `lines 7 to 9`. */
+type Line = { readonly firstLine: number; readonly lastLine: number; readonly decoded: Decoded };
+
+const nameOf = ({ firstLine, lastLine }: Line): string =>
+  firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`;
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
@@ -43,12 +47,12 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
   // In strict mode, no line after a refused one is created.
   const isStopped = (): boolean => failure !== undefined || (strict && counts.refused > 0);
 
-  const refuse = (line: number, reason: string): void => {
+  const refuse = (line: Line, reason: string): void => {
     counts.refused += 1;
-    progress.writeLine(`line ${line}: ${reason}`);
+    progress.writeLine(`${nameOf(line)}: ${reason}`);
   };
 
-  const onError = (line: number, error: IdTaken | PlantRefused | StoreUnavailable): void => {
+  const onError = (line: Line, error: IdTaken | PlantRefused | StoreUnavailable): void => {
     switch (error.kind) {
       case 'id-taken':
         refuse(line, errorMessages['id-taken']);
@@ -57,20 +61,18 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
         refuse(line, error.message);
         break;
       case 'store-unavailable':
-        if (!isStopped()) failure = `stopped at line ${line}: ${error.reason}`;
+        if (!isStopped()) failure = `stopped at ${nameOf(line)}: ${error.reason}`;
         break;
     }
   };
 
   const create = async (lines: readonly Line[]): Promise<void> => {
-    const results = await Promise.all(
-      lines.map(async ({ decoded }) =>
-        decoded.isOk() ? repository.create(decoded.value) : undefined,
-      ),
+    const results = lines.map(({ decoded }) =>
+      decoded.isOk() ? repository.create(decoded.value) : undefined,
     );
-    for (const [index, { line, decoded }] of lines.entries()) {
-      const result = results[index];
-      if (decoded.isErr()) refuse(line, decoded.error);
+    for (const [index, line] of lines.entries()) {
+      const result = await results[index];
+      if (line.decoded.isErr()) refuse(line, line.decoded.error);
       else if (result?.isErr() !== true) counts.created += 1;
       else onError(line, result.error);
     }
@@ -87,13 +89,16 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
     counts,
     isStopped,
     failure: () => failure,
-    add: async (line: Line): Promise<void> => {
-      batch.push(line);
-      if (line.decoded.isOk()) text += textOf(line.decoded.value);
-      const isFull = batch.length >= maxBatch.plants || text >= maxBatch.text;
-      const isLast = strict && line.decoded.isErr();
-      if (isFull || isLast) await flush();
-      if (isLast) await creating;
+    add: async (lines: readonly Line[]): Promise<void> => {
+      for (const line of lines) {
+        if (isStopped()) return;
+        batch.push(line);
+        if (line.decoded.isOk()) text += textOf(line.decoded.value);
+        const isFull = batch.length >= maxBatch.plants || text >= maxBatch.text;
+        const isLast = strict && line.decoded.isErr();
+        if (isFull || isLast) await flush();
+        if (isLast) await creating;
+      }
     },
     finish: async (): Promise<void> => {
       await flush();
@@ -102,47 +107,47 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
   };
 };
 
-type Import = ReturnType<typeof createImport>;
-
-const isBlank = (bytes: Uint8Array): boolean =>
-  bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
-
-const tooLong: Decoded = err('the line is longer than 256 MiB');
-
-/** Adds the lines of a source, until the import stops. Returns a message for an invalid header. */
-const addLines = async (
+/**
+ * Reads the lines of a source after the header, if there is one. An error is the last result, with a message for the
+ * operator; that of a wrong header is the only result.
+ */
+async function* readLines(
   source: Readable,
-  call: CommandCall,
-  { add, isStopped }: Import,
-  onRecord: (record: FileRecord) => void,
-): Promise<string | undefined> => {
-  const format = formatOf(call.format, call.file);
-  let { decode } = format;
-  let isHeader = format.readHeader !== undefined;
-  for await (const records of splitRecords(source, format.hasQuotes)) {
-    for (const record of records) {
-      const { line, bytes } = record;
-      onRecord(record);
-      if (bytes !== undefined && isBlank(bytes)) continue;
-      if (isHeader) {
-        const found = bytes && format.readHeader?.(bytes);
-        if (found === undefined) return `line ${line} must name the columns: id,name,tag`;
-        decode = found;
-        isHeader = false;
-        continue;
+  { format: name, file }: CommandCall,
+): AsyncGenerator<Result<readonly Line[], string>, void, void> {
+  const { header, createScan, createDecode } = formatOf(name, file);
+  let decode = header === '' ? createDecode([]) : undefined;
+  try {
+    for await (const records of readRecords(source, createScan())) {
+      const lines: Line[] = [];
+      for (const { firstLine, lastLine, fields } of records) {
+        if (decode !== undefined) {
+          lines.push({ firstLine, lastLine, decoded: fields.andThen(decode) });
+          continue;
+        }
+        decode = fields.map(createDecode).unwrapOr(undefined);
+        if (decode === undefined) {
+          yield err(`line ${firstLine} must name each column once: ${header.trim()}`);
+          return;
+        }
       }
-      await add({ line, decoded: bytes === undefined ? tooLong : decode(bytes) });
-      if (isStopped()) return undefined;
+      if (lines.length > 0) yield ok(lines);
     }
+  } catch (thrown) {
+    yield err(`cannot read ${file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
   }
-  return undefined;
-};
+}
 
 const sizeOf = async (file: string | undefined): Promise<number> =>
   file === undefined ? 0 : ((await stat(file).catch(() => undefined))?.size ?? 0);
 
-const importFrom = async (
-  source: Readable,
+type Lines = ReturnType<typeof readLines>;
+
+/** Creates the plants of the first lines that were read, and of those after them. */
+const importLines = async (
+  first: Awaited<ReturnType<Lines['next']>>,
+  lines: Lines,
+  bytesRead: () => number,
   call: CommandCall,
   repository: PlantRepository,
 ): Promise<CommandResult> => {
@@ -150,16 +155,13 @@ const importFrom = async (
   const imported = createImport(repository, call.strict, progress);
   const { counts } = imported;
   const size = await sizeOf(call.file);
-  let bytesRead = 0;
   const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
   let failure: string | undefined;
-  try {
-    failure = await addLines(source, call, imported, ({ bytes }) => {
-      bytesRead += (bytes?.length ?? 0) + 1;
-      progress.show(() => `${summary()} ${percent(bytesRead, size)}`);
-    });
-  } catch (thrown) {
-    failure = `cannot read ${call.file ?? 'standard input'}: ${fileErrorReason(thrown)}`;
+  for (let read = first; read.done !== true; read = await lines.next()) {
+    if (read.value.isOk()) await imported.add(read.value.value);
+    else failure = read.value.error;
+    if (imported.isStopped()) break;
+    progress.show(() => `${summary()} ${percent(bytesRead(), size)}`);
   }
   await imported.finish();
   failure ??= imported.failure();
@@ -169,26 +171,30 @@ const importFrom = async (
   return counts.refused > 0 ? someRefused : done;
 };
 
-/** Creates the plant of each line of a file or of standard input. */
+/** Bytes of a read; larger than the default, because each has a fixed cost. */
+const highWaterMark = 2 ** 18;
+
+/** Creates the plant of each record of a file or of standard input. */
 export const importPlants: RunCommand = async (call) => {
   const { file, database, stderr } = call;
-  const fault =
-    file === undefined
-      ? undefined
-      : await access(file, constants.R_OK).then(() => undefined, fileErrorReason);
-  // Checked before a database file is created.
-  if (fault !== undefined) return failed(`cannot read ${file}: ${fault}`);
-  const log = createLog('pretty', stderr);
-  const store = await openStore(database, log);
-  if (store.isErr()) return failed(store.error);
+  const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
+    file === undefined ? call.stdin() : createReadStream(file, { highWaterMark });
+  const lines = readLines(source, call);
   try {
-    return await importFrom(
-      file === undefined ? call.stdin() : createReadStream(file),
-      call,
-      store.value,
-    );
+    // Read first: a source that cannot be read must not create a database.
+    const first = await lines.next();
+    if (first.done !== true && first.value.isErr()) return failed(first.value.error);
+    const log = createLog('pretty', stderr);
+    const store = await openStore(database, log);
+    if (store.isErr()) return failed(store.error);
+    try {
+      return await importLines(first, lines, () => source.bytesRead ?? 0, call, store.value);
+    } finally {
+      await store.value.close();
+      log.flush();
+    }
   } finally {
-    await store.value.close();
-    log.flush();
+    // Closes the source.
+    await lines.return();
   }
 };
