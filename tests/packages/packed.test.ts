@@ -211,7 +211,7 @@ describe('an installation without the PostgreSQL store', () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^plantstore-server: cannot open the database \(--database, PLANTSTORE_DATABASE\): .* npm install @plantstore\/postgres, with --global if this one is\n$/,
+        /^plantstore-server: cannot open the database \(--database, PLANTSTORE_DATABASE\): a postgres:\/\/ database requires the package @plantstore\/postgres: npm install @plantstore\/postgres, or npm install --global @plantstore\/postgres if plantstore-server is installed globally\n$/,
       ) as unknown,
     });
   });
@@ -225,7 +225,7 @@ describe('an installation without prom-client', () => {
       code: 1,
       stdout: '',
       stderr:
-        'plantstore-server: --metrics on (PLANTSTORE_METRICS) needs the package prom-client beside this one: npm install prom-client, with --global if this one is\n',
+        'plantstore-server: --metrics on (PLANTSTORE_METRICS) requires the package prom-client: npm install prom-client, or npm install --global prom-client if plantstore-server is installed globally\n',
     });
   });
 });

@@ -56,7 +56,8 @@ const importHelp = `Creates the plant of each line of the file FROM, or of stand
 writes them. A refused line is reported by its number on standard error, and the import continues. Creating a
 plant that exists already changes nothing, so an interrupted import can be run again. Stop the host of a SQLite
 database first.
-In CSV, the first line names the columns, an empty field is absent, and "" is empty text.`;
+In CSV, the first line names the columns, an empty field is absent, and "" is empty text. A quote opens a field only
+at its start. After a record that cannot be read, reading continues in its second line.`;
 
 const checkHelp = `Checks a database; the host may be running. Counts and reads every plant, and runs the integrity check of SQLite.
 For a damaged file, it prints the commands that export the plants that can still be read.`;

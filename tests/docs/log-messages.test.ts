@@ -1,0 +1,42 @@
+import { globSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { read, root } from './pages.ts';
+
+/** The sources of the programs, with `…` for each value of a template. */
+const source = globSync('packages/{core,server,sqlite,postgres}/src/**/*.ts', {
+  cwd: root,
+  exclude: ['**/*.test.ts', '**/*.test-d.ts'],
+})
+  .map((file) => read(file).replaceAll(/\$\{[^}]*\}/g, '…'))
+  .join('\n');
+
+/** The messages in the first cells of the table, in code spans. */
+const documented = read('docs/operating.md')
+  .split('## Errors in the log')[1]!
+  .split('\n')
+  .filter((line) => /^\| (?:`|the same)/.test(line))
+  .flatMap((line) => [...line.split('|')[1]!.matchAll(/`([^`]+)`/g)].map(([, text]) => text!));
+
+const constants = new Map(
+  [...source.matchAll(/const (\w+) =\s*'([^']*)'/g)].map(([, name, text]) => [name, text]),
+);
+
+/** The messages of the lines with level `warn` and `error`. */
+const logged = [
+  ...source.matchAll(
+    /(?:(?:log|logger)\.(?:warn|error)\(\s*|append\('(?:warn|error)', )(?:\{.*?\}|\w+),\s*(?:'([^']*)'|(\w+))/g,
+  ),
+].flatMap(([, text, name]) => text ?? constants.get(name) ?? []);
+
+describe('the table of errors in the log', () => {
+  it('contains only messages that the code logs', () => {
+    expect(documented.length).toBeGreaterThan(20);
+    expect(documented.filter((text) => !source.includes(text))).toEqual([]);
+  });
+
+  it('contains every message with level warn or error', () => {
+    expect(logged.length).toBeGreaterThan(10);
+    const isDocumented = (message: string) => documented.some((text) => message.startsWith(text));
+    expect(logged.filter((message) => !isDocumented(message))).toEqual([]);
+  });
+});
