@@ -8,8 +8,7 @@ import { describeRepository } from '@plantstore/core/repository-contract';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 
-const createJsonRepository = (): PlantRepository => {
-  const plants = new Map<bigint, string>();
+const createJsonRepository = (plants: Map<bigint, string>): PlantRepository => {
   const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
     assertNewPlant(plant);
     const { id, name, tag } = plant;
@@ -21,6 +20,7 @@ const createJsonRepository = (): PlantRepository => {
   return { create: (plant) => new ResultAsync(create(plant)) };
 };
 
-describeRepository({ describe, it, expect }, 'plants as JSON', async () => ({
-  repository: createJsonRepository(),
-}));
+describeRepository({ describe, it, expect }, 'plants as JSON', async () => {
+  const plants = new Map<bigint, string>();
+  return { repository: createJsonRepository(plants), second: createJsonRepository(plants) };
+});

@@ -66,6 +66,31 @@ const lateWriter = (): PlantRepository => {
   };
 };
 
+/** Reads, then writes what `change` returns. One create at a time, so that only another process comes in between. */
+const readThenWrite = (
+  plants: Map<bigint, NewPlant>,
+  change: (kept: NewPlant | undefined, plant: NewPlant) => NewPlant,
+): PlantRepository => {
+  let last = Promise.resolve();
+  const isKept = async ({ id, name, tag }: NewPlant): Promise<boolean> => {
+    const plant = { id, name, ...(tag !== undefined && { tag }) };
+    const before = last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    last = promise;
+    await before;
+    const kept = plants.get(id);
+    await Promise.resolve();
+    plants.set(id, change(kept, plant));
+    resolve();
+    return kept === undefined || (kept.name === name && kept.tag === plant.tag);
+  };
+  return rejecting((plant) =>
+    ResultAsync.fromSafePromise(isKept(plant)).andThen((same) =>
+      same ? okAsync() : errAsync({ kind: 'id-taken' as const, id: plant.id }),
+    ),
+  );
+};
+
 /** Refuses some plants, with a number. */
 const refusing =
   (isRefused: (plant: NewPlant) => boolean, error = 4001) =>
@@ -183,6 +208,50 @@ describe('the repository contract', () => {
     ],
   ])('catches a repository that %s', async (_, open) => {
     expect(await failures(open)).not.toEqual([]);
+  });
+
+  it.each<[string, () => [PlantRepository, PlantRepository]]>([
+    [
+      'reads, then writes',
+      () => {
+        const plants = new Map<bigint, NewPlant>();
+        const open = () => readThenWrite(plants, (kept, plant) => kept ?? plant);
+        return [open(), open()];
+      },
+    ],
+    [
+      'does not see the plants of the other',
+      () => [createMemoryRepository(), createMemoryRepository()],
+    ],
+    [
+      'is unavailable for a plant that the other has just created',
+      () => {
+        const inner = createMemoryRepository();
+        const created = new Set<bigint>();
+        const second: PlantRepository = {
+          create: (plant) =>
+            created.size === created.add(plant.id).size
+              ? inner.create(plant)
+              : errAsync({ kind: 'store-unavailable', reason: 'a key exists already' }),
+        };
+        return [inner, second];
+      },
+    ],
+  ])('catches a repository that %s, with a second one only', async (_, open) => {
+    expect(await failures(async () => ({ repository: open()[0] }))).toEqual([]);
+    const failed = await failures(async () => {
+      const [repository, second] = open();
+      return { repository, second };
+    });
+    expect(failed).not.toEqual([]);
+  });
+
+  it('passes for two repositories on the same plants', async () => {
+    const open = async () => {
+      const repository = createMemoryRepository();
+      return { repository, second: { create: repository.create } };
+    };
+    expect(await failures(open)).toEqual([]);
   });
 
   it('disposes of the repository after each test, also after a failed one', async () => {

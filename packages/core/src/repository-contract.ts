@@ -26,6 +26,11 @@ export type TestRunner = {
 export type OpenedRepository = {
   /** The repository, empty at first. */
   readonly repository: PlantRepository;
+  /**
+   * Another repository on the same plants, as a second process opens it. The suite lets the two create plants with the
+   * same ids at the same time. Omit it if only one process at a time may open the store.
+   */
+  readonly second?: PlantRepository;
   /** Closes the repository and opens it again with the same plants; omit it if plants are not durable. */
   readonly reopen?: () => Promise<PlantRepository>;
   /**
@@ -50,8 +55,8 @@ const outcomes = async (
 
 /**
  * Declares the test suite that every {@link PlantRepository} passes: atomic creates, idempotent by
- * content, exact ids and text, concurrent creates, and plants that survive a restart. It works with
- * any test runner that has `describe`, `it` and `expect`.
+ * content, exact ids and text, concurrent creates, also of two processes, and plants that survive a restart.
+ * It works with any test runner that has `describe`, `it` and `expect`.
  *
  * @param runner - `describe`, `it` and `expect` of your test runner
  * @param name - the name of the repository in the test report
@@ -89,6 +94,26 @@ export const describeRepository = (
       const expected = plants.map((_, other) => (other === index ? 'ok' : 'id-taken'));
       expect(await outcomes(repository, others)).toEqual(expected);
     }
+  };
+
+  /** Creates a plant through each repository at once. Repeated for many ids, because one race may miss a fault. */
+  const expectRaces = async (
+    repositories: readonly PlantRepository[],
+    names: readonly string[],
+    expected: readonly string[],
+  ) => {
+    const plants: NewPlant[] = [];
+    const results: string[] = [];
+    for (let id = 0n; id < 50n; id += 1n) {
+      const racing = names.map((plantName) => ({ id, name: plantName }));
+      const creating = repositories.map(async (one, index) => outcomes(one, [racing[index]!]));
+      const both = (await Promise.all(creating)).flat();
+      expect(both.toSorted()).toEqual(expected);
+      plants.push(...racing, { id, name: 'Calathea' });
+      results.push(...both, 'id-taken');
+    }
+    // Each repository has the plants whose creates were `ok`, and no others.
+    for (const one of repositories) expect(await outcomes(one, plants)).toEqual(results);
   };
 
   describe(name, () => {
@@ -242,6 +267,19 @@ export const describeRepository = (
       expect(results).toEqual(
         plants.map((one) => (winners.has(contentOf(one)) ? 'ok' : 'id-taken')),
       );
+    });
+
+    test('creates exactly one of two plants that two repositories create at once', async ({
+      repository,
+      second,
+    }) => {
+      if (second === undefined) return;
+      await expectRaces([repository, second], ['Monstera', 'Ficus'], ['id-taken', 'ok']);
+    });
+
+    test('accepts a plant that two repositories create at once', async ({ repository, second }) => {
+      if (second === undefined) return;
+      await expectRaces([second, repository], ['Monstera', 'Monstera'], ['ok', 'ok']);
     });
 
     test('has every plant after a restart', async ({ repository, reopen }) => {

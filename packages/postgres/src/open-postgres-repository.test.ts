@@ -8,14 +8,19 @@ const open = async (url: string) => (await openPostgresRepository({ url }))._uns
 describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async () => {
   const url = sharedUrl(await newDatabase());
   let repository = await open(url);
+  const second = await open(url);
   return {
     repository,
+    second,
     reopen: async () => {
       await repository.close();
       repository = await open(url);
       return repository;
     },
-    dispose: async () => repository.close(),
+    dispose: async () => {
+      await repository.close();
+      await second.close();
+    },
   };
 });
 
