@@ -37,6 +37,11 @@ export const scanLine: Scan = (text, at, next) => {
 /** A body of the maximum of --max-body-bytes, and its line end. */
 const maxRecordBytes = 256 * 2 ** 20 + 2;
 
+/** Maximum number of records that are yielded at once. */
+const maxRecords = 10_000;
+
+type Records<Rest> = Generator<readonly FileRecord[], Rest, void>;
+
 const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from('\ufeff');
 
@@ -60,7 +65,7 @@ const decodeFields = (fields: Fields): Result<Fields, string> => {
 };
 
 /**
- * Reads the records of chunks of UTF-8, and yields those that each chunk completes. A byte order mark at the start is
+ * Reads the records of chunks of UTF-8, and yields those that a chunk completes. A byte order mark at the start is
  * removed. After a record that cannot be read, reading continues in the line after its first one, so it costs no other
  * record. Buffers at most a record of `maxBytes` and two chunks.
  */
@@ -71,6 +76,11 @@ export async function* readRecords(
 ): AsyncGenerator<readonly FileRecord[], void, void> {
   let line = 1;
   let records: FileRecord[] = [];
+  const takeRecords = (): readonly FileRecord[] => {
+    const taken = records;
+    records = [];
+    return taken;
+  };
 
   const add = (lastLine: number, fields: Result<Fields, string>): void => {
     records.push({ firstLine: line, lastLine, fields });
@@ -83,8 +93,8 @@ export async function* readRecords(
     line = next;
   };
 
-  /** Adds the records of the buffer's lines. Returns the rest: an incomplete record, or one that is too long. */
-  const addRecords = (buffer: Buffer, isLast: boolean): Buffer => {
+  /** Reads the records of the buffer's lines. Returns the rest: an incomplete record, or one that is too long. */
+  function* readLines(buffer: Buffer, isLast: boolean): Records<Buffer> {
     const bytes = isLast ? buffer : buffer.subarray(0, buffer.lastIndexOf(lineFeed) + 1);
     // A record that is not valid UTF-8 must not cost the others: they are decoded one by one.
     const encoding = isUtf8(bytes) ? 'utf8' : 'latin1';
@@ -92,6 +102,7 @@ export async function* readRecords(
     const sizeOf = (from: number, to: number) => Buffer.byteLength(text.slice(from, to), encoding);
     let at = 0;
     while (at < text.length) {
+      if (records.length >= maxRecords) yield takeRecords();
       const next = text.indexOf('\n', at) + 1 || text.length;
       const scanned = scan(text, at, next, isLast);
       if (
@@ -114,12 +125,12 @@ export async function* readRecords(
       at = end;
     }
     return buffer.subarray(bytes.length - sizeOf(at, text.length));
-  };
+  }
 
   /** Whether the rest of the line belongs to a record that is too long. */
   let isSkipping = false;
-  const take = (buffer: Buffer, isLast: boolean): Buffer => {
-    let rest = addRecords(buffer, isLast);
+  function* readBuffer(buffer: Buffer, isLast: boolean): Records<Buffer> {
+    let rest = yield* readLines(buffer, isLast);
     while (rest.length > maxBytes) {
       const lineFeeds = countLineFeeds(rest.subarray(0, maxBytes));
       addUnreadable(
@@ -128,10 +139,11 @@ export async function* readRecords(
       );
       const lineEnd = rest.indexOf(lineFeed);
       isSkipping = lineEnd === -1;
-      rest = isSkipping ? Buffer.alloc(0) : addRecords(rest.subarray(lineEnd + 1), isLast);
+      rest = isSkipping ? Buffer.alloc(0) : yield* readLines(rest.subarray(lineEnd + 1), isLast);
     }
+    yield takeRecords();
     return rest;
-  };
+  }
 
   let parts: Buffer[] = [];
   let size = 0;
@@ -152,14 +164,11 @@ export async function* readRecords(
     parts.push(chunk.subarray(begin));
     size += chunk.length - begin;
     if (size < neededSize) continue;
-    const rest = take(join(), false);
+    const rest = yield* readBuffer(join(), false);
     parts = [rest];
     size = rest.length;
     // Doubled, so that a long record is not read again for each chunk.
     neededSize = Math.min(2 * size, maxBytes + 1);
-    yield records;
-    records = [];
   }
-  if (size > 0) take(join(), true);
-  yield records;
+  if (size > 0) yield* readBuffer(join(), true);
 }
