@@ -77,3 +77,10 @@ it('ignores columns of CSV with other names', () => {
   const decoded = decode(['a', undefined, 'b', 'Monstera', '7', 'c']);
   expect(decoded._unsafeUnwrap()).toEqual({ id: 7n, name: 'Monstera' });
 });
+
+it('quotes CR, LF, quotes and commas in CSV, and empty text', () => {
+  const texts = ['a\rb', 'a\nb', 'a"b', 'a,b', '', ' a '];
+  expect(texts.map((name) => formats.csv.encode({ id: 1n, name }))).toEqual(
+    ['"a\rb"', '"a\nb"', '"a""b"', '"a,b"', '""', ' a '].map((field) => `1,${field},\r\n`),
+  );
+});

@@ -153,6 +153,15 @@ describe('records of CSV', () => {
       ],
     ],
     [
+      'has more fields before a quote that is not closed',
+      '1,"a\n",x,"b\n3,c\n',
+      [
+        ['2-3', more + next],
+        ['3', misplaced],
+        ['4', ['3', 'c']],
+      ],
+    ],
+    [
       'has fewer fields because of a quote',
       '"1,a\n2,b\n"\n3,c',
       [
