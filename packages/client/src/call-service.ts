@@ -15,6 +15,7 @@ import type { NewPlant } from './plant.ts';
 import { type PreparedRequest, prepareRequest, invalid } from './prepare-request.ts';
 import { mergeHeaders } from './request-headers.ts';
 import { backoffMs, isTransient, retryAfterMs } from './retry-delay.ts';
+import type { Issued } from './token-source.ts';
 import { type Interruption, withTimeout } from './with-timeout.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -41,14 +42,16 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
   }
 
   let { token } = settings;
-  let isRefresh = false;
+  let issued: Issued | undefined;
+  let rejected: Issued | undefined;
   for (let retried = 0; ;) {
-    if (getToken && token === undefined) {
+    if (getToken && !issued) {
       const result = await withTimeout(caller, remainingMs(), (signal) =>
-        getToken(isRefresh, signal),
+        getToken(rejected, signal),
       );
       if (typeof result === 'string') return interrupted(result, 'token');
-      ({ token } = result);
+      issued = result;
+      ({ token } = issued);
       if (token !== undefined) call.tokens.push(token);
     }
     if (token === undefined) {
@@ -67,15 +70,15 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
     if (outcome.isOk() || result === 'aborted' || (result === 'timeout' && isLast)) return outcome;
 
     const { error } = outcome;
-    const isRejected = getToken && !isRefresh && call.response?.status === 401;
+    const isRejected = issued && !rejected && call.response?.status === 401;
     const waitMs = retryAfterMs(readField(call, 'retry-after')) + backoffMs(settings, retried);
     // A wait beyond the deadline could only end in a timeout.
     const isFinal = !isTransient(error) || retried >= retries || waitMs >= remainingMs();
     if (isFinal && !isRejected) return outcome;
     call.response = undefined;
     if (isRejected) {
-      isRefresh = true;
-      token = undefined;
+      rejected = issued;
+      issued = undefined;
     } else {
       retried += 1;
       notify(settings.onRetry, () => ({ attempts: call.attempts, waitMs, error }));

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { createTestClient, errorOf, plant } from '../test/fixtures.ts';
+import { settle } from '../test/plants.ts';
+import { startServer } from '../test/start-server.ts';
+import { createClient, type TokenRequest } from './index.ts';
+
+const calls = 100;
+
+/**
+ * Starts a server that accepts one token at a time, as after the rotation of OAuth, and that holds the 401s of
+ * the first token until all calls have sent it. It then sends `group` of them, and as many again each time
+ * `group` calls have ended with another response.
+ */
+const startRotatingServer = async (group: number, first = 'token-0') => {
+  const state = { accepted: 'token-1', refreshes: 0, rejected: 0 };
+  const held: (() => void)[] = [];
+  let arrived = 0;
+  let ended = 0;
+  const release = () => held.splice(0, group).forEach((send) => send());
+  const end = () => {
+    ended += 1;
+    if (ended % group === 0) release();
+  };
+  const baseUrl = await startServer((request, response) => {
+    request.resume();
+    const sent = request.headers.authorization;
+    const reject = () => {
+      state.rejected += 1;
+      response.writeHead(401).end('{"error":2402,"message":"no"}');
+    };
+    if (sent === `Bearer ${state.accepted}`) response.end('{"name":"a"}');
+    else if (sent === `Bearer ${first}` && arrived < calls) {
+      held.push(reject);
+      arrived += 1;
+      if (arrived === calls) release();
+    } else reject();
+  });
+  return { baseUrl, state, end };
+};
+
+/** Creates plants at the same time, and returns the kinds of their outcomes. */
+const outcomesOf = async (client: ReturnType<typeof createClient>, end: () => void) =>
+  Promise.all(
+    Array.from({ length: calls }, async () => {
+      const created = await client.createPlant(plant);
+      end();
+      return created.match(
+        () => 'ok',
+        (error) => (error.kind === 'refused' ? `${error.name} ${error.attempts}` : error.kind),
+      );
+    }),
+  );
+
+const times = (count: number, outcome: string) => Array.from({ length: count }, () => outcome);
+
+describe('the 401s of 100 calls with one expired token', () => {
+  it.each([1, 7, 50, 100])('cause one refresh if %i arrive at a time', async (group) => {
+    const { baseUrl, state, end } = await startRotatingServer(group);
+    let current = 'token-0';
+    const token = async ({ refresh }: TokenRequest) => {
+      if (refresh) {
+        state.refreshes += 1;
+        // Each refresh revokes the token before it.
+        current = `token-${state.refreshes}`;
+        state.accepted = current;
+      }
+      return current;
+    };
+    const client = createClient({ baseUrl, token, retries: 0 });
+    expect(await outcomesOf(client, end)).toEqual(times(calls, 'ok'));
+    expect(state).toEqual({ accepted: 'token-1', refreshes: 1, rejected: calls });
+  });
+
+  it('cause one refresh that all of them wait for if it is slow', async () => {
+    const { baseUrl, state, end } = await startRotatingServer(calls);
+    let current = 'token-0';
+    const token = async ({ refresh }: TokenRequest) => {
+      if (!refresh) return current;
+      state.refreshes += 1;
+      await expect.poll(() => state.rejected).toBe(calls);
+      current = 'token-1';
+      return current;
+    };
+    const client = createClient({ baseUrl, token, retries: 0 });
+    expect(await outcomesOf(client, end)).toEqual(times(calls, 'ok'));
+    expect(state).toMatchObject({ refreshes: 1, rejected: calls });
+  });
+
+  it('cause a second refresh if the first one fails, which only the calls that waited for it report', async () => {
+    const { baseUrl, state, end } = await startRotatingServer(10);
+    let current = 'token-0';
+    const token = async ({ refresh }: TokenRequest) => {
+      if (!refresh) return current;
+      state.refreshes += 1;
+      if (state.refreshes === 1) {
+        await expect.poll(() => state.rejected).toBe(10);
+        // The other 401s of the group arrive before those that were sent later.
+        await settle();
+        throw new Error('the authorization server is unavailable');
+      }
+      current = 'token-1';
+      return current;
+    };
+    const client = createClient({ baseUrl, token, retries: 0 });
+    const outcomes = await outcomesOf(client, end);
+    const failed = outcomes.filter((outcome) => outcome === 'token-failed').length;
+    expect(failed).toBeGreaterThan(0);
+    expect(failed).toBeLessThanOrEqual(10);
+    expect(outcomes.toSorted()).toEqual([
+      ...times(calls - failed, 'ok'),
+      ...times(failed, 'token-failed'),
+    ]);
+    expect(state).toMatchObject({ refreshes: 2, rejected: calls });
+  });
+
+  it('cause one refresh if it returns the rejected token again, and a later call causes the next', async () => {
+    const { baseUrl, state, end } = await startRotatingServer(1);
+    let current = 'token-0';
+    const token = ({ refresh }: TokenRequest) => {
+      if (refresh) state.refreshes += 1;
+      if (state.refreshes === 2) current = 'token-1';
+      return current;
+    };
+    const client = createClient({ baseUrl, token, retries: 0 });
+    expect(await outcomesOf(client, end)).toEqual(times(calls, 'token-rejected 2'));
+    expect(state.refreshes).toBe(1);
+    expect(await client.createPlant(plant)).toMatchObject({ value: { name: 'a' } });
+    expect(state.refreshes).toBe(2);
+  });
+});
+
+describe('a rejected token', () => {
+  /** Creates a client whose service accepts one token, and holds the 401 of each other one until it is released. */
+  const createHoldingClient = (
+    accepted: string,
+    token: (request: TokenRequest) => Promise<string> | string,
+  ) => {
+    const held: { used: string | undefined; reject: () => void }[] = [];
+    const sent: (string | undefined)[] = [];
+    const requests: boolean[] = [];
+    const client = createTestClient(
+      async (_url, { headers }) => {
+        const used = headers['Authorization']?.replace('Bearer ', '');
+        sent.push(used);
+        if (used === accepted) return new Response('{"name":"a"}');
+        await new Promise<void>((reject) => void held.push({ used, reject }));
+        return new Response('', { status: 401 });
+      },
+      {
+        token: (request) => {
+          requests.push(request.refresh);
+          return token(request);
+        },
+      },
+    );
+    const create = async () => {
+      const outcome = errorOf(client);
+      await settle();
+      return { outcome };
+    };
+    const release = async (rejected: string) => {
+      const index = held.findIndex(({ used }) => used === rejected);
+      held.splice(index, 1)[0]?.reject();
+      await settle();
+    };
+    return { create, release, sent, requests };
+  };
+
+  it('is replaced by a token that another call received without a refresh', async () => {
+    const tokens = ['old', 'new'];
+    const { create, release, sent, requests } = createHoldingClient('new', () => tokens.shift()!);
+    const first = await create();
+    const second = await create();
+    expect(await second.outcome).toBeUndefined();
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'new', 'new']);
+    expect(requests).toEqual([false, false]);
+  });
+
+  it('does not replace the token of a refresh if the function returns it later', async () => {
+    const late = Promise.withResolvers<string>();
+    const { create, release, sent, requests } = createHoldingClient('new', ({ refresh }) => {
+      if (refresh) return 'new';
+      return requests.length === 1 ? 'old' : late.promise;
+    });
+    const first = await create();
+    const second = await create();
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    late.resolve('old');
+    await settle();
+    await release('old');
+    expect(await second.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'new', 'old', 'new']);
+    expect(requests).toEqual([false, false, true]);
+  });
+
+  it('is refreshed once if the function returned it for each of two calls', async () => {
+    let current = 'old';
+    const { create, release, sent, requests } = createHoldingClient('new', ({ refresh }) => {
+      if (refresh) current = 'new';
+      return current;
+    });
+    const first = await create();
+    const second = await create();
+    await release('old');
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    expect(await second.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'old', 'new', 'new']);
+    expect(requests).toEqual([false, false, true]);
+  });
+
+  it('is not replaced by a later token whose refresh is pending', async () => {
+    const refreshed = Promise.withResolvers<string>();
+    const tokens = ['first', 'second'];
+    const { create, release, sent, requests } = createHoldingClient('third', ({ refresh }) =>
+      refresh ? refreshed.promise : tokens.shift()!,
+    );
+    const first = await create();
+    const second = await create();
+    await release('second');
+    await release('first');
+    refreshed.resolve('third');
+    expect(await first.outcome).toBeUndefined();
+    expect(await second.outcome).toBeUndefined();
+    expect(sent).toEqual(['first', 'second', 'third', 'third']);
+    expect(requests).toEqual([false, false, true]);
+  });
+
+  it('is refreshed if the function returned it after the refresh of another', async () => {
+    const tokens = ['first', 'another'];
+    const { create, release, sent, requests } = createHoldingClient('third', ({ refresh }) =>
+      refresh ? (requests.length === 2 ? 'second' : 'third') : tokens.shift()!,
+    );
+    const first = await create();
+    await release('first');
+    await release('second');
+    expect(await first.outcome).toMatchObject({ status: 401, attempts: 2 });
+    const later = await create();
+    await release('another');
+    expect(await later.outcome).toBeUndefined();
+    expect(sent).toEqual(['first', 'second', 'another', 'third']);
+    expect(requests).toEqual([false, true, false, true]);
+  });
+});
