@@ -141,9 +141,9 @@ it('truncates an endless body, returns response-invalid and does not retry', asy
     writeChunks();
   });
   const error = await errorOf(createClient({ baseUrl, token }));
-  const maxBytes = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
+  const maxLength = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
   expect(error).toMatchObject({ kind: 'response-invalid', status: 200, attempts: 1 });
-  expect(error).toHaveProperty('body', '"'.repeat(maxBytes));
+  expect(error).toHaveProperty('body', '"'.repeat(maxLength));
   await closed.promise;
 });
 

@@ -2,7 +2,7 @@ import { type Call, failWithCause, type Outcome } from './call.ts';
 import { ignoreErrors } from './untrusted.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { readResponse } from './read-response.ts';
-import { readBytes } from './read-bytes.ts';
+import { readText } from './read-text.ts';
 import { type Interruption, withTimeout } from './with-timeout.ts';
 
 /** Sends a request once and returns its outcome, or what interrupted the attempt; never rejects. */
@@ -38,8 +38,9 @@ export const attempt = (
       }
       call.response = { status, source: response };
       // A valid response repeats the plant, at most with every character as a \uXXXX.
-      const maxBytes = 2 ** 20 + 6 * body.length;
-      return readResponse(call, status, await readBytes(response, signal, maxBytes), maxBytes);
+      const maxLength = 2 ** 20 + 6 * body.length;
+      const text = await readText(response, signal, maxLength);
+      return readResponse(call, status, body, text, maxLength);
     } catch (thrown) {
       return failWithCause(call, 'network', thrown);
     }

@@ -1,7 +1,7 @@
 import { err, type Result } from 'neverthrow';
 import type { FetchResponse } from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
-import { describeCause, innermostMessage } from './describe-cause.ts';
+import { describeCause } from './describe-cause.ts';
 import { ignoreErrors, undefinedOnThrow } from './untrusted.ts';
 import type { Plant } from './plant.ts';
 import { redact } from './redactor.ts';
@@ -65,10 +65,10 @@ export const failWithCause = (
   kind: 'network' | 'aborted',
   thrown: unknown,
 ): Outcome => {
-  const cause = describeCause(thrown, call.tokens);
+  const { cause, innermost } = describeCause(thrown, call.tokens);
   const message =
     kind === 'aborted'
       ? 'the call was aborted'
-      : `${call.response ? 'incomplete' : 'no'} response: ${innermostMessage(cause)}`;
+      : `${call.response ? 'incomplete' : 'no'} response: ${innermost ?? cause.message}`;
   return fail(call, { kind, message, cause });
 };

@@ -37,7 +37,6 @@ describe('readSettings', () => {
         retries: 3,
         retryDelayMs: 200,
         maxRetryDelayMs: 5_000,
-        random: Math.random,
         onRetry: undefined,
       });
     },

@@ -24,10 +24,10 @@ export type Retry = {
 };
 
 /** @inline */
-type Fields = { readonly [name: string]: string };
+type Fields = { readonly [name: string]: string } | Headers;
 
 /**
- * Header fields to send, or a function that returns them and is called once for each call.
+ * Header fields to send, as an object or `Headers`, or a function that returns them and is called once for each call.
  *
  * @example
  * ```ts
@@ -146,8 +146,6 @@ export type ClientOptions = Limits & {
   readonly retryDelayMs?: number | undefined;
   /** Limit of the doubled `retryDelayMs`, in milliseconds. Default: 5_000. */
   readonly maxRetryDelayMs?: number | undefined;
-  /** Returns the random shares of the backoff, from 0 to 1; for tests. Default: `Math.random`. */
-  readonly random?: (() => number) | undefined;
   /**
    * Called before the wait for each retry. It is not awaited, and its errors are ignored. Default: none.
    */
@@ -169,7 +167,6 @@ export type Settings = Numbers & {
   readonly fetch: unknown;
   readonly retryDelayMs: number;
   readonly maxRetryDelayMs: number;
-  readonly random: unknown;
   readonly onRetry: unknown;
 };
 
@@ -202,7 +199,6 @@ export const readSettings = (options: unknown): Settings => {
     ...readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 }),
     retryDelayMs: readNumber(options, 'retryDelayMs', 200),
     maxRetryDelayMs: readNumber(options, 'maxRetryDelayMs', 5_000),
-    random: readMember(options, 'random') ?? Math.random,
     onRetry: readMember(options, 'onRetry'),
   };
 };

@@ -70,7 +70,7 @@ describe('the types of the client', () => {
     createClient({ token: '' });
     createClient({ baseUrl: '', token: () => 'a', timeoutMs: 1, retries: 0, retryDelayMs: 1 });
     createClient({ baseUrl: '', token: async ({ refresh }) => `${refresh}`, maxRetryDelayMs: 1 });
-    createClient({ baseUrl: '', token: '', random: Math.random, onRetry: async () => {} });
+    createClient({ baseUrl: '', token: '', onRetry: async () => {} });
     // @ts-expect-error -- a token is a string
     createClient({ baseUrl: '', token: async () => 7 });
     expectTypeOf<TokenRequest>().toEqualTypeOf<{ readonly refresh: boolean }>();
@@ -91,6 +91,9 @@ describe('the types of the client', () => {
     createClient({ baseUrl: '', token: '', headers });
     createClient({ baseUrl: '', token: '', headers: () => headers });
     void client.createPlant({ id: 7, name: 'a' }, { headers: async () => headers });
+    createClient({ baseUrl: '', token: '', headers: new Headers() });
+    createClient({ baseUrl: '', token: '', headers: () => new Headers(headers) });
+    void client.createPlant({ id: 7, name: 'a' }, { headers: async () => new Headers() });
     // @ts-expect-error -- a value is a string
     createClient({ baseUrl: '', token: '', headers: { age: 7 } });
   });

@@ -3,14 +3,16 @@ import { respondWith, createTestClient, hostile, plant, token, untyped } from '.
 import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
 
+const monstera = { id: 9007199254740993n, name: 'Monstera', tag: 'climber' };
+
 const outcomeOf = async (created: ReturnType<ReturnType<typeof createClient>['createPlant']>) =>
   created.match<unknown>(
     (value) => value,
     (error) => error,
   );
 
-const create = async (baseUrl: string) =>
-  outcomeOf(createClient({ baseUrl, token }).createPlant(plant));
+const create = async (baseUrl: string, newPlant = plant) =>
+  outcomeOf(createClient({ baseUrl, token }).createPlant(newPlant));
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -27,7 +29,7 @@ describe('createClient', () => {
         request.setEncoding('utf8').on('data', (text: string) => seen.push(text));
         request.on('end', () => response.end('{"name":"Monstera","tag":"climber"}'));
       });
-      expect(await create(origin + path)).toEqual({ name: 'Monstera', tag: 'climber' });
+      expect(await create(origin + path, monstera)).toEqual({ name: 'Monstera', tag: 'climber' });
       expect(seen).toEqual([
         'POST',
         `${path.replace(/\/$/, '')}/plants`,
@@ -42,9 +44,12 @@ describe('createClient', () => {
     const calls: unknown[] = [];
     const client = createTestClient(function fetch(this: unknown, url, { signal, ...init }) {
       calls.push(this, url, init, signal?.aborted);
-      return Promise.resolve(new Response('{"name":"Monstera"}'));
+      return Promise.resolve(new Response('{"name":"Monstera","tag":"climber"}'));
     });
-    expect(await outcomeOf(client.createPlant(plant))).toEqual({ name: 'Monstera' });
+    expect(await outcomeOf(client.createPlant(monstera))).toEqual({
+      name: 'Monstera',
+      tag: 'climber',
+    });
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const body = '{"id":9007199254740993,"name":"Monstera","tag":"climber"}';
     expect(calls).toEqual([
@@ -58,7 +63,9 @@ describe('createClient', () => {
   it('looks up globalThis.fetch at each call', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
     vi.stubGlobal('fetch', async () => new Response('{"name":"patched"}'));
-    expect(await outcomeOf(client.createPlant(plant))).toEqual({ name: 'patched' });
+    expect(await outcomeOf(client.createPlant({ id: 7, name: 'patched' }))).toEqual({
+      name: 'patched',
+    });
     vi.stubGlobal('fetch', undefined);
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
       kind: 'request-invalid',
@@ -91,6 +98,21 @@ describe('createClient', () => {
     const escaped = `{"name":"${String.raw`\u00e9`.repeat(600_000)}"}`;
     const client = createClient({ baseUrl: await startServer(respondWith(200, escaped)), token });
     expect(await outcomeOf(client.createPlant({ id: 7, name }))).toEqual({ name });
+  });
+
+  it('returns response-invalid for a 200 with damaged text or another plant', async () => {
+    const damaged = Buffer.from('{"name":"caf\xe9"}', 'latin1');
+    for (const body of [damaged, '{"name":"Ficus"}', '{"name":"caf\u00e9","tag":""}']) {
+      const baseUrl = await startServer((request, response) => {
+        request.resume().on('end', () => response.end(body));
+      });
+      const client = createClient({ baseUrl, token });
+      const expected = { kind: 'response-invalid', status: 200, attempts: 1 };
+      for (const id of [7, 7n, 9007199254740993n]) {
+        const created = client.createPlant({ id, name: 'caf\u00e9' });
+        expect(await outcomeOf(created)).toMatchObject(expected);
+      }
+    }
   });
 
   it('reads its options once, and the plant before createPlant returns', async () => {

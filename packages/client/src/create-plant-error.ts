@@ -2,7 +2,7 @@ import type { CauseDescription } from './describe-cause.ts';
 import type { ErrorName } from './error-names.ts';
 
 type Attempted = {
-  /** A short sentence for people, without a full stop. Switch on `kind` in code. */
+  /** A short sentence for people, without a full stop; at most 4096 characters. Switch on `kind` in code. */
   readonly message: string;
   /** Number of requests started; 0 if the call ended before the first. */
   readonly attempts: number;
@@ -75,7 +75,8 @@ export type UnexpectedStatus = Responded & {
 };
 
 /**
- * The error for a response that violates the contract: a 200 without a plant, or a 400 without an error.
+ * The error for a response that violates the contract: a 200 without the plant that was sent (its name and
+ * tag unchanged), or a 400 without an error.
  *
  * @interface
  */
@@ -90,7 +91,7 @@ type MaybeResponded = Attempted & Partial<Pick<Responded, 'status' | 'requestId'
 
 /**
  * The error for an incomplete response: `fetch` failed, or the body ended early. `message` contains the
- * message of the innermost cause.
+ * message of the innermost cause that has a text as its message.
  *
  * @interface
  */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hostile, token } from '../test/fixtures.ts';
 import { describeCause } from './describe-cause.ts';
 
-const describeThrown = (thrown: unknown) => describeCause(thrown, [token]);
+const describeThrown = (thrown: unknown) => describeCause(thrown, [token]).cause;
 
 describe('describeCause', () => {
   it('keeps the name, message, code and causes of an error', () => {
@@ -50,11 +50,11 @@ describe('describeCause', () => {
   });
 
   it('never contains a token, for every surrounding text', () => {
-    const tokens = fc.stringMatching(/^[A-Za-z0-9\-._~+/]{6,20}={0,2}$/);
+    const tokens = fc.stringMatching(/^[A-Za-z0-9\-._~+/]{8,20}={0,2}$/);
     fc.assert(
       fc.property(tokens, fc.array(fc.string({ maxLength: 3 })), (secret, parts) => {
         const message = parts.join(secret);
-        const described = describeCause({ message, name: secret }, [secret]);
+        const described = describeCause({ message, name: secret }, [secret]).cause;
         expect(described.message).not.toContain(secret);
         expect(described.name).not.toContain(secret);
       }),

@@ -13,32 +13,36 @@ export type CauseDescription = {
   readonly cause?: CauseDescription;
 };
 
-/** Returns a description of any thrown value, also of a proxy or getter that throws. */
-export const describeCause = (
-  thrown: unknown,
-  tokens: readonly string[],
-  depth = 4,
-): CauseDescription => {
+type Described = {
+  readonly cause: CauseDescription;
+  /** The message of the innermost cause that has a text as its message. */
+  readonly innermost: string | undefined;
+};
+
+/** Describes any thrown value, also a proxy or getter that throws. */
+export const describeCause = (thrown: unknown, tokens: readonly string[], depth = 4): Described => {
   const textOf = (key: string): string | undefined => {
     const value = readMember(thrown, key);
     return typeof value === 'string' ? redact(tokens, value) : undefined;
   };
   const code = textOf('code');
-  const cause =
+  const valueText = redact(
+    tokens,
+    undefinedOnThrow(() => String(thrown)) ?? 'a value without text',
+  );
+  const text = typeof thrown === 'string' ? valueText : textOf('message');
+  const next =
     readMember(thrown, 'cause') ??
     undefinedOnThrow(() => (thrown as AggregateError).errors.slice(-1)[0] as unknown);
+  const inner =
+    next !== undefined && depth > 1 ? describeCause(next, tokens, depth - 1) : undefined;
   return {
-    name: textOf('name') ?? typeof thrown,
-    message:
-      textOf('message') ??
-      redact(tokens, undefinedOnThrow(() => String(thrown)) ?? 'a value without text'),
-    ...(code !== undefined && { code }),
-    ...(cause !== undefined && depth > 1 && { cause: describeCause(cause, tokens, depth - 1) }),
+    innermost: inner?.innermost ?? (text === '' ? undefined : text),
+    cause: {
+      name: textOf('name') ?? typeof thrown,
+      message: text ?? valueText,
+      ...(code !== undefined && { code }),
+      ...(inner && { cause: inner.cause }),
+    },
   };
-};
-
-/** Returns the message of the innermost cause that has a message. */
-export const innermostMessage = ({ message, cause }: CauseDescription): string => {
-  const innermost = cause ? innermostMessage(cause) : '';
-  return innermost === '' ? message : innermost;
 };

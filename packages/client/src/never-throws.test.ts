@@ -92,7 +92,6 @@ const options = fc.record({
   retries: mostly(1),
   retryDelayMs: mostly(1),
   maxRetryDelayMs: mostly(1),
-  random: or(fc.constant(Math.random), 1, hooks),
   onRetry: hooks,
 });
 const plants = fc.record({ id: mostly(7n), name: anyValue, tag: anyValue });

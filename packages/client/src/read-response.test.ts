@@ -3,20 +3,21 @@ import { token } from '../test/fixtures.ts';
 import { createCall } from './call.ts';
 import { readResponse } from './read-response.ts';
 
-const maxBytes = 200_000;
-
-const readBytes = (status: number, body: Uint8Array, limit = maxBytes) => {
+/** Returns the outcome for a response to the request with the JSON `sent`. */
+const read = (
+  status: number,
+  text: string,
+  sent = '{"id":7,"name":"Monstera"}',
+  maxLength = 1e6,
+) => {
   const call = createCall(token);
   call.attempts = 1;
   call.response = { status, source: new Response() };
-  return readResponse(call, status, body, limit);
-};
-
-const read = (status: number, body: string) =>
-  readBytes(status, new TextEncoder().encode(body)).match<unknown>(
+  return readResponse(call, status, sent, text, maxLength).match<unknown>(
     (plant) => plant,
     (error) => error,
   );
+};
 
 describe('readResponse', () => {
   it.each([
@@ -25,7 +26,36 @@ describe('readResponse', () => {
     ['{"name":"a","tag":"b","id":7,"__proto__":{"tag":7}}', { name: 'a', tag: 'b' }],
     [`{"name":"${token}"}`, { name: token }],
   ])('returns the plant of %s without other members', (body, plant) => {
-    expect(read(200, body)).toStrictEqual(plant);
+    expect(read(200, body, JSON.stringify({ id: 7, ...plant }))).toStrictEqual(plant);
+  });
+
+  it.each([
+    ['{"name":"Ficus"}', '{"id":7,"name":"Monstera"}'],
+    ['{"name":"monstera"}', '{"id":7,"name":"Monstera"}'],
+    ['{"name":"\u0065\u0301"}', '{"id":7,"name":"\u00e9"}'],
+    ['{"name":"Monstera","tag":"b"}', '{"id":7,"name":"Monstera"}'],
+    ['{"name":"Monstera","tag":""}', '{"id":7,"name":"Monstera"}'],
+    ['{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":"b"}'],
+    ['{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":""}'],
+    ['{"name":"Monstera","tag":"a"}', '{"id":7,"name":"Monstera","tag":"b"}'],
+    // A client without types may send these.
+    ['{"name":7}', '{"id":7,"name":7}'],
+    ['{"name":"Monstera","tag":null}', '{"id":7,"name":"Monstera","tag":null}'],
+    ['{"name":"7"}', '{"id":7,"name":7}'],
+  ])('returns response-invalid for a 200 with %s after the request %s', (body, sent) => {
+    expect(read(200, body, sent)).toEqual({
+      kind: 'response-invalid',
+      message: 'unexpected response with status 200',
+      status: 200,
+      body,
+      attempts: 1,
+    });
+  });
+
+  it('compares the plant with the JSON that was sent, for every id', () => {
+    for (const id of ['7', '-9223372036854775808', '9007199254740993', '0']) {
+      expect(read(200, '{"name":"a"}', `{"id":${id},"name":"a"}`)).toEqual({ name: 'a' });
+    }
   });
 
   it.each([
@@ -53,25 +83,16 @@ describe('readResponse', () => {
     });
   });
 
-  it('returns response-invalid for a body that is not UTF-8', () => {
-    const body = Uint8Array.from([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
-    expect(readBytes(200, body)).toMatchObject({
-      error: { kind: 'response-invalid', body: '{"name":"\ufffd"}' },
-    });
-  });
-
-  it('ignores the bytes after maxBytes', () => {
-    const plant = '{"name":"Monstera"}';
-    const body = new TextEncoder().encode(`${plant} and more`);
-    const readUpTo = (bytes: number) => readBytes(200, body, bytes);
-    expect(readUpTo(plant.length).unwrapOr(undefined)).toEqual({ name: 'Monstera' });
-    expect(readUpTo(plant.length - 1)).toMatchObject({ error: { body: '{"name":"Monstera"' } });
-    expect(readUpTo(body.length)).toMatchObject({ error: { body: `${plant} and more` } });
+  it('truncates the body of an error to maxLength characters', () => {
+    const readUpTo = (maxLength: number) => read(404, 'a, b', undefined, maxLength);
+    expect(readUpTo(4)).toMatchObject({ body: 'a, b' });
+    expect(readUpTo(3)).toMatchObject({ body: 'a, ' });
+    expect(readUpTo(1)).toMatchObject({ body: '***' });
   });
 
   it('reads no member from a prototype', () => {
     Object.assign(Object.prototype, { name: 'polluted' });
-    const result = read(200, '{}');
+    const result = read(200, '{}', '{}');
     Reflect.deleteProperty(Object.prototype, 'name');
     expect(result).toMatchObject({ kind: 'response-invalid' });
   });

@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redact as redactTokens } from './redactor.ts';
 
-const createRedactor = (tokens: readonly string[]) => (text: string, isTruncated?: boolean) =>
-  redactTokens(tokens, text, isTruncated);
+const createRedactor =
+  (tokens: readonly string[]) =>
+  (text: string, maxLength = Number.POSITIVE_INFINITY) =>
+    redactTokens(tokens, text, maxLength);
 
 describe('the redactor', () => {
   it.each([
@@ -72,16 +74,22 @@ describe('the redactor', () => {
   });
 
   it('redacts every token of a call, also one that is part of another', () => {
-    expect(createRedactor(['abc', 'abcdef'])('abc, abcdef, ab')).toBe('***, ***, ab');
+    expect(createRedactor(['abcdefgh', 'abcdefghij'])('abcdefgh, abcdefghij, ab')).toBe(
+      '***, ***, ab',
+    );
   });
 
   it('redacts overlapping tokens completely', () => {
-    expect(createRedactor(['abcd', 'cdef'])('abcdef, cdefabcd')).toBe('***, ***');
+    expect(createRedactor(['abcd.abcd', 'abcd.cdef'])('abcd.abcd.cdef, abcd.cdefabcd.abcd')).toBe(
+      '***, ***',
+    );
   });
 
   it('redacts the whole word that contains a token, and no other word', () => {
     expect(
-      createRedactor(['abc'])('?a=1&token=abcd%20 {"token":"abc","n":"50%25"} <b>abc</b>'),
+      createRedactor(['abcdefgh'])(
+        '?a=1&token=abcdefghi%20 {"token":"abcdefgh","n":"50%25"} <b>abcdefgh</b>',
+      ),
     ).toBe('?*** {"token":"***","n":"50%25"} <b>***</b>');
   });
 
@@ -94,22 +102,78 @@ describe('the redactor', () => {
     );
   });
 
-  it('redacts the last word of a truncated text that ends with a word', () => {
+  it('truncates a text, and redacts its last word if it ends with a word', () => {
     const redact = createRedactor(['abc']);
-    expect(redact('one two', true)).toBe('one ***');
-    expect(redact('one two', false)).toBe('one two');
-    expect(redact('one two "', true)).toBe('one two "');
-    expect(redact('', true)).toBe('');
+    expect(redact('one two', 6)).toBe('one ***');
+    expect(redact('one two', 7)).toBe('one two');
+    expect(redact('one two "three', 9)).toBe('one two "');
+    expect(redact('one two three', 8)).toBe('one two ');
+    expect(redact('', 0)).toBe('');
   });
 
-  it('does not search for the short base64 of a token of up to four characters', () => {
-    expect(createRedactor(['abc', 'abcd'])('wordYWJjword wordYWJjZword')).toBe(
-      'wordYWJjword wordYWJjZword',
+  it('shows no part of a token, wherever a text is truncated', () => {
+    const secret = 'mF_9.B5f-4+M~/top==';
+    const text = `before ${secret} after ${encodeURIComponent(secret)}`;
+    for (let length = 0; length < text.length; length += 1) {
+      const redacted = createRedactor([secret])(text, length);
+      expect(redacted.replaceAll(/before|after|\*\*\*| /g, '')).toBe('');
+    }
+  });
+
+  it('truncates a text to 4096 characters by default, so that it takes no time', () => {
+    expect(redactTokens(['abc'], 'x '.repeat(450_000))).toBe('x '.repeat(2048));
+    expect(redactTokens(['abc'], 'x'.repeat(4096))).toBe('x'.repeat(4096));
+    expect(redactTokens(['abc'], 'x'.repeat(4097))).toBe('***');
+  });
+
+  it.each([
+    'Bearer abc',
+    'abc',
+    '"abc"',
+    '{"token":"abc"}',
+    '?token=abc&other',
+    'the token abc.',
+    '(abc), or else',
+    'abc-',
+    '/abc/',
+    '_abc_',
+    'abc==',
+    'user:abc@host',
+    '%22abc%22',
+    '%2522abc%2522',
+    '\\u0022abc\\u0022',
+    '\\u201cabc\\u201d',
+    '\\nabc\\n',
+    '\\\\tabc\\\\r',
+    '&quot;abc&#34;',
+    'x\nabc\ny',
+    'éabcé',
+  ])('finds a token of three characters that is a word of its own: %j', (text) => {
+    expect(createRedactor(['abc'])(text)).not.toContain('abc');
+    expect(createRedactor(['abc'])(text)).toContain('***');
+  });
+
+  it('does not find a token of fewer than 8 characters in other words', () => {
+    for (const text of ['abcd', 'xabc', '1abc', 'abc1', 'ABC', 'ab', 'xabcx xabc abcx'])
+      expect(createRedactor(['abc'])(text)).toBe(text);
+    expect(createRedactor(['e'])('no response: connect ECONNREFUSED 127.0.0.1:3000')).toBe(
+      'no response: connect ECONNREFUSED 127.0.0.1:3000',
     );
-    expect(createRedactor(['abcde'])('wordYWJjZGword')).toBe('***');
+    expect(createRedactor(['abcdefg'])('xabcdefg abcdefg')).toBe('xabcdefg ***');
+    expect(createRedactor(['abcdefgh'])('xabcdefgh')).toBe('***');
   });
 
-  it('does not change words without a token', () => {
-    expect(createRedactor(['a.c'])('abc a-c a/c')).toBe('abc a-c a/c');
+  it.each(['a.c', 'a+c', 'abcdefg.i', 'abcdefg+i'])(
+    'reads no character of the token %s as a pattern',
+    (secret) => {
+      expect(createRedactor([secret])('abc a-c a/c ac aac abcdefghi abcdefgggi')).toBe(
+        'abc a-c a/c ac aac abcdefghi abcdefgggi',
+      );
+      expect(createRedactor([secret])(secret)).toBe('***');
+    },
+  );
+
+  it('changes nothing without a token', () => {
+    expect(createRedactor([])('any text')).toBe('any text');
   });
 });

@@ -7,42 +7,38 @@ const unescaped = (text: string): string =>
     code ? String.fromCharCode(Number(code)) : '',
   );
 
-/** A run of the characters of tokens, escapes and base64. */
+/** A run of the characters of tokens and escapes. */
 const words = /[\w.~+/=%&#;\\-]+/g;
 
-// Base64 and base64url differ in two characters, of which an encoded token can contain only this one.
-const toBase64Alphabet = (text: string): string => text.replace(/-/g, '+');
+/** The start of a text, any character but a letter or digit, or an escape of JSON that ends with one. */
+const wordStart = String.raw`(?:^|[\W_]|\\[bfnrt]|\\u....)`;
 
-/**
- * Returns the texts to search for: the first 16 characters of a token, plain and in base64 at each of three
- * offsets. The search time depends on the length of the text only, and a token that another program has
- * truncated is found, too.
- */
-const searchTextsOf = (token: string): string[] => {
-  const head = token.slice(0, 16);
-  const inBase64 = [0, 1, 2].map((offset) =>
-    btoa(' '.repeat(offset) + head).slice(offset && offset + 1, ((offset + head.length) * 4) / 3),
-  );
-  // Shorter ones would match other words.
-  return [head, ...inBase64.filter((encoded) => encoded.length > 5)].map(toBase64Alphabet);
+/** Returns a pattern of the first 16 characters of a token, so that a token that was truncated is found, too. */
+const patternOf = (token: string): RegExp => {
+  const head = token.slice(0, 16).replace(/[.+]/g, String.raw`\$&`);
+  // A shorter token, such as "a", is part of many words.
+  return new RegExp(token.length < 8 ? `${wordStart}${head}(?![^\\W_])` : head);
 };
 
 // A text may have several layers of escapes, such as JSON in a URL.
-const containsToken = (word: string, searchTexts: readonly string[], layers = 4): boolean => {
-  const text = toBase64Alphabet(word);
+const containsToken = (word: string, patterns: readonly RegExp[], layers = 4): boolean => {
+  if (patterns.some((pattern) => pattern.test(word))) return true;
   const plain = unescaped(word);
-  return (
-    searchTexts.some((searchText) => text.includes(searchText)) ||
-    (layers > 0 && plain !== word && containsToken(plain, searchTexts, layers - 1))
-  );
+  return layers > 0 && plain !== word && containsToken(plain, patterns, layers - 1);
 };
 
-/** Replaces each word that contains a token, and the last word of a truncated text, with `***`. */
-export const redact = (tokens: readonly string[], text: string, isTruncated = false): string => {
-  const searchTexts = tokens.flatMap(searchTextsOf);
-  return text.replace(words, (word, start: number) =>
-    (isTruncated && start + word.length === text.length) || containsToken(word, searchTexts)
-      ? '***'
-      : word,
-  );
+/**
+ * Replaces each word that contains a token with `***`. Before, a text of more than `maxLength` characters is
+ * truncated, and its last word is replaced, too, because it may be a part of a token.
+ */
+export const redact = (tokens: readonly string[], text: string, maxLength = 4096): string => {
+  const patterns = tokens.map(patternOf);
+  return text
+    .slice(0, maxLength)
+    .replace(words, (word, start: number) =>
+      (text.length > maxLength && start + word.length === maxLength) ||
+      containsToken(word, patterns)
+        ? '***'
+        : word,
+    );
 };

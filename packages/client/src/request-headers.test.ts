@@ -35,8 +35,14 @@ describe('headers', () => {
     expect(await headersOf({ headers })).toEqual([{ ...own, ...headers }]);
   });
 
-  it.each<RequestHeaders>([trace, () => trace, async () => trace])(
-    'of the client and of a call are sent, as an object or a function (number %#)',
+  it.each<RequestHeaders>([
+    trace,
+    () => trace,
+    async () => trace,
+    new Headers(trace),
+    () => new Headers(trace),
+  ])(
+    'of the client and of a call are sent, as an object, Headers or a function (number %#)',
     async (headers) => {
       expect(await headersOf({ headers })).toEqual([{ ...own, ...trace }]);
       expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);

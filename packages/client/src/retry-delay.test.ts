@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { createTestClient, errorOf, hostile, untyped } from '../test/fixtures.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createTestClient, errorOf } from '../test/fixtures.ts';
 import type { ClientOptions, Retry } from './index.ts';
 
 /** Returns the waits that onRetry receives in a call whose attempts all fail. */
@@ -16,36 +16,35 @@ const waitsOf = async (options: Partial<ClientOptions>, headers: Record<string, 
   return retries.map(({ waitMs }) => waitMs);
 };
 
+/** Makes the random share of each backoff the same. */
+const useShare = (share: number) => vi.spyOn(Math, 'random').mockReturnValue(share);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 describe('the wait before the next attempt', () => {
   it('is a random share of a time that doubles up to a limit', async () => {
     const delays = { retryDelayMs: 2, maxRetryDelayMs: 10 };
-    expect(await waitsOf({ ...delays, random: () => 1 })).toEqual([2, 4, 8, 10]);
-    expect(await waitsOf({ ...delays, random: () => 0.5 })).toEqual([1, 2, 4, 5]);
-    expect(await waitsOf({ ...delays, random: () => 0 })).toEqual([0, 0, 0, 0]);
-  });
-
-  it.each([
-    () => Number.NaN,
-    () => -1,
-    () => 1e9,
-    () => untyped('x'),
-    () => untyped(hostile),
-    () => JSON.parse('{') as number,
-    untyped(7),
-  ])('is half of the backoff for an invalid random function (number %#)', async (random) => {
-    expect(await waitsOf({ random, retryDelayMs: 2, maxRetryDelayMs: 2 })).toEqual([1, 1, 1, 1]);
+    useShare(1);
+    expect(await waitsOf(delays)).toEqual([2, 4, 8, 10]);
+    useShare(0.5);
+    expect(await waitsOf(delays)).toEqual([1, 2, 4, 5]);
+    useShare(0);
+    expect(await waitsOf(delays)).toEqual([0, 0, 0, 0]);
   });
 
   it('delays the next attempt', async () => {
+    useShare(1);
     const start = performance.now();
-    await waitsOf({ retries: 2, retryDelayMs: 40, maxRetryDelayMs: 40, random: () => 1 });
+    await waitsOf({ retries: 2, retryDelayMs: 40, maxRetryDelayMs: 40 });
     // A timer may come a millisecond early.
     expect(performance.now() - start).toBeGreaterThan(70);
   });
 
   it('includes a Retry-After in seconds', async () => {
-    const random = () => 1;
-    const delays = { retryDelayMs: 5, retries: 1, random };
+    useShare(1);
+    const delays = { retryDelayMs: 5, retries: 1 };
     expect(await waitsOf(delays, { 'retry-after': '1' })).toEqual([1005]);
     expect(await waitsOf(delays, { 'retry-after': '0' })).toEqual([5]);
   });
@@ -57,11 +56,58 @@ describe('the wait before the next attempt', () => {
     expect(waitMs).toBeLessThanOrEqual(2_000);
   });
 
-  it('accepts the obsolete RFC 850 date in Retry-After', async () => {
-    expect(await waitsOf({}, { 'retry-after': 'Friday, 31-Dec-49 23:59:59 GMT' })).toEqual([]);
-    const delays = { retryDelayMs: 1, random: () => 1, retries: 1 };
-    const past = { 'retry-after': 'Sunday, 06-Nov-94 08:49:37 GMT' };
-    expect(await waitsOf(delays, past)).toEqual([1]);
+  it.each([
+    ['IMF-fixdate', 'Sun, 06 Nov 1994 08:49:37 GMT'],
+    ['RFC 850', 'Sunday, 06-Nov-94 08:49:37 GMT'],
+    ['asctime', 'Sun Nov  6 08:49:37 1994'],
+  ])(
+    'includes a Retry-After as a date of %s, compared with the Date of the response',
+    async (...row) => {
+      const retryAfter = row[1];
+      // The clock of this machine is three decades later.
+      for (const date of [
+        'Sun, 06 Nov 1994 08:49:36 GMT',
+        'Sunday, 06-Nov-94 08:49:36 GMT',
+        'Sun Nov  6 08:49:36 1994',
+      ]) {
+        const headers = { 'retry-after': retryAfter, date };
+        expect(await waitsOf({ retryDelayMs: 0, retries: 1 }, headers)).toEqual([1_000]);
+      }
+    },
+  );
+
+  it('reads asctime as UTC in every time zone', async () => {
+    const zone = process.env['TZ'];
+    process.env['TZ'] = 'Asia/Kolkata';
+    try {
+      const headers = {
+        'retry-after': 'Wed Nov 16 08:49:37 1994',
+        date: 'Wed, 16 Nov 1994 08:49:36 GMT',
+      };
+      expect(await waitsOf({ retryDelayMs: 0, retries: 1 }, headers)).toEqual([1_000]);
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
+
+  it.each(['', 'soon', '-1', '1994'])(
+    'compares a date with the own clock if the Date of the response is "%s"',
+    async (date) => {
+      const soon = new Date(Date.now() + 2_000).toUTCString();
+      const headers = { 'retry-after': soon, date };
+      const [waitMs = 0] = await waitsOf({ retryDelayMs: 0, retries: 1 }, headers);
+      expect(waitMs).toBeGreaterThan(0);
+      expect(waitMs).toBeLessThanOrEqual(2_000);
+    },
+  );
+
+  it('does not add a date that is not after the Date of the response', async () => {
+    const headers = {
+      'retry-after': 'Sun, 06 Nov 2044 08:49:37 GMT',
+      date: 'Sun, 06 Nov 2044 08:49:38 GMT',
+    };
+    expect(await waitsOf({ retryDelayMs: 0, retries: 1 }, headers)).toEqual([0]);
   });
 
   it.each([
@@ -74,25 +120,35 @@ describe('the wait before the next attempt', () => {
     '2099-01-01',
     // Two combined fields.
     '1, 2',
-    // Without a time zone, which Date.parse reads as local time.
-    'Thu Dec 31 23:59:59 2099',
     'x, GMT',
+    'Thu, 31 Dec 2099 23:59:59',
+    'Thu, 31 Dec 2099 23:59:59 +0000',
+    'Thu, 31 Foo 2099 23:59:59 GMT',
+    'on Thu, 31 Dec 2099 23:59:59 GMT',
+    'Thu Dec 31 23:59:59 2099 GMT',
+    'Thu Dec 31 23:59:59 1999',
+    'Sunday, 06-Nov-94 08:49:37 GMT',
   ])('ignores a past or invalid Retry-After: "%s"', async (header) => {
-    const delays = { retryDelayMs: 1, random: () => 1, retries: 1 };
+    useShare(1);
+    const delays = { retryDelayMs: 1, retries: 1 };
     expect(await waitsOf(delays, { 'retry-after': header })).toEqual([1]);
   });
 
-  it.each(['31', '9'.repeat(400), 'Fri, 31 Dec 2999 23:59:59 GMT'])(
-    'ends the call at once if a Retry-After of %s would exceed its time limit',
-    async (header) => {
-      const start = performance.now();
-      expect(await waitsOf({}, { 'retry-after': header })).toEqual([]);
-      expect(performance.now() - start).toBeLessThan(10_000);
-    },
-  );
+  it.each([
+    '31',
+    '9'.repeat(400),
+    'Fri, 31 Dec 2999 23:59:59 GMT',
+    'Friday, 31-Dec-49 23:59:59 GMT',
+    'Thu Dec 31 23:59:59 2099',
+  ])('ends the call at once if a Retry-After of %s would exceed its time limit', async (header) => {
+    const start = performance.now();
+    expect(await waitsOf({}, { 'retry-after': header })).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
 
   it('ends the call at once if the backoff would exceed its time limit', async () => {
-    const delays = { retryDelayMs: 30_000, maxRetryDelayMs: 30_000, random: () => 1 };
+    useShare(1);
+    const delays = { retryDelayMs: 30_000, maxRetryDelayMs: 30_000 };
     expect(await waitsOf(delays)).toEqual([]);
   });
 });

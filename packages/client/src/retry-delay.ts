@@ -1,6 +1,5 @@
 import type { Settings } from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
-import { ignoreErrors, undefinedOnThrow } from './untrusted.ts';
 
 /** Request timeout, too many requests, bad gateway, service unavailable, gateway timeout. */
 const transientStatuses: readonly unknown[] = [408, 429, 502, 503, 504];
@@ -11,23 +10,27 @@ export const isTransient = (error: CreatePlantError): boolean =>
   error.kind === 'timeout' ||
   ('status' in error && transientStatuses.includes(error.status));
 
-/** Returns the delay of a `Retry-After` (RFC 9110 §10.2.3) in milliseconds, or 0 if it is absent or invalid. */
-export const retryAfterMs = (header = ''): number => {
-  if (/^\d+$/.test(header)) return Number(header) * 1000;
+/** Returns the time of an HTTP date in each of its three forms (RFC 9110 §5.6.7), or `NaN`. */
+const parseHttpDate = (text: string): number => {
+  const date = text
+    // asctime has no time zone, and Date.parse would read it as local time.
+    .replace(/^(\w+) (\w+) +(\d+) ([\d:]+) (\d+)$/, '$1, $3 $2 $5 $4 GMT')
+    // RFC 850 has hyphens. Date.parse reads its years as 1950 to 2049.
+    .replace(/-/g, ' ');
   // Date.parse accepts more than HTTP dates: in some engines "-1" is a date in 2001.
-  return /^\w+,.*GMT$/.test(header) ? Math.max(0, Date.parse(header) - Date.now()) || 0 : 0;
+  return /^\w+, \d+ \w+ \d+ [\d:]+ GMT$/.test(date) ? Date.parse(date) : Number.NaN;
 };
 
+/**
+ * Returns the delay of a `Retry-After` (RFC 9110 §10.2.3) in milliseconds, or 0 if it is absent or invalid. A
+ * date is compared with the `Date` of the response, if it has one, because the clocks may differ.
+ */
+export const retryAfterMs = (retryAfter = '', date = ''): number =>
+  /^\d+$/.test(retryAfter)
+    ? Number(retryAfter) * 1000
+    : Math.max(0, parseHttpDate(retryAfter) - (parseHttpDate(date) || Date.now())) || 0;
+
 /** Returns the backoff before the next attempt, with full jitter, in milliseconds. */
-export const backoffMs = (
-  { random, retryDelayMs, maxRetryDelayMs }: Settings,
-  retried: number,
-): number => {
-  const share = undefinedOnThrow(random as () => unknown);
-  // An injected function may be async, and its promise may reject.
-  void ignoreErrors(() => share);
-  const isShare = typeof share === 'number' && share >= 0 && share <= 1;
+export const backoffMs = ({ retryDelayMs, maxRetryDelayMs }: Settings, retried: number): number =>
   // Without a delay, after a thousand retries, this multiplies 0 by Infinity.
-  const longest = Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) || 0;
-  return longest * (isShare ? share : 0.5);
-};
+  (Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) || 0) * Math.random();

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   unendingBody,
   createTestClient,
@@ -11,6 +11,10 @@ import {
   timers,
   token,
 } from '../test/fixtures.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('the time limit of a call', () => {
   it('ends an attempt, with the status of an incomplete response', async () => {
@@ -89,6 +93,7 @@ describe('an abort', () => {
   });
 
   it('ends the wait for the next attempt, which is not sent', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
     const controller = new AbortController();
     const waiting = Promise.withResolvers<unknown>();
     let sent = 0;
@@ -103,7 +108,6 @@ describe('an abort', () => {
         retries: 3,
         retryDelayMs: 30_000,
         maxRetryDelayMs: 30_000,
-        random: () => 1,
         onRetry: waiting.resolve,
       },
     );

@@ -90,11 +90,11 @@ describe('a token at the end of a truncated body', () => {
     'decimal HTML in a URL': (character) => `%26%23${character.charCodeAt(0)}%3B`,
   };
   const requestBytes = JSON.stringify({ ...plant, id: 0 }).length - 1 + String(plant.id).length;
-  const maxBytes = 2 ** 20 + 6 * requestBytes;
+  const maxLength = 2 ** 20 + 6 * requestBytes;
 
   /** Returns the body of the error for a response that is truncated after `before`. */
   const bodyAfter = async (before: string, after = ' after', status = 502) => {
-    const body = ' '.repeat(maxBytes - Buffer.byteLength(before)) + before + after;
+    const body = ' '.repeat(maxLength - Buffer.byteLength(before)) + before + after;
     const response = new Response(body, { status });
     const error = await errorOf(createTestClient(async () => response, { token: secret }));
     return error !== undefined && 'body' in error ? error.body.trimStart() : error;
@@ -114,24 +114,15 @@ describe('a token at the end of a truncated body', () => {
 
   it('is redacted in a 200 without a plant, and without a web stream', async () => {
     expect(await bodyAfter(`"${secret.slice(0, -1)}`, secret, 200)).toBe('"***');
-    const body = new TextEncoder().encode(`${' '.repeat(maxBytes - 5)}${secret}`);
+    const body = new TextEncoder().encode(`${' '.repeat(maxLength - 5)}${secret}`);
     const old = { status: 502, arrayBuffer: async () => body.buffer };
     const error = await errorOf(createTestClient(async () => untyped(old), { token: secret }));
-    expect(error).toMatchObject({ body: `${' '.repeat(maxBytes - 5)}***` });
+    expect(error).toMatchObject({ body: `${' '.repeat(maxLength - 5)}***` });
   });
 
   it('is redacted with the last word only if the body is truncated', async () => {
     expect(await bodyAfter('the last word', '')).toBe('the last word');
     expect(await bodyAfter('the last word', 's')).toBe('the last ***');
     expect(await bodyAfter('the last word', ' more')).toBe('the last ***');
-  });
-
-  it('shows a character that is split by the truncation as U+FFFD', async () => {
-    const split = new TextEncoder().encode('last \u{1fab4}').subarray(0, -1);
-    const body = new Uint8Array(maxBytes + 99).fill(0x20);
-    body.set(split, maxBytes - split.length);
-    const response = new Response(body, { status: 502 });
-    const error = await errorOf(createTestClient(async () => response, { token: secret }));
-    expect(error).toMatchObject({ body: expect.stringMatching(/^ +last \ufffd$/) });
   });
 });

@@ -7,7 +7,7 @@ import {
 } from '../src/index.ts';
 
 export const token = 'mF_9.B5f-4.1JqM~top+secret/0==';
-export const plant = { id: 9007199254740993n, name: 'Monstera', tag: 'climber' };
+export const plant = { id: 9007199254740993n, name: 'a' };
 /** A port that fetch blocks, so that no test can reach it. */
 export const baseUrl = 'http://127.0.0.1:9';
 

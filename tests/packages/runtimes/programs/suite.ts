@@ -69,10 +69,41 @@ const checks: Readonly<Record<string, Check>> = {
     const headers = { 'not a name': 'x' };
     expectEqual(await create(clientOf({ fetch, headers }), monstera), 'request-invalid');
   },
-  'redacts its token in base64': async ({ clientOf, settings }) => {
-    const fetch = () => Promise.reject(new Error(btoa(`Bearer ${settings.token}`)));
-    const created = await clientOf({ fetch, retries: 0 }).createPlant(monstera);
-    expectEqual(created.isErr() && created.error.message, 'no response: ***');
+  'redacts its token, escaped, and a short one as a word of its own': async ({
+    clientOf,
+    settings,
+  }) => {
+    for (const token of [settings.token, 'abc']) {
+      const fetch = () =>
+        Promise.reject(new Error(`sent ${token} "${token}"%20%22${token}%22 dabc`));
+      const created = await clientOf({ fetch, token, retries: 0 }).createPlant(monstera);
+      const redacted = 'no response: sent *** "***"*** dabc';
+      expectEqual(created.isErr() && created.error.message, redacted);
+    }
+  },
+  'reads each form of an HTTP date in Retry-After': async ({ clientOf }) => {
+    const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
+    const waits: number[] = [];
+    for (const retryAfter of [
+      'Sun, 06 Nov 1994 08:49:38 GMT',
+      'Sunday, 06-Nov-94 08:49:38 GMT',
+      'Sun Nov  6 08:49:38 1994',
+    ]) {
+      const headers = { date, 'retry-after': retryAfter };
+      const client = clientOf({
+        fetch: async () => new Response('', { status: 503, headers }),
+        retries: 1,
+        retryDelayMs: 0,
+        timeoutMs: 1_500,
+        onRetry: ({ waitMs }) => waits.push(waitMs),
+      });
+      expectEqual(await create(client, monstera), 'unexpected-status');
+    }
+    expectEqual(waits, [1_000, 1_000, 1_000]);
+  },
+  'returns response-invalid for the response to another plant': async ({ clientOf }) => {
+    const fetch = async () => new Response('{"name":"Ficus"}');
+    expectEqual(await create(clientOf({ fetch }), monstera), 'response-invalid');
   },
   'returns id-taken for another plant with the same id': async ({ clientOf }) =>
     expectEqual(await create(clientOf(), { id: 1, name: 'Ficus' }), 'id-taken'),

@@ -2,10 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { untyped } from '../test/fixtures.ts';
-import { readBytes } from './read-bytes.ts';
-
-const readText = async (...args: Parameters<typeof readBytes>) =>
-  new TextDecoder().decode(await readBytes(...args));
+import { readText } from './read-text.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -29,10 +26,17 @@ const streamOf = (...chunks: unknown[]) =>
 const bytesOf = (text: string) =>
   [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte));
 
-describe('readBytes', () => {
+describe('readText', () => {
   it('joins characters that are split between chunks', async () => {
     const response = new Response(streamOf(...bytesOf('\ufeffMonstera 🌱é')));
     expect(await readText(response, unabortedSignal(), 99)).toBe('Monstera 🌱é');
+  });
+
+  it('replaces bytes that are not UTF-8, and characters that are incomplete at the end', async () => {
+    const bytes = [Uint8Array.of(0x61, 0xff), Uint8Array.of(0x62, 0xf0, 0x9f)];
+    expect(await readText(new Response(streamOf(...bytes)), unabortedSignal(), 99)).toBe(
+      'a\ufffdb\ufffd',
+    );
   });
 
   it('reads a response without a body, or without a web stream', async () => {
@@ -44,7 +48,7 @@ describe('readBytes', () => {
     expect(await readText(old, unabortedSignal(), 99)).toBe('text');
   });
 
-  it('stops reading after maxBytes', async () => {
+  it('stops reading after maxLength characters', async () => {
     expect(await readText(new Response(streamOf(...bytesOf('1234'))), unabortedSignal(), 4)).toBe(
       '1234',
     );
@@ -62,11 +66,11 @@ describe('readBytes', () => {
         return new Promise(() => {});
       },
     });
-    expect(await readBytes(untyped({ body }), unabortedSignal(), 7)).toHaveLength(8);
+    expect(await readText(untyped({ body }), unabortedSignal(), 7)).toHaveLength(8);
     await cancelled;
   });
 
-  it.each([['text'], [undefined], [7], [{}]])(
+  it.each([['text'], [7], [{}]])(
     'rejects for a chunk that is not bytes (number %#)',
     async (chunk) => {
       for (const before of [[], bytesOf('a')]) {
@@ -116,6 +120,6 @@ it('uses about twice the size of a body for chunks of one byte', async () => {
       sent += 1;
     },
   });
-  expect(await readBytes(new Response(body), unabortedSignal(), size)).toHaveLength(size);
+  expect(await readText(new Response(body), unabortedSignal(), size)).toHaveLength(size);
   expect(used).toBeLessThan(5 * size);
 });
