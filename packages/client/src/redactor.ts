@@ -10,14 +10,11 @@ const unescaped = (text: string): string =>
 /** A run of the characters of tokens and escapes. */
 const words = /[\w.~+/=%&#;\\-]+/g;
 
-/** The start of a text, any character but a letter or digit, or an escape of JSON that ends with one. */
-const wordStart = String.raw`(?:^|[\W_]|\\[bfnrt]|\\u....)`;
-
 /** Returns a pattern of the first 16 characters of a token, so that a token that was truncated is found, too. */
 const patternOf = (token: string): RegExp => {
-  const head = token.slice(0, 16).replace(/[.+]/g, String.raw`\$&`);
-  // A shorter token, such as "a", is part of many words.
-  return new RegExp(token.length < 8 ? `${wordStart}${head}(?![^\\W_])` : head);
+  const head = token.slice(0, 16).replace(/[.+]/g, '\\$&');
+  // A shorter token, such as "a", is part of many words. An escape of JSON before it may end with a letter.
+  return new RegExp(token.length < 8 ? `(^|[\\W_]|\\\\[bfnrt]|\\\\u....)${head}(?![^\\W_])` : head);
 };
 
 // A text may have several layers of escapes, such as JSON in a URL.

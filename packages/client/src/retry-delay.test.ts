@@ -126,6 +126,7 @@ describe('the wait before the next attempt', () => {
     'Thu, 31 Foo 2099 23:59:59 GMT',
     'on Thu, 31 Dec 2099 23:59:59 GMT',
     'Thu Dec 31 23:59:59 2099 GMT',
+    'Thu Dec 31 2099 23:59:59',
     'Thu Dec 31 23:59:59 1999',
     'Sunday, 06-Nov-94 08:49:37 GMT',
   ])('ignores a past or invalid Retry-After: "%s"', async (header) => {

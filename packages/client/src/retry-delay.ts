@@ -10,15 +10,15 @@ export const isTransient = (error: CreatePlantError): boolean =>
   error.kind === 'timeout' ||
   ('status' in error && transientStatuses.includes(error.status));
 
-/** Returns the time of an HTTP date in each of its three forms (RFC 9110 §5.6.7), or `NaN`. */
+/** The three forms of an HTTP date (RFC 9110 §5.6.7), with spaces for the hyphens of RFC 850, and with a time zone. */
+const httpDate = /^\w+(, \d+ \w+ \d+ [\d:]+| \w+ +\d+ [\d:]+ \d+) GMT$/;
+
+/** Returns the time of an HTTP date, or `NaN`. */
 const parseHttpDate = (text: string): number => {
-  const date = text
-    // asctime has no time zone, and Date.parse would read it as local time.
-    .replace(/^(\w+) (\w+) +(\d+) ([\d:]+) (\d+)$/, '$1, $3 $2 $5 $4 GMT')
-    // RFC 850 has hyphens. Date.parse reads its years as 1950 to 2049.
-    .replace(/-/g, ' ');
+  // Only asctime has no comma, and no time zone: Date.parse would read it as local time.
+  const date = text.replace(/-/g, ' ') + (text.includes(',') ? '' : ' GMT');
   // Date.parse accepts more than HTTP dates: in some engines "-1" is a date in 2001.
-  return /^\w+, \d+ \w+ \d+ [\d:]+ GMT$/.test(date) ? Date.parse(date) : Number.NaN;
+  return httpDate.test(date) ? Date.parse(date) : Number.NaN;
 };
 
 /**
