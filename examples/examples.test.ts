@@ -86,6 +86,10 @@ it('embed-server.ts creates the plant of call-with-client.ts', async () => {
   expect(stdout).toMatch(/created/i);
   const many = await run(process.execPath, [condition, example('client-many-plants.ts')], { env });
   expect(many).toMatchObject({ stdout: '100 created\n', stderr: '' });
+  const header = await run(process.execPath, [condition, example('client-response-header.ts')], {
+    env,
+  });
+  expect(header.stdout).toMatch(/^created, \w+, [\w :]+ GMT\n$/);
   for (const name of ['token-refresh', 'timeouts', 'without-retries', 'tracing']) {
     const recipe = await run(process.execPath, [condition, example(`client-${name}.ts`)], { env });
     expect(recipe.stdout).toBe(
@@ -134,6 +138,13 @@ it('use-sqlite.ts stores a plant, also the second time, and read-and-back-up.ts 
     env,
   });
   expect(stdout).toBe("{ id: 9223372036854775807n, name: 'Monstera' }\n1 plants\n");
+});
+
+it('client-unwrap-in-tests.ts is a test that passes', async () => {
+  const file = example('client-unwrap-in-tests.ts');
+  const { stdout } = await run(process.execPath, [condition, file], { env: {} });
+  expect(stdout).toContain('creates a plant');
+  expect(stdout).toContain('reports a redirect');
 });
 
 it('test-without-network.ts is a test that passes', async () => {
