@@ -181,7 +181,7 @@ export const refusedFraming: readonly FramingCase[] = [
   ['expectation-failed', 'an empty expectation', fields('Expect:')],
 ];
 
-/** Targets with another path: the connection is kept after the answer. */
+/** Targets with another path: the connection is kept after the response. */
 export const otherPaths = String.raw`
   //plants  /plants/  /plants//  /Plants  /PLANTS  /plants;x  /plants&x  /plants\  /plants"  /plants#  /plants#x
   /plants%2F  /%2Fplants  /plants%00  /plants%20  /plants%3Fx  /plants%23x  /%2570lants

@@ -17,7 +17,7 @@ export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
     limitsOf({ maxBodyBytes, ...options }),
   );
 
-/** Returns the fields of an answer as pairs. */
+/** Returns the fields of a response as pairs. */
 export const pairsOf = (fields: readonly string[] = []): [name: string, value: string][] =>
   fields.flatMap((name, index): [string, string][] =>
     index % 2 === 0 ? [[name, fields[index + 1] ?? '']] : [],
@@ -29,7 +29,7 @@ export const errorNameOf = (error: number | undefined): ErrorName | undefined =>
 
 /** Returns the result of an admission: the name of the error, or `admitted`. */
 export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
-  admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.answer.error);
+  admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.responseData.error);
 
 /** Returns the result of the admission of a changed valid request. */
 export const admissionOf = async (

@@ -24,7 +24,7 @@ const good = { method: 'POST', headers: fields, body: monstera };
 const origin = 'https://garden.example';
 const longBody = 'x'.repeat(maxBodyBytes + 1);
 
-/** Returns an answer without the headers that a connection adds. */
+/** Returns a response without the headers that a connection adds. */
 const contentOf = async (response: Response) => {
   const {
     date: _,
@@ -57,7 +57,7 @@ describe('the fetch handler', () => {
     ['several faults', '/plants', { ...good, body: '{"id":9223372036854775808,"tag":null}' }],
     ['a cross-origin request', '/plants', { ...good, headers: { ...fields, Origin: origin } }],
     ['a preflight', '/plants', { method: 'OPTIONS', headers: { Origin: origin } }],
-  ])('answers %s as the server does', async (_, path, init) => {
+  ])('responds to %s as the server does', async (_, path, init) => {
     const options = { corsOrigins: [origin] };
     const seed = { ...good, body: '{"id":1,"name":"Ficus"}' };
     const { port } = await listen(options);
@@ -85,7 +85,7 @@ describe('the fetch handler', () => {
   it.each([
     ['a valid Host field', 'plants.test:3000', 200],
     ['an invalid Host field', 'a/b', 400],
-  ])('answers a Request with %s', async (_, host, status) => {
+  ])('responds to a Request with %s', async (_, host, status) => {
     const request = new Request('http://plants.test/plants', good);
     request.headers.set('Host', host);
     expect((await fetchWith()(request)).status).toBe(status);
@@ -97,7 +97,7 @@ describe('the fetch handler', () => {
     expect(await handler(request, { method: 'GET', headers: {} })).toMatchObject({ status: 200 });
   });
 
-  it('answers 503 if authenticate or the store exceeds handlerTimeoutMs', async () => {
+  it('responds with 503 if authenticate or the store exceeds handlerTimeoutMs', async () => {
     const never = ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
     for (const option of [
       { repository: { create: () => never } },
@@ -108,7 +108,7 @@ describe('the fetch handler', () => {
     }
   });
 
-  it('answers 501 to a method that HTTP does not have', async () => {
+  it('responds with 501 to a method that HTTP does not have', async () => {
     const init = { method: 'BREW', headers: fields };
     expect((await fetchWith()('http://plants.test/plants', init)).status).toBe(501);
   });
@@ -193,7 +193,7 @@ describe('the fetch handler', () => {
     await expect(creating).rejects.toBe('enough');
   });
 
-  it('answers 500 if the store throws', async () => {
+  it('responds with 500 if the store throws', async () => {
     const repository = {
       create: () => {
         throw new Error('gone');

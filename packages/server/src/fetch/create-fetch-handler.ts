@@ -1,8 +1,13 @@
-import { type Answer, errorAnswer, type Fields, tooManyInFlight } from '../http/answer.ts';
+import {
+  type ResponseData,
+  errorResponse,
+  type Fields,
+  tooManyInFlight,
+} from '../http/response-data.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { authorityOf } from '../http/request-path.ts';
-import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
+import { infoOf, reportResponse, reportEnd, reportStart } from '../http/request-report.ts';
 import { createService } from '../http/service.ts';
 import { type Limits, limitsOf } from '../http/limits.ts';
 import { type Logger, loggerOf } from '../http/logger.ts';
@@ -47,7 +52,11 @@ const headOf = ({ method, url, headers }: Request): RequestHead => {
   return readHead(method, target, target.startsWith('/') ? '1.0' : '1.1', fields);
 };
 
-const responseOf = (method: string, { status, fields, body }: Answer, more: Fields): Response => {
+const responseOf = (
+  method: string,
+  { status, fields, body }: ResponseData,
+  more: Fields,
+): Response => {
   const headers = new Headers();
   const all = [...fields, ...more];
   for (let index = 0; index < all.length; index += 2) {
@@ -74,9 +83,9 @@ const unlessAborted = async <T>(
 
 /**
  * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
- * `Deno.serve`, workerd and the like. It checks in the same order and gives the same answers as the
+ * `Deno.serve`, workerd and the like. It checks in the same order and gives the same responses as the
  * `node:http` server. The server in front of it checks framing, repeated fields and the timeout of a
- * head. The body of a request that is not admitted is not read. Where the runtime removes dot segments from
+ * head. The body of a request that is not admitted is not read. If the runtime removes dot segments from
  * the URL of a `Request`, `/a/../plants` is `/plants` here, and another path for the `node:http` server.
  *
  * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the client.
@@ -109,17 +118,17 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
   const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = limits;
   const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
-  const answerTo = async (
+  const respondTo = async (
     request: Request,
     head: RequestHead,
     admitted: { tokenName: string | undefined },
-  ): Promise<Answer> => {
+  ): Promise<ResponseData> => {
     try {
       const admission = await service.admit(head);
-      if (admission.kind === 'answered') return admission.answer;
+      if (admission.kind === 'responded') return admission.responseData;
       admitted.tokenName = admission.tokenName;
       const entry = inFlight.enter();
-      if (entry === undefined) return errorAnswer('unavailable', { cause: tooManyInFlight });
+      if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
       try {
         const body = await readBody(request, limits);
         return body instanceof Uint8Array ? await service.create(body) : body;
@@ -127,7 +136,7 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
         inFlight.leave(entry);
       }
     } catch (cause) {
-      return errorAnswer('internal', { cause });
+      return errorResponse('internal', { cause });
     }
   };
 
@@ -142,13 +151,15 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
     const reported = { info: infoOf(head, undefined, requestId) };
     reportStart(reported);
     const admitted: { tokenName: string | undefined } = { tokenName: undefined };
-    const answer = await unlessAborted(signal, async () => answerTo(request, head, admitted));
-    if (answer?.error !== undefined) reportAnswer(reported, answer);
-    const isWritten = answer !== undefined;
-    reportEnd(logger, { request: reported, answer, startedAt, ...admitted, isWritten });
+    const responseData = await unlessAborted(signal, async () =>
+      respondTo(request, head, admitted),
+    );
+    if (responseData?.error !== undefined) reportResponse(reported, responseData);
+    const isWritten = responseData !== undefined;
+    reportEnd(logger, { request: reported, responseData, startedAt, ...admitted, isWritten });
     // As fetch does, rejects with the abort reason even if it is not an Error.
     if (!isWritten) throw signal.reason as Error;
     const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];
-    return responseOf(request.method, answer, fields);
+    return responseOf(request.method, responseData, fields);
   };
 };

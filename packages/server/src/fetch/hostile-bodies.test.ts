@@ -94,7 +94,7 @@ describe('the body of a request', () => {
       'request-timeout',
       { pull: (stream) => stream.enqueue(new Uint8Array(0)) },
     ],
-  ])('that %s is answered with %s', async (_, name, source) => {
+  ])('that %s gets %s', async (_, name, source) => {
     const handler = handlerWith({ requestTimeoutMs: 50, maxInFlight: 1 });
     expect(await nameOf(await handler(requestWith(new ReadableStream(source))))).toBe(name);
     expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
@@ -104,12 +104,12 @@ describe('the body of a request', () => {
     const handler = handlerWith({ requestTimeoutMs: 1_000 });
     const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(0)) });
     const controller = new AbortController();
-    const answered = handler(requestWith(body, { signal: controller.signal }));
+    const response = handler(requestWith(body, { signal: controller.signal }));
     setImmediate(() => controller.abort('enough'));
-    await expect(answered).rejects.toBe('enough');
+    await expect(response).rejects.toBe('enough');
   });
 
-  it('that is already read or locked is answered with 500, and its cause is logged', async () => {
+  it('that is already read or locked gets 500, and its cause is logged', async () => {
     const { logged, logger } = recordLog();
     const handler = handlerWith({ logger });
     const read = requestWith(monstera.toString());
@@ -130,7 +130,7 @@ describe('the body of a request', () => {
     expect(logged).toMatchObject([{ cause }, { cause }, { cause }, { cause }]);
   });
 
-  it('that fails is answered with a message that says so', async () => {
+  it('that fails gets a message that says so', async () => {
     const body = new ReadableStream({ pull: (stream) => stream.error(new Error('no')) });
     const response = await handlerWith()(requestWith(body));
     expect(await response.json()).toEqual({ error: 1000, message: 'the body could not be read' });
@@ -198,16 +198,16 @@ describe('the body of a request', () => {
     const { signal } = controller;
     const handler = handlerWith({ maxInFlight: 1 });
     const body = new ReadableStream({ cancel: () => cancelled.resolve() });
-    const answered = handler(requestWith(body, { signal }));
+    const response = handler(requestWith(body, { signal }));
     setImmediate(() => controller.abort('enough'));
-    await expect(answered).rejects.toBe('enough');
+    await expect(response).rejects.toBe('enough');
     await cancelled.promise;
     expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
   });
 });
 
 describe('requests in flight', () => {
-  it('are limited by maxInFlight, and one more is answered 503', async () => {
+  it('are limited by maxInFlight, and one more gets 503', async () => {
     const { logged, logger } = recordLog();
     const handler = handlerWith({ maxInFlight: 2, logger });
     const controller = new AbortController();

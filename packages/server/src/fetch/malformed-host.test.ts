@@ -37,7 +37,7 @@ describe('a malformed Host field', () => {
       ['beside a path', '/plants'],
       // Deno, for an empty field; a request with an absolute target.
       ['beside another URL', 'http://localhost:3000/plants'],
-    ])('%s is answered 1000, with and without a token', async (_, url) => {
+    ])('%s gets error 1000, with and without a token', async (_, url) => {
       for (const headers of [good, {}]) {
         const requestId = 'one';
         const outcome = await served(url, { ...headers, Host: host, 'X-Request-Id': requestId });
@@ -49,7 +49,7 @@ describe('a malformed Host field', () => {
   });
 
   it.each(['a b', '@', '[', '%zz', 'a:99999'])(
-    '%j in the URL of a request without Host is answered 1000',
+    '%j in the URL of a request without Host gets error 1000',
     async (host) => {
       const { status, error, logged } = await served(`http://${host}/plants`, good);
       expect({ status, error }).toEqual({ status: 400, error: 1000 });

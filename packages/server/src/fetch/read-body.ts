@@ -1,4 +1,4 @@
-import { type Answer, errorAnswer } from '../http/answer.ts';
+import { type ResponseData, errorResponse } from '../http/response-data.ts';
 import { createBodyBuffer } from '../http/body-buffer.ts';
 import type { Limits } from '../http/limits.ts';
 
@@ -11,24 +11,24 @@ const chunksPerTurn = 1_000;
 
 const nextTurn = async (): Promise<void> => new Promise((resolve) => void setTimeout(resolve));
 
-/** Reads the body of an admitted request. Resolves with an error answer if it cannot be read. */
+/** Reads the body of an admitted request. Resolves with an error response if it cannot be read. */
 export const readBody = async (
   { body, bodyUsed, signal }: Request,
   { maxBodyBytes, requestTimeoutMs }: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>,
-): Promise<Uint8Array | Answer> => {
+): Promise<Uint8Array | ResponseData> => {
   const buffer = createBodyBuffer(maxBodyBytes);
-  if (bodyUsed || body?.locked === true) return errorAnswer('internal', { cause: unreadable });
+  if (bodyUsed || body?.locked === true) return errorResponse('internal', { cause: unreadable });
   if (body === null) return buffer.bytes();
   const reader = body.getReader() as ReadableStreamDefaultReader<unknown>;
-  let stopped: Answer | undefined;
-  const stop = (answer: Answer): void => {
-    stopped ??= answer;
+  let stopped: ResponseData | undefined;
+  const stop = (responseData: ResponseData): void => {
+    stopped ??= responseData;
     // Cancelling completes a pending read even if the source of the stream does not respond.
     reader.cancel().catch(ignore);
   };
-  // No answer is sent after an abort.
-  const onAbort = () => stop(errorAnswer('bad-request'));
-  const timer = setTimeout(() => stop(errorAnswer('request-timeout')), requestTimeoutMs);
+  // No response is sent after an abort.
+  const onAbort = () => stop(errorResponse('bad-request'));
+  const timer = setTimeout(() => stop(errorResponse('request-timeout')), requestTimeoutMs);
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
   try {
@@ -36,12 +36,12 @@ export const readBody = async (
       const { done, value } = await reader.read();
       if (stopped !== undefined) return stopped;
       if (done) return buffer.bytes();
-      if (!(value instanceof Uint8Array)) return errorAnswer('internal', { cause: unreadable });
-      if (!buffer.add(value)) return errorAnswer('body-too-large');
+      if (!(value instanceof Uint8Array)) return errorResponse('internal', { cause: unreadable });
+      if (!buffer.add(value)) return errorResponse('body-too-large');
       if (reads % chunksPerTurn === 0) await nextTurn();
     }
   } catch {
-    return stopped ?? errorAnswer('bad-request', { message: 'the body could not be read' });
+    return stopped ?? errorResponse('bad-request', { message: 'the body could not be read' });
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);

@@ -41,7 +41,7 @@ describe('admission of a request', () => {
     ],
   ])('refuses invalid HTTP with a message that states the fault: %s', async (message, change) => {
     const admission = await serviceWith().admit(headOf(change(goodRequest)));
-    const body = admission.kind === 'answered' ? admission.answer.body : '{}';
+    const body = admission.kind === 'responded' ? admission.responseData.body : '{}';
     expect(JSON.parse(body)).toEqual({ error: 1000, message });
   });
 
@@ -50,7 +50,7 @@ describe('admission of a request', () => {
       const { admit } = serviceWith({ authenticate: () => decision });
       expect(await admit(headOf(goodRequest))).toEqual({ kind: 'admitted', tokenName: 'ci' });
       const refused = await admit(headOf(without('Content-Type')(goodRequest)));
-      expect(refused).toMatchObject({ kind: 'answered', tokenName: 'ci' });
+      expect(refused).toMatchObject({ kind: 'responded', tokenName: 'ci' });
     }
     expect(await serviceWith().admit(headOf(goodRequest))).toStrictEqual({ kind: 'admitted' });
   });
@@ -70,7 +70,7 @@ describe('admission of a request', () => {
     const admission = await admit(headOf(goodRequest));
     expect(outcomeOf(admission)).toBe('unavailable');
     expect(admission).toMatchObject({
-      answer: { cause: 'authenticate timed out after 20 ms' },
+      responseData: { cause: 'authenticate timed out after 20 ms' },
     });
   });
 

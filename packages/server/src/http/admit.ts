@@ -2,7 +2,7 @@ import { responseHeaders } from '@plantstore/core/errors';
 import type { Authenticate } from './authenticate.ts';
 import { describeCause } from './describe-cause.ts';
 import { type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
-import { type Answer, errorAnswer } from './answer.ts';
+import { type ResponseData, errorResponse } from './response-data.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import type { Cors } from './cors.ts';
 import { isHostValid, maxHeaderFields, type RequestHead } from './request-head.ts';
@@ -17,13 +17,14 @@ export type AdmissionRules = {
   /** How long `authenticate` may take, in milliseconds. */
   readonly handlerTimeoutMs: number;
   readonly timeouts: Timeouts;
-  /** `undefined` where CORS is off. */
+  /** `undefined` if CORS is off. */
   readonly cors: Cors | undefined;
 };
 
-/** The decision about a request, from its head alone: read its body, or send this answer. */
+/** The decision about a request, from its head alone: read its body, or send this response. */
 export type Admission = (
-  { readonly kind: 'admitted' } | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'admitted' }
+  | { readonly kind: 'responded'; readonly responseData: ResponseData }
 ) & {
   /** Name of the token that was accepted, if it has one. */
   readonly tokenName?: string;
@@ -31,9 +32,9 @@ export type Admission = (
 
 const admitted: Admission = { kind: 'admitted' };
 
-const refuse = (...error: Parameters<typeof errorAnswer>): Admission => ({
-  kind: 'answered',
-  answer: errorAnswer(...error),
+const refuse = (...error: Parameters<typeof errorResponse>): Admission => ({
+  kind: 'responded',
+  responseData: errorResponse(...error),
 });
 
 /** The registered HTTP methods that Node's parser supports. */
@@ -74,7 +75,7 @@ const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | und
   if (head.method !== 'OPTIONS') {
     return refuse('method-not-allowed', { fields: ['Allow', 'OPTIONS, POST'] });
   }
-  return { kind: 'answered', answer: cors.optionsAnswer(head.origin) };
+  return { kind: 'responded', responseData: cors.optionsResponse(head.origin) };
 };
 
 const authenticateThrew = (thrown: unknown, token: string): Admission =>

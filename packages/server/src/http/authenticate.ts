@@ -1,6 +1,6 @@
 /**
  * The decision of `authenticate`. `true` accepts the token, and so does an object with the name of the token, which the
- * log and the events of the request then contain. Any other value is answered with 401.
+ * log and the events of the request then contain. Any other value results in 401.
  */
 export type TokenDecision =
   | boolean
@@ -11,7 +11,7 @@ export type TokenDecision =
 
 /**
  * Decides whether a bearer token may create plants. Only `true` or a token's name lets a request in; throwing or
- * rejecting answers 500.
+ * rejecting results in 500.
  *
  * @example
  * ```ts

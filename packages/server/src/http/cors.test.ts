@@ -26,14 +26,14 @@ const preflight: Request = {
   },
 };
 
-const answerTo = async (request: Request, service = corsService) => {
+const respondTo = async (request: Request, service = corsService) => {
   const admission = await service.admit(headOf(request));
-  if (admission.kind !== 'answered') return undefined;
-  const { fields, ...answer } = admission.answer;
-  return { ...answer, headers: pairsOf(fields) };
+  if (admission.kind !== 'responded') return undefined;
+  const { fields, ...response } = admission.responseData;
+  return { ...response, headers: pairsOf(fields) };
 };
 
-describe('the CORS headers of every answer', () => {
+describe('the CORS headers of every response', () => {
   it.each(corsOrigins)('allow the listed origin %s and expose three response headers', (origin) => {
     expect(headersFor(origin)).toEqual([
       ['Access-Control-Allow-Origin', origin],
@@ -61,14 +61,14 @@ describe('the CORS headers of every answer', () => {
     expect(headersFor(origin)).toEqual([['Vary', 'Origin']]);
   });
 
-  it('are absent where CORS is off', () => {
+  it('are absent if CORS is off', () => {
     expect(serviceWith().fieldsFor(garden)).toEqual([]);
   });
 });
 
 describe('a preflight', () => {
-  it('is answered without a token, with the allowed method and headers', async () => {
-    expect(await answerTo(preflight)).toEqual({
+  it('gets a response without a token, with the allowed method and headers', async () => {
+    expect(await respondTo(preflight)).toEqual({
       status: 204,
       headers: [
         ['Allow', 'OPTIONS, POST'],
@@ -82,7 +82,7 @@ describe('a preflight', () => {
 
   it('allows the headers of corsAllowedHeaders, too', async () => {
     const allowing = serviceWith({ corsOrigins, corsAllowedHeaders: ['traceparent', 'X-Key'] });
-    expect((await answerTo(preflight, allowing))?.headers).toContainEqual([
+    expect((await respondTo(preflight, allowing))?.headers).toContainEqual([
       'Access-Control-Allow-Headers',
       'authorization, content-type, traceparent, X-Key',
     ]);
@@ -93,7 +93,7 @@ describe('a preflight', () => {
     ['two origins', withFields({ Origin: [garden, garden] })(preflight)],
     ['no origin', without('Origin')(preflight)],
   ])('of %s gets no CORS headers', async (_, request) => {
-    expect(await answerTo(request)).toEqual({
+    expect(await respondTo(request)).toEqual({
       status: 204,
       headers: [['Allow', 'OPTIONS, POST']],
       body: '',
@@ -105,21 +105,21 @@ describe('a preflight', () => {
     ['path-unknown', { ...preflight, target: '/elsewhere' }],
     ['path-unknown', { ...preflight, target: '*' }],
   ])('is checked after framing, Host and path: %s', async (name, request) => {
-    expect(await answerTo(request)).toMatchObject({ error: errorTable[name].error });
+    expect(await respondTo(request)).toMatchObject({ error: errorTable[name].error });
   });
 
-  it('is refused with 405 where CORS is off', async () => {
-    const answer = await answerTo(preflight, serviceWith());
-    expect(answer).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
-    expect(answer?.headers).toContainEqual(['Allow', 'POST']);
+  it('is refused with 405 if CORS is off', async () => {
+    const response = await respondTo(preflight, serviceWith());
+    expect(response).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
+    expect(response?.headers).toContainEqual(['Allow', 'POST']);
   });
 });
 
 describe('with CORS on', () => {
   it('another method is refused with Allow: OPTIONS, POST', async () => {
-    const answer = await answerTo({ ...goodRequest, method: 'PUT' });
-    expect(answer).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
-    expect(answer?.headers).toContainEqual(['Allow', 'OPTIONS, POST']);
+    const response = await respondTo({ ...goodRequest, method: 'PUT' });
+    expect(response).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
+    expect(response?.headers).toContainEqual(['Allow', 'OPTIONS, POST']);
   });
 
   it('a listed origin still needs a token', async () => {

@@ -1,5 +1,5 @@
 import { responseHeaders } from '@plantstore/core/errors';
-import type { Answer, Fields } from './answer.ts';
+import type { ResponseData, Fields } from './response-data.ts';
 
 /** How long a browser may cache a preflight, in seconds (2 hours, Chromium's maximum). */
 const maxAgeSeconds = 7_200;
@@ -24,8 +24,8 @@ const areFieldNames = (names: unknown): boolean => Array.isArray(names) && names
 export type Cors = {
   /** The fields of every response to a request with this Origin field, if it can be parsed. */
   readonly fieldsFor: (origin: string | undefined) => Fields;
-  /** The answer to OPTIONS, a preflight or not, without those fields. */
-  readonly optionsAnswer: (origin: string | undefined) => Answer;
+  /** The response to OPTIONS, a preflight or not, without those fields. */
+  readonly optionsResponse: (origin: string | undefined) => ResponseData;
 };
 
 const allow: Fields = ['Allow', 'OPTIONS, POST'];
@@ -64,7 +64,7 @@ export const createCors = (
   );
   return {
     fieldsFor: (origin) => listed.get(origin) ?? vary,
-    optionsAnswer: (origin) => ({
+    optionsResponse: (origin) => ({
       status: 204,
       fields: listed.has(origin) ? preflightFields : allow,
       body: '',

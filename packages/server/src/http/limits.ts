@@ -3,7 +3,7 @@ export type Limits = {
   /** Maximum size of a body, in bytes. Default is 1048576 (1 MiB). */
   readonly maxBodyBytes: number;
   /**
-   * Maximum number of authenticated requests in flight; one more is answered 503 at once. It bounds the
+   * Maximum number of authenticated requests in flight; one more gets 503 at once. It bounds the
    * memory for bodies to this number times `maxBodyBytes`. Default is 1024.
    */
   readonly maxInFlight: number;
@@ -22,7 +22,7 @@ export type Limits = {
    */
   readonly keepAliveTimeoutMs: number;
   /**
-   * Timeout for `authenticate`, and then for the repository, in milliseconds; after it, the answer is 503.
+   * Timeout for `authenticate`, and then for the repository, in milliseconds; after it, the response is 503.
    * Default is 15000 (15 seconds), less than the deadline of `close()`.
    */
   readonly handlerTimeoutMs: number;

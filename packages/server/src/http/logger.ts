@@ -1,10 +1,10 @@
-/** Receives the log of the server. A pino logger has this type, as has the log of the bundled host. */
+/** Receives the log of the server. A pino logger has this type, as has the log of `plantstore-server`. */
 export type Logger = {
   /** Logs requests that were served, refused or aborted. */
   readonly info: (fields: Readonly<Record<string, unknown>>, message: string) => void;
-  /** Logs requests that were answered 503, and connections above `maxConnections`. */
+  /** Logs requests whose response was 503, and connections above `maxConnections`. */
   readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void;
-  /** Logs requests that were answered 500. */
+  /** Logs requests whose response was 500. */
   readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 };
 

@@ -139,7 +139,7 @@ const programOf = (step: string) => `
 `;
 
 it.each(['start', 'end'])(
-  'a subscriber that throws (%s) changes no answer and is an uncaught exception',
+  'a subscriber that throws (%s) changes no response and is an uncaught exception',
   async (step) => {
     const flags = ['--conditions=@plantstore/source', '--input-type=module', '--eval'];
     const cwd = fileURLToPath(new URL('..', import.meta.url));

@@ -11,7 +11,7 @@ export type RequestInfo = {
   readonly path?: string;
   /**
    * The client's address: the connection's, or the one that a trusted proxy names (`trustedProxies`). `undefined` on a Unix
-   * socket, and where the connection was lost at once.
+   * socket, and if the connection was lost at once.
    */
   readonly client?: string;
 };
@@ -22,11 +22,11 @@ export type RequestStartEvent = {
   readonly request: RequestInfo;
 };
 
-/** The message of the channel `plantstore:request:error`, published when a request is answered 500 or 503. */
+/** The message of the channel `plantstore:request:error`, published when the response to a request is 500 or 503. */
 export type RequestErrorEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
-  /** The status of the answer: 500 or 503. */
+  /** The status of the response: 500 or 503. */
   readonly status: number;
   /** The number in the body, as in the error table. */
   readonly error: number;
@@ -35,7 +35,7 @@ export type RequestErrorEvent = {
 };
 
 /**
- * The message of the channel `plantstore:request:end`, published once for each request, when its answer
+ * The message of the channel `plantstore:request:end`, published once for each request, when its response
  * is written or its connection is lost.
  *
  * @example
@@ -52,18 +52,18 @@ export type RequestErrorEvent = {
 export type RequestEndEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
-  /** The status of the answer; `undefined` if the connection was lost before there was one. */
+  /** The status of the response; `undefined` if the connection was lost before there was one. */
   readonly status?: number;
   /** The number in the body, as in the error table; `undefined` for a success. */
   readonly error?: number;
-  /** Size of the body of the answer, in bytes. */
+  /** Size of the body of the response, in bytes. */
   readonly bytes: number;
-  /** From the head of the request to the end of the answer, in milliseconds. */
+  /** From the head of the request to the end of the response, in milliseconds. */
   readonly durationMs: number;
-  /** Name of the token that was accepted; `undefined` where none was, or where it has no name. */
+  /** Name of the token that was accepted; `undefined` if none was, or if it has no name. */
   readonly tokenName?: string;
   /**
-   * Whether the complete answer was written; `false` if the connection was lost before. For a fetch
+   * Whether the complete response was written; `false` if the connection was lost before. For a fetch
    * handler: whether it returned a response.
    */
   readonly isWritten: boolean;

@@ -31,7 +31,7 @@ describe('the request id', () => {
     ['it has a line break', ['X-Request-Id', 'a\n']],
     ['it is not ASCII', ['X-Request-Id', 'é']],
     ['there are two', ['X-Request-Id', 'a', 'X-Request-Id', 'a']],
-  ])('is generated, unique for each request, where %s', (_, rawHeaders) => {
+  ])('is generated, unique for each request, if %s', (_, rawHeaders) => {
     const made = idOf(rawHeaders);
     expect(made).toMatch(uuid);
     expect(idOf(rawHeaders)).not.toBe(made);

@@ -15,7 +15,7 @@ describe('the request id', () => {
     ['an invalid body', chunked('nonsense')],
     ['an unwanted body', head([...goodFields, 'Content-Length: 5000'])],
     ['CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')],
-  ])('of the client is in the answer and in the log: %s', async (_, bytes) => {
+  ])('of the client is in the response and in the log: %s', async (_, bytes) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { headers } = await sendRaw(port, withId('from-a.proxy:1/2', bytes));
@@ -27,7 +27,7 @@ describe('the request id', () => {
     ['the request has none', post(7)],
     ['its id is not well-formed', withId('{"level":"error"}', post(7))],
     ['the bytes are not HTTP', '<hello>\r\n\r\n'],
-  ])('is generated where %s, and is in the answer and in the log', async (_, bytes) => {
+  ])('is generated if %s, and is in the response and in the log', async (_, bytes) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { headers } = await sendRaw(port, bytes);
@@ -41,7 +41,7 @@ describe('the log line of a request', () => {
     ['at once', { tokenName: 'greenhouse' }],
     ['later', Promise.resolve({ tokenName: 'greenhouse' })],
   ])(
-    'names the token that authenticate names %s, also where the request is refused',
+    'names the token that authenticate names %s, also if the request is refused',
     async (_, decision) => {
       const { logged, logger } = recordLog();
       const { port } = await listen({ logger, authenticate: () => decision });
@@ -55,7 +55,7 @@ describe('the log line of a request', () => {
   );
 
   it.each([undefined, null, 1, 'good', {}, { name: 'ada' }, { tokenName: 1 }, { then: 1 }])(
-    'names no token, and the request is refused, where authenticate returns %j',
+    'names no token, and the request is refused, if authenticate returns %j',
     async (decision) => {
       const { logged, logger } = recordLog();
       const { port } = await listen({ logger, authenticate: () => decision as never });
@@ -144,7 +144,7 @@ describe('the log line of a request', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 
-  it('is written once the answer is, without waiting for an unwanted body', async () => {
+  it('is written once the response is, without waiting for an unwanted body', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket, until: untilReceived } = await connectRaw(port);
@@ -158,7 +158,7 @@ describe('the log line of a request', () => {
 });
 
 describe('a client that disconnects', () => {
-  it('is logged at info if it had no answer', async () => {
+  it('is logged at info if it had no response', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket } = await connectRaw(port);
@@ -247,7 +247,7 @@ describe('the log through pino', () => {
   });
 });
 
-it('logs pipelined requests before their answers arrive', async () => {
+it('logs pipelined requests before their responses arrive', async () => {
   const { logged, logger } = recordLog();
   const { port } = await listen({ logger });
   const { socket, until: untilReceived } = await connectRaw(port);

@@ -1,6 +1,6 @@
 import { errorTable } from '@plantstore/core/errors';
 
-import type { Answer } from './answer.ts';
+import type { ResponseData } from './response-data.ts';
 import { byteLength } from './byte-length.ts';
 import { describeCause } from './describe-cause.ts';
 import { type Logger, silent } from './logger.ts';
@@ -44,14 +44,14 @@ export const reportStart = (request: Reported): void => {
 const { status: internal } = errorTable.internal;
 const { status: unavailable } = errorTable.unavailable;
 
-/** Returns whether an answer reports a failure of the server or of its dependencies. */
-const isServerFault = ({ status }: Answer): boolean =>
+/** Returns whether a response reports a failure of the server or of its dependencies. */
+const isServerFault = ({ status }: ResponseData): boolean =>
   status === internal || status === unavailable;
 
-/** Publishes an answer that reports a failure of the server. */
-export const reportAnswer = (request: Reported, answer: Answer): void => {
-  const { error, status, cause } = answer;
-  if (error === undefined || !isServerFault(answer) || !errorChannel.hasSubscribers) return;
+/** Publishes a response that reports a failure of the server. */
+export const reportResponse = (request: Reported, responseData: ResponseData): void => {
+  const { error, status, cause } = responseData;
+  if (error === undefined || !isServerFault(responseData) || !errorChannel.hasSubscribers) return;
   errorChannel.publish({
     request: request.info,
     status,
@@ -64,40 +64,44 @@ export const reportAnswer = (request: Reported, answer: Answer): void => {
 export type Outcome = {
   readonly request: Reported;
   /** `undefined` if the connection was lost before there was one. */
-  readonly answer: Answer | undefined;
+  readonly responseData: ResponseData | undefined;
   /** When its head arrived, as a time of `performance.now()`. */
   readonly startedAt: number;
   /** Name of the token that was accepted, if it has one. */
   readonly tokenName: string | undefined;
-  /** Whether the whole answer was written. */
+  /** Whether the whole response was written. */
   readonly isWritten: boolean;
 };
 
 const endEventOf = ({
   request,
-  answer,
+  responseData,
   startedAt,
   tokenName,
   isWritten,
 }: Outcome): RequestEndEvent => ({
   request: request.info,
-  ...(answer !== undefined && { status: answer.status }),
-  ...(answer?.error !== undefined && { error: answer.error }),
-  bytes: byteLength(answer?.body ?? ''),
+  ...(responseData !== undefined && { status: responseData.status }),
+  ...(responseData?.error !== undefined && { error: responseData.error }),
+  bytes: byteLength(responseData?.body ?? ''),
   durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
   ...(tokenName !== undefined && { tokenName }),
   isWritten,
 });
 
-const log = (logger: Logger, event: RequestEndEvent, answer: Answer | undefined): void => {
+const log = (
+  logger: Logger,
+  event: RequestEndEvent,
+  responseData: ResponseData | undefined,
+): void => {
   const { request, isWritten, ...result } = event;
   const fields = { ...request, ...result };
-  if (answer === undefined || !isServerFault(answer)) {
+  if (responseData === undefined || !isServerFault(responseData)) {
     logger.info(fields, isWritten ? 'request' : 'request aborted');
     return;
   }
-  const failed = { ...fields, cause: describeCause(answer.cause) };
-  if (answer.status === internal) logger.error(failed, 'request failed');
+  const failed = { ...fields, cause: describeCause(responseData.cause) };
+  if (responseData.status === internal) logger.error(failed, 'request failed');
   else logger.warn(failed, 'request not served');
 };
 
@@ -106,5 +110,5 @@ export const reportEnd = (logger: Logger, outcome: Outcome): void => {
   if (logger === silent && !endChannel.hasSubscribers) return;
   const event = endEventOf(outcome);
   endChannel.publish(event);
-  if (logger !== silent) log(logger, event, outcome.answer);
+  if (logger !== silent) log(logger, event, outcome.responseData);
 };

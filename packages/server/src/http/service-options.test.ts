@@ -2,9 +2,9 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
 import { admissionOf, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
-import type { Answer } from './answer.ts';
+import type { ResponseData } from './response-data.ts';
 
-const headersOf = (answer: Answer) => Object.fromEntries(pairsOf(answer.fields));
+const headersOf = (response: ResponseData) => Object.fromEntries(pairsOf(response.fields));
 
 describe('service options', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('service options', () => {
     ['/%2541', '/%2541/plants', 'admitted'],
     ['/garden/v1', '/plants', 'path-unknown'],
     ['/garden/v1', '/garden/v1//plants', 'path-unknown'],
-  ])('with the base path %s answers %s: %s', async (basePath, target, expected) => {
+  ])('with the base path %s responds to %s: %s', async (basePath, target, expected) => {
     expect(await admissionOf((request) => ({ ...request, target }), { basePath })).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe('service options', () => {
     );
   });
 
-  it('answers 500 if authenticate or its decision throws, with a cause without the token', async () => {
+  it('responds with 500 if authenticate or its decision throws, with a cause without the token', async () => {
     for (const authenticate of [
       (token: string) => ({
         get tokenName(): string {
@@ -77,7 +77,7 @@ describe('service options', () => {
   });
 });
 
-describe('the headers of an error answer', () => {
+describe('the headers of an error response', () => {
   it.each<[ErrorName, (request: Request) => Request, Record<string, string>]>([
     [
       'unauthenticated',
@@ -98,11 +98,11 @@ describe('the headers of an error answer', () => {
     ],
   ])('are complete for %s', async (name, change, headers) => {
     const admission = await serviceWith().admit(headOf(change(goodRequest)));
-    const answer = admission.kind === 'answered' ? admission.answer : undefined;
-    expect(answer?.error).toBe(errorTable[name].error);
-    expect(headersOf(answer as Answer)).toEqual({
+    const response = admission.kind === 'responded' ? admission.responseData : undefined;
+    expect(response?.error).toBe(errorTable[name].error);
+    expect(headersOf(response as ResponseData)).toEqual({
       'Content-Type': 'application/json',
-      'Content-Length': String(answer?.body.length),
+      'Content-Length': String(response?.body.length),
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       ...headers,

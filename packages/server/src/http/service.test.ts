@@ -16,17 +16,17 @@ const serviceWith = (options: Partial<ServiceOptions> = {}) =>
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-describe('the answer to a request body', () => {
+describe('the response to a request body', () => {
   it('is the plant, without its id', async () => {
-    const answer = await serviceWith().create(
+    const response = await serviceWith().create(
       bytesOf('{"tag":"climber","id":7,"name":"Monstera"}'),
     );
-    expect(answer).toMatchObject({ status: 200, body: '{"name":"Monstera","tag":"climber"}' });
+    expect(response).toMatchObject({ status: 200, body: '{"name":"Monstera","tag":"climber"}' });
   });
 
   it('has exactly the promised headers', async () => {
-    const answer = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
-    expect(pairsOf(answer.fields)).toEqual([
+    const response = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
+    expect(pairsOf(response.fields)).toEqual([
       ['Content-Type', 'application/json'],
       ['Cache-Control', 'no-store'],
       ['X-Content-Type-Options', 'nosniff'],
@@ -48,9 +48,9 @@ describe('the answer to a request body', () => {
     ['name-not-text', '{"id":7,"name":"\\ud800"}'],
     ['tag-not-text', '{"id":7,"name":"x","tag":null}'],
   ])('is %s for the body %s', async (name, body) => {
-    const answer = await serviceWith().create(bytesOf(body));
-    expect(answer).toMatchObject({ status: 400, error: errorTable[name].error });
-    expect(JSON.parse(answer.body)).toEqual({
+    const response = await serviceWith().create(bytesOf(body));
+    expect(response).toMatchObject({ status: 400, error: errorTable[name].error });
+    expect(JSON.parse(response.body)).toEqual({
       error: errorTable[name].error,
       message: expect.stringMatching(/\w/) as unknown,
     });
@@ -63,8 +63,8 @@ describe('the answer to a request body', () => {
   });
 
   it('has the number of the first fault and every fault in its message', async () => {
-    const answer = await serviceWith().create(bytesOf('{"tag":1,"name":2}'));
-    const { error, message } = JSON.parse(answer.body) as { error: number; message: string };
+    const response = await serviceWith().create(bytesOf('{"tag":1,"name":2}'));
+    const { error, message } = JSON.parse(response.body) as { error: number; message: string };
     expect(error).toBe(1101);
     expect(message).toMatch(/^id .*; name .*; tag /);
   });
@@ -84,31 +84,31 @@ describe('the answer to a request body', () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
     };
-    const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
-    expect(answer).toMatchObject({ status: 400, error: 4001 });
-    expect(JSON.parse(answer.body)).toEqual({ error: 4001, message });
+    const response = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(response).toMatchObject({ status: 400, error: 4001 });
+    expect(JSON.parse(response.body)).toEqual({ error: 4001, message });
   });
 
   it('is 500 if a plant-refused error has a number of the error table', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'plant-refused', error: 1401, message: 'no' }),
     };
-    const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
-    expect(answer).toMatchObject({ status: 500, error: errorTable.internal.error });
+    const response = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(response).toMatchObject({ status: 500, error: errorTable.internal.error });
   });
 
   it('is 503 with Retry-After if the store is unavailable, and only the cause has the reason', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'store-unavailable', reason: 'the disk is full' }),
     };
-    const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
-    expect(answer).toMatchObject({
+    const response = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(response).toMatchObject({
       status: 503,
       error: errorTable.unavailable.error,
       cause: { reason: 'the disk is full' },
     });
-    expect(Object.fromEntries(pairsOf(answer.fields))['Retry-After']).toMatch(/^\d+$/);
-    expect(answer.body).not.toContain('disk');
+    expect(Object.fromEntries(pairsOf(response.fields))['Retry-After']).toMatch(/^\d+$/);
+    expect(response.body).not.toContain('disk');
   });
 
   it('is 503 with its cause if the repository does not settle in time', async () => {
@@ -129,13 +129,13 @@ describe('the answer to a request body', () => {
         throw new Error('a bug in /home/secret');
       },
     };
-    const answer = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
-    expect(answer).toMatchObject({
+    const response = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(response).toMatchObject({
       status: 500,
       error: errorTable.internal.error,
       cause: new Error('a bug in /home/secret'),
     });
-    expect(answer.body).toBe('{"error":3500,"message":"something went wrong in the service"}');
+    expect(response.body).toBe('{"error":3500,"message":"something went wrong in the service"}');
   });
 
   it('is always JSON of one of the two schemas, and never an exception', async () => {
@@ -143,9 +143,9 @@ describe('the answer to a request body', () => {
     const body = fc.oneof(fc.uint8Array(), fc.json().map(bytesOf), fc.string().map(bytesOf));
     await fc.assert(
       fc.asyncProperty(body, async (bytes) => {
-        const answer = await service.create(bytes);
-        const keys = Object.keys(JSON.parse(answer.body) as object);
-        if (answer.status === 200) expect(keys).not.toContain('id');
+        const response = await service.create(bytes);
+        const keys = Object.keys(JSON.parse(response.body) as object);
+        if (response.status === 200) expect(keys).not.toContain('id');
         else expect(keys).toEqual(['error', 'message']);
       }),
       { numRuns: 500 },

@@ -4,7 +4,13 @@ import type { Limits } from './limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { createTimeouts, type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
 import { type Admission, createAdmit } from './admit.ts';
-import { type Answer, errorAnswer, failureAnswer, type Fields, plantAnswer } from './answer.ts';
+import {
+  type ResponseData,
+  errorResponse,
+  failureResponse,
+  type Fields,
+  plantResponse,
+} from './response-data.ts';
 import { createCors } from './cors.ts';
 import type { RequestHead } from './request-head.ts';
 import { basePathForm, normalizeBasePath } from './request-path.ts';
@@ -14,10 +20,10 @@ export type Service = {
   readonly maxBodyBytes: number;
   /** Returns the CORS fields of every response to a request with this Origin field. */
   readonly fieldsFor: (origin: string | undefined) => Fields;
-  /** Decides from the head alone: read the body, or send this answer. */
+  /** Decides from the head alone: read the body, or send this response. */
   readonly admit: (head: RequestHead) => Admission | Promise<Admission>;
-  /** Returns the answer for the body of an admitted request; a promise only if the repository is called. */
-  readonly create: (body: Uint8Array) => Answer | Promise<Answer>;
+  /** Returns the response for the body of an admitted request; a promise only if the repository is called. */
+  readonly create: (body: Uint8Array) => ResponseData | Promise<ResponseData>;
 };
 
 const none: Fields = [];
@@ -42,16 +48,16 @@ export const createService = (
   const timeouts = timeoutsOf(handlerTimeoutMs);
   const path = `${normalized}/plants`;
 
-  const store = async (input: unknown): Promise<Answer> => {
+  const store = async (input: unknown): Promise<ResponseData> => {
     try {
       const created = await undefinedAfterTimeout(timeouts, createPlant(repository, input));
       if (created === undefined) {
         const cause = `the repository timed out after ${handlerTimeoutMs} ms`;
-        return errorAnswer('unavailable', { cause });
+        return errorResponse('unavailable', { cause });
       }
-      return created.isOk() ? plantAnswer(created.value) : failureAnswer(created.error);
+      return created.isOk() ? plantResponse(created.value) : failureResponse(created.error);
     } catch (cause) {
-      return errorAnswer('internal', { cause });
+      return errorResponse('internal', { cause });
     }
   };
 
@@ -61,7 +67,7 @@ export const createService = (
     admit: createAdmit({ path, authenticate, maxBodyBytes, handlerTimeoutMs, timeouts, cors }),
     create: (body) => {
       const decoded = decodeBody(body);
-      return decoded.isOk() ? store(decoded.value) : failureAnswer(decoded.error);
+      return decoded.isOk() ? store(decoded.value) : failureResponse(decoded.error);
     },
   };
 };

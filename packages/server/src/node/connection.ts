@@ -18,7 +18,7 @@ const backoffCheckMs = 1_000;
 export class Connection {
   /** The latest exchange, until its request is received and its response is sent. */
   latest: Exchange | undefined;
-  /** Whether an answer had `Connection: close`. Later requests get no response. */
+  /** Whether a response had `Connection: close`. Later requests get no response. */
   hasEnded = false;
   /** Number of consecutive requests that were refused because the server is overloaded. */
   refusals = 0;
@@ -27,7 +27,7 @@ export class Connection {
   readonly address: string | undefined;
   private readonly socket: Socket;
   /** Exchanges whose responses are not sent yet. */
-  private readonly unanswered = new Set<Exchange>();
+  private readonly pending = new Set<Exchange>();
   /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
   private readonly queue: Exchange[] = [];
   private isBusy = false;
@@ -43,18 +43,18 @@ export class Connection {
     lingerOnClose(socket);
     // Node 22 does not emit 'close' on responses that are queued behind others.
     socket.once('close', () => {
-      for (const exchange of this.unanswered) exchange.onClosed();
+      for (const exchange of this.pending) exchange.onClosed();
     });
   }
 
   /** Whether the next request exceeds the limit. */
   get isFull(): boolean {
-    return this.unanswered.size === maxPipelined;
+    return this.pending.size === maxPipelined;
   }
 
   /** Whether further requests are ignored. */
   get refusesMore(): boolean {
-    return this.hasEnded || this.unanswered.size > maxPipelined;
+    return this.hasEnded || this.pending.size > maxPipelined;
   }
 
   /**
@@ -70,7 +70,7 @@ export class Connection {
   /** Begins an exchange, after the exchanges before it. */
   add(exchange: Exchange): void {
     this.latest = exchange;
-    this.unanswered.add(exchange);
+    this.pending.add(exchange);
     // An earlier listener may have responded, or its client may have disconnected.
     if (this.socket.destroyed || exchange.response.destroyed) exchange.onClosed();
     if (this.isBusy) {
@@ -79,7 +79,7 @@ export class Connection {
     } else this.begin(exchange);
   }
 
-  /** Begins the next exchange, after the answer of the current one is decided. */
+  /** Begins the next exchange, after the response of the current one is decided. */
   next(): void {
     this.isBusy = false;
     const next = this.queue.shift();
@@ -88,15 +88,15 @@ export class Connection {
 
   /** Removes an exchange whose response is sent or lost. */
   remove(exchange: Exchange): void {
-    this.unanswered.delete(exchange);
+    this.pending.delete(exchange);
     // The head of the request has a token, which an idle connection must not keep in memory.
     if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
-    if (this.unanswered.size === 0) this.idleSince = performance.now();
+    if (this.pending.size === 0) this.idleSince = performance.now();
   }
 
   /** Ends the connection if it has been idle since before `since`, a time of `performance.now()`. */
   endIfIdle(since: number): void {
-    if (this.unanswered.size === 0 && this.idleSince < since) this.socket.destroy();
+    if (this.pending.size === 0 && this.idleSince < since) this.socket.destroy();
   }
 
   /** Value of Retry-After for a request that is refused now; it doubles with each refusal in a row. */
@@ -113,7 +113,7 @@ export class Connection {
   private begin(exchange: Exchange): void {
     this.isBusy = true;
     if (this.context.isClosing()) {
-      // Later requests of the same packet are parsed first, so that only the last answer ends the connection.
+      // Later requests of the same packet are parsed first, so that only the last response ends the connection.
       exchange.collectBody();
       setImmediate(beginNow, exchange);
     } else if (this.refusals > 0) {

@@ -46,14 +46,14 @@ const requests: readonly [number, string, object?][] = [
 ];
 
 describe('a page of a listed origin', () => {
-  it.each(requests)('may read the answer %i', async (status, bytes, options = {}) => {
+  it.each(requests)('may read the response %i', async (status, bytes, options = {}) => {
     const { port } = await listen({ corsOrigins, ...options });
-    const answer = await sendRaw(port, from(garden, bytes));
-    expect(answer.status).toBe(status);
-    expect(answer.headers).toMatchObject(shared);
+    const response = await sendRaw(port, from(garden, bytes));
+    expect(response.status).toBe(status);
+    expect(response.headers).toMatchObject(shared);
   });
 
-  it('gets a preflight answer without a body that may be cached for two hours', async () => {
+  it('gets a preflight response without a body that may be cached for two hours', async () => {
     const { port } = await listen({ corsOrigins });
     const preflight = head(['Host: a', `Origin: ${garden}`], 'OPTIONS /plants HTTP/1.1');
     const { body, headers } = await sendRaw(port, preflight);

@@ -23,7 +23,7 @@ describe('the HTTP server', () => {
     expect((await sendRaw(port, chunked('{"id":7,', '"name":"x"}'))).status).toBe(200);
   });
 
-  it('keeps the connection open after an answer, also after an error', async () => {
+  it('keeps the connection open after a response, also after an error', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     const requests = [
@@ -42,7 +42,7 @@ describe('the HTTP server', () => {
     socket.destroy();
   });
 
-  it('answers pipelined requests in order, independent of how long each takes', async () => {
+  it('responds to pipelined requests in order, independent of how long each takes', async () => {
     const inner = createMemoryRepository();
     const repository: PlantRepository = {
       create: (newPlant) =>
@@ -67,7 +67,7 @@ describe('Expect: 100-continue', () => {
   const expecting = (fields: readonly string[]) =>
     head([...fields, 'Expect: 100-continue', `Content-Length: ${plant(7).length}`]);
 
-  it('gets 100 Continue and then the answer if the head is admitted', async () => {
+  it('gets 100 Continue and then the response if the head is admitted', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(expecting(goodFields));
@@ -116,7 +116,7 @@ describe('Expect: 100-continue', () => {
   );
 });
 
-describe('requests after an answer with Connection: close', () => {
+describe('requests after a response with Connection: close', () => {
   it.each([
     ['an unwanted chunked body', head(['Host: a', 'Transfer-Encoding: chunked']) + '0\r\n\r\n'],
     [
@@ -160,7 +160,7 @@ describe('requests after an answer with Connection: close', () => {
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
 
-  it('do not include a second answer to a request whose body never arrives', async () => {
+  it('do not include a second response to a request whose body never arrives', async () => {
     const { port } = await listen({ requestTimeoutMs: 200 });
     const { socket, ended } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Length: 900']));

@@ -89,11 +89,11 @@ export const assembleServer = (options: HttpServerOptions): ServerParts => {
     connectionsCheckingInterval: checkIntervalMs,
     maxHeaderSize: maxHeaderBytes,
     highWaterMark: maxBufferedBytes,
-    // Node would answer a missing Host without a body.
+    // Node would respond to a missing Host without a body.
     requireHostHeader: false,
   };
   const server = createPlainServer(nodeOptions, options.tls, headersTimeout);
-  // Without it, a client that half-closes its connection would get no answer. The property is
+  // Without it, a client that half-closes its connection would get no response. The property is
   // undocumented; Node keeps it for compatibility (nodejs/node#36819).
   Object.assign(server, { httpAllowHalfOpen: true });
   // Ends connections whose clients do not read. authenticate and the repository together take less time.
@@ -122,8 +122,8 @@ export const assembleServer = (options: HttpServerOptions): ServerParts => {
 
 /**
  * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet. Every
- * error is answered by the error table, including those that Node answers by default: parse errors,
- * timeouts, `Expect` and `CONNECT`. After `close()`, every answer has `Connection: close`.
+ * error has a response from the error table, including those that Node responds to by default: parse errors,
+ * timeouts, `Expect` and `CONNECT`. After `close()`, every response has `Connection: close`.
  *
  * @throws TypeError for a wrong option
  * @example

@@ -11,7 +11,7 @@ import { createRequestListener } from './create-request-listener.ts';
 import type { RequestListenerOptions } from './request-handler.ts';
 
 describe('an internal error', () => {
-  it('is answered with 500 without details, and logged with the request but without the token', async () => {
+  it('gets 500 without details, and is logged with the request but without the token', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({
       logger,
@@ -83,7 +83,7 @@ describe('the log of requests', () => {
     ],
     // An unhandled rejection fails the run.
     ['rejects', async () => Promise.reject(new Error('the collector is unavailable'))],
-  ])('does not affect answers if it %s', async (_, fail) => {
+  ])('does not affect responses if it %s', async (_, fail) => {
     const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
     expect((await sendRaw(port, post(7))).status).toBe(200);
     expect((await sendRaw(port, '<hello>\r\n\r\n')).status).toBe(400);
@@ -94,7 +94,7 @@ describe('a body that an earlier listener has read', () => {
   it.each<[string, (request: IncomingMessage) => Promise<unknown>]>([
     ['completely', async (request) => request.toArray()],
     ['as text', async (request) => request.setEncoding('utf8')],
-  ])('is answered with 500: %s', async (_, readBefore) => {
+  ])('gets 500: %s', async (_, readBefore) => {
     const listener = createRequestListener({
       repository: createMemoryRepository(),
       authenticate: () => true,

@@ -4,8 +4,8 @@ import { createRequestHandler, type RequestListenerOptions } from './request-han
 
 /**
  * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server. Node
- * answers some requests without calling the listener, such as parse errors and `Expect`. A server of
- * `createHttpServer` answers those by the error table, too.
+ * responds to some requests without calling the listener, such as parse errors and `Expect`. A server of
+ * `createHttpServer` responds to those from the error table, too.
  *
  * @throws TypeError for a wrong option
  * @example

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Admission } from '../http/admit.ts';
-import { type Answer, errorAnswer, tooManyInFlight } from '../http/answer.ts';
+import { type ResponseData, errorResponse, tooManyInFlight } from '../http/response-data.ts';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { type BodyRead, closesAfter } from './closes-after.ts';
@@ -8,10 +8,10 @@ import { type Connection, maxPipelined } from './connection.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
 import type { RequestInfo } from '../http/request-events.ts';
-import { infoOf, reportAnswer, reportEnd, reportStart } from '../http/request-report.ts';
+import { infoOf, reportResponse, reportEnd, reportStart } from '../http/request-report.ts';
 
 /**
- * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its answer
+ * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its response
  * does not change.
  */
 type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
@@ -51,7 +51,7 @@ const rtspMethods: ReadonlySet<string> = new Set(
 export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
   readHead(method, url, rtspMethods.has(method) ? 'RTSP' : httpVersion, rawHeaders);
 
-/** One request and its answer. */
+/** One request and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -68,10 +68,10 @@ export class Exchange {
   private readonly startedAt = performance.now();
   private requestInfo: RequestInfo | undefined;
   private tokenName: string | undefined;
-  private answer: Answer | undefined;
+  private responseData: ResponseData | undefined;
   private body: IncomingBody | undefined;
-  /** The answer to a parse error or a timeout that occurred while the exchange was waiting. */
-  private pendingAnswer: Answer | undefined;
+  /** The response to a parse error or a timeout that occurred while the exchange was waiting. */
+  private pendingResponse: ResponseData | undefined;
   /** Whether the response is sent or lost. */
   private isClosed = false;
   private isReported = false;
@@ -119,10 +119,10 @@ export class Exchange {
       } else if (this.response.headersSent) {
         // Another listener of the server has already responded.
         this.decide();
-      } else if (this.pendingAnswer !== undefined) {
-        this.decide(this.pendingAnswer);
+      } else if (this.pendingResponse !== undefined) {
+        this.decide(this.pendingResponse);
       } else if (this.isExcess) {
-        this.decide(errorAnswer('unavailable', { cause: tooManyWait }));
+        this.decide(errorResponse('unavailable', { cause: tooManyWait }));
       } else {
         this.phase = 'admitting';
         const admission = this.connection.context.service.admit(this.head);
@@ -142,16 +142,16 @@ export class Exchange {
     this.tokenName = admission.tokenName;
     const { connection } = this;
     const { context } = connection;
-    if (this.answer !== undefined || this.request.socket.destroyed) {
+    if (this.responseData !== undefined || this.request.socket.destroyed) {
       // The connection failed while the token was checked.
       this.decide();
-    } else if (admission.kind === 'answered') {
+    } else if (admission.kind === 'responded') {
       connection.refusals = 0;
-      this.decide(admission.answer);
+      this.decide(admission.responseData);
     } else if (context.inFlight >= context.maxInFlight) {
       const { retryAfterSeconds } = connection;
       connection.backOff();
-      this.decide(errorAnswer('unavailable', { cause: tooManyInFlight, retryAfterSeconds }));
+      this.decide(errorResponse('unavailable', { cause: tooManyInFlight, retryAfterSeconds }));
     } else {
       connection.refusals = 0;
       context.inFlight += 1;
@@ -178,10 +178,10 @@ export class Exchange {
         this.store(body.take());
         break;
       case 'too-large':
-        this.decide(errorAnswer('body-too-large'));
+        this.decide(errorResponse('body-too-large'));
         break;
       case 'lost':
-        this.decide(errorAnswer('internal', { cause: bodyIsUnreadable }));
+        this.decide(errorResponse('internal', { cause: bodyIsUnreadable }));
         break;
       case 'arriving':
         break;
@@ -191,34 +191,34 @@ export class Exchange {
   private store(bytes: Uint8Array): void {
     this.phase = 'storing';
     try {
-      const answer = this.connection.context.service.create(bytes);
-      if (answer instanceof Promise) {
-        answer.then(
+      const responseData = this.connection.context.service.create(bytes);
+      if (responseData instanceof Promise) {
+        responseData.then(
           (later) => this.decide(later),
           (cause: unknown) => this.fail(cause),
         );
-      } else this.decide(answer);
+      } else this.decide(responseData);
     } catch (cause) {
       this.fail(cause);
     }
   }
 
   private fail(cause: unknown): void {
-    this.decide(errorAnswer('internal', { cause }));
+    this.decide(errorResponse('internal', { cause }));
   }
 
-  /** Answers a request whose connection has a parse error or a timeout, in the order of responses. */
-  break(answer: Answer): void {
+  /** Responds to a request whose connection has a parse error or a timeout, in the order of responses. */
+  break(responseData: ResponseData): void {
     this.isBroken = true;
-    if (this.phase === 'waiting') this.pendingAnswer = answer;
-    else if (this.phase === 'admitting') this.send(answer);
-    else this.decide(answer);
+    if (this.phase === 'waiting') this.pendingResponse = responseData;
+    else if (this.phase === 'admitting') this.send(responseData);
+    else this.decide(responseData);
   }
 
-  /** Sends the answer, if there is one, and begins the next exchange. */
-  private decide(answer?: Answer): void {
+  /** Sends the response, if there is one, and begins the next exchange. */
+  private decide(responseData?: ResponseData): void {
     if (this.phase === 'decided') return;
-    if (answer !== undefined) this.send(answer);
+    if (responseData !== undefined) this.send(responseData);
     if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;
     this.phase = 'decided';
     this.body?.drop();
@@ -226,29 +226,29 @@ export class Exchange {
     this.connection.next();
   }
 
-  private send(answer: Answer): void {
-    if (this.answer !== undefined) return;
-    this.answer = answer;
+  private send(responseData: ResponseData): void {
+    if (this.responseData !== undefined) return;
+    this.responseData = responseData;
     // Another listener of the server has already responded.
     if (this.response.headersSent) return;
-    if (answer.error !== undefined) reportAnswer(this, answer);
+    if (responseData.error !== undefined) reportResponse(this, responseData);
     const { request, response } = this;
-    const closes = this.closesWith(answer);
+    const closes = this.closesWith(responseData);
     if (closes) this.connection.hasEnded = true;
-    response.writeHead(answer.status, this.fieldsOf(answer, closes));
+    response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
     if (!closes || request.complete || this.isBroken) {
-      response.end(answer.body);
+      response.end(responseData.body);
       return;
     }
     // Reports now, because the unwanted body may take seconds to drop.
-    response.write(answer.body, (error) => {
+    response.write(responseData.body, (error) => {
       if (!error) this.report(true);
     });
     drain(request, maxDrainMs, () => response.end());
   }
 
-  /** Returns whether the connection ends after an answer. */
-  private closesWith({ error }: Answer): boolean {
+  /** Returns whether the connection ends after a response. */
+  private closesWith({ error }: ResponseData): boolean {
     const { latest, context } = this.connection;
     if (this.isBroken || this.isExcess || !this.response.shouldKeepAlive) return true;
     // The client may or may not send its body. Node ends such a connection, too.
@@ -257,9 +257,9 @@ export class Exchange {
     return closesAfter(this.head, bodyRead[this.phase], context.service.maxBodyBytes, error);
   }
 
-  private fieldsOf(answer: Answer, closes: boolean): string[] {
+  private fieldsOf(responseData: ResponseData, closes: boolean): string[] {
     const fields = [
-      ...answer.fields,
+      ...responseData.fields,
       ...this.connection.context.service.fieldsFor(this.head.origin),
     ];
     fields.push('X-Request-Id', this.requestId);
@@ -277,7 +277,7 @@ export class Exchange {
   }
 
   private reportIfEnded(): void {
-    // A request whose client has disconnected is reported once its answer is decided.
+    // A request whose client has disconnected is reported once its response is decided.
     if (this.phase !== 'decided' || !this.isClosed) return;
     // On Node 22, `writableFinished` is also true after a connection reset.
     this.report(this.response.writableFinished && !this.request.socket.destroyed);
@@ -286,8 +286,8 @@ export class Exchange {
   private report(isWritten: boolean): void {
     if (this.isReported) return;
     this.isReported = true;
-    const { answer, startedAt, tokenName } = this;
-    const outcome = { request: this, answer, startedAt, tokenName, isWritten };
+    const { responseData, startedAt, tokenName } = this;
+    const outcome = { request: this, responseData, startedAt, tokenName, isWritten };
     reportEnd(this.connection.context.logger, outcome);
   }
 }

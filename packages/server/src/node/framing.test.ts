@@ -48,7 +48,7 @@ const exchange = async (bytes: string) => {
 
 describe('invalid framing', () => {
   it.each(refusedFraming)(
-    'is answered once with %s, and the connection is closed: %s',
+    'gets one response, %s, and the connection is closed: %s',
     async (name, _, bytes) => {
       const { responses, stored } = await exchange(bytes);
       expectRow(name, responses[0]);
@@ -60,7 +60,7 @@ describe('invalid framing', () => {
 });
 
 describe('a request target with another path', () => {
-  it.each(otherPaths)('is answered with 404, and the connection is kept: %s', async (_, bytes) => {
+  it.each(otherPaths)('gets 404, and the connection is kept: %s', async (_, bytes) => {
     const { responses, stored } = await exchange(bytes);
     expectRow('path-unknown', responses[0]);
     expect(responses[1]?.status).toBe(200);
@@ -72,7 +72,7 @@ describe('valid but unusual framing', () => {
   it.each(servedFraming)('is served: %s', async (_, bytes) => {
     const { responses, stored } = await exchange(bytes);
     expect(responses[0]).toMatchObject({ status: 200, body: '{"name":"Monstera"}' });
-    // After an answer with Connection: close, no further request is served.
+    // After a response with Connection: close, no further request is served.
     const more = responses[0]?.headers['connection'] === 'close' ? [] : [99n];
     expect(stored).toEqual([7n, ...more]);
   });

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 
-/** Returns a repository that completes its creates when `answerAll` is called. */
+/** Returns a repository that completes its creates when `completeAll` is called. */
 const onDemand = () => {
   const waiting: (() => void)[] = [];
   const repository: PlantRepository = {
@@ -21,12 +21,16 @@ const onDemand = () => {
   const until = async (count: number) => {
     while (waiting.length < count) await new Promise(setImmediate);
   };
-  return { repository, until, answerAll: () => waiting.splice(0).forEach((answer) => answer()) };
+  return {
+    repository,
+    until,
+    completeAll: () => waiting.splice(0).forEach((complete) => complete()),
+  };
 };
 
 describe('requests above maxInFlight', () => {
-  it('are answered 503 with Retry-After at once, and do not affect the requests in flight', async () => {
-    const { repository, until, answerAll } = onDemand();
+  it('get 503 with Retry-After at once, and do not affect the requests in flight', async () => {
+    const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 2 });
     const first = [sendRaw(port, post(1)), sendRaw(port, chunked('{"id":2,"name":"x"}'))];
     await until(2);
@@ -35,16 +39,16 @@ describe('requests above maxInFlight', () => {
       expect({ status, error: errorOf(body) }).toEqual({ status: 503, error: 3503 });
       expect(headers['retry-after']).toBe('1');
     }
-    answerAll();
+    completeAll();
     expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
     const next = sendRaw(port, post(5));
     await until(1);
-    answerAll();
+    completeAll();
     expect((await next).status).toBe(200);
   });
 
   it('delay the next request of their connection by Retry-After', async () => {
-    const { repository, until, answerAll } = onDemand();
+    const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
@@ -54,18 +58,18 @@ describe('requests above maxInFlight', () => {
     const refusedAt = performance.now();
     second.socket.write(post(3));
     const again = second.until(responses(2));
-    answerAll();
+    completeAll();
     expect((await first).status).toBe(200);
     await until(1);
     // Timers may fire a millisecond early.
     expect(performance.now() - refusedAt).toBeGreaterThan(990);
-    answerAll();
+    completeAll();
     expect(parseResponses(await again).map(({ status }) => status)).toEqual([503, 200]);
     second.socket.destroy();
   });
 
   it('get a longer Retry-After each time in a row', async () => {
-    const { repository, until, answerAll } = onDemand();
+    const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
@@ -73,13 +77,13 @@ describe('requests above maxInFlight', () => {
     second.socket.write(post(2) + post(3));
     const refused = parseResponses(await second.until(responses(2)));
     expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(['1', '2']);
-    answerAll();
+    completeAll();
     expect((await first).status).toBe(200);
     second.socket.destroy();
   });
 
   it('get a Retry-After of at most 8 seconds, and do not delay close()', async () => {
-    const { repository, until, answerAll } = onDemand();
+    const { repository, until, completeAll } = onDemand();
     const { server, port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
@@ -90,19 +94,19 @@ describe('requests above maxInFlight', () => {
     const refused = parseResponses(await untilReceived(responses(6)));
     const retryAfter = refused.map(({ headers }) => headers['retry-after']);
     expect(retryAfter).toEqual(['1', '2', '4', '8', '8', '8']);
-    answerAll();
+    completeAll();
     expect((await first).status).toBe(200);
     socket.destroy();
   });
 
   it('do not include requests that are refused by their head', async () => {
-    const { repository, until, answerAll } = onDemand();
+    const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
     await until(1);
     const unauthenticated = head(['Host: x', 'Authorization: Bearer bad', 'Content-Length: 0']);
     expect((await sendRaw(port, unauthenticated)).status).toBe(401);
-    answerAll();
+    completeAll();
     expect((await first).status).toBe(200);
   });
 
@@ -124,7 +128,7 @@ describe('a handler that exceeds handlerTimeoutMs', () => {
   it.each<[string, Partial<HttpServerOptions>]>([
     ['the repository', { repository: { create: () => new ResultAsync(never) } }],
     ['authenticate', { authenticate: async () => never }],
-  ])('is answered 503 with Retry-After if it is %s', async (_, options) => {
+  ])('gets 503 with Retry-After if it is %s', async (_, options) => {
     const logged: unknown[] = [];
     const logger = { info() {}, error() {}, warn: (fields: unknown) => void logged.push(fields) };
     const { port } = await listen({ ...options, handlerTimeoutMs: 20, maxInFlight: 1, logger });
@@ -154,7 +158,7 @@ describe('connections', () => {
     two.socket.destroy();
   });
 
-  it('whose client does not read its answers are ended after a time without activity', async () => {
+  it('whose client does not read its responses are ended after a time without activity', async () => {
     const name = 'x'.repeat(1_000_000);
     const repository = { create: () => okAsync() };
     const { server, port } = await listen({
@@ -186,7 +190,7 @@ describe('connections', () => {
     socket.destroy();
   });
 
-  it('whose client does not read its answers are ended after a CONNECT, too', async () => {
+  it('whose client does not read its responses are ended after a CONNECT, too', async () => {
     const maxBodyBytes = 30_000_000;
     const limits = { maxBodyBytes, requestTimeoutMs: 1_000, handlerTimeoutMs: 200 };
     const { server, port } = await listen(limits);

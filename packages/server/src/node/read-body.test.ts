@@ -46,7 +46,7 @@ describe('a body above maxBodyBytes', () => {
   it.each([
     ['declared', { 'Content-Length': '5000000' }],
     ['chunked', { 'Transfer-Encoding': 'chunked' }],
-  ])('gets an answer that the client can read if it is %s', async (_, headers) => {
+  ])('gets a response that the client can read if it is %s', async (_, headers) => {
     const { port } = await listen();
     const { status, body, connection } = await postLarge(port, 5_000_000, headers);
     expect({ status, error: errorOf(body), connection }).toEqual({
@@ -56,7 +56,7 @@ describe('a body above maxBodyBytes', () => {
     });
   });
 
-  it('gets an answer that the client can read after it has sent the whole body', async () => {
+  it('gets a response that the client can read after it has sent the whole body', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.pause();

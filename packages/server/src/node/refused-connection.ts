@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
-import { type Answer, errorAnswer, type Fields } from '../http/answer.ts';
+import { type ResponseData, errorResponse, type Fields } from '../http/response-data.ts';
 import { STATUS_CODES } from './builtin-http.ts';
 import type { Connection } from './connection.ts';
 import { headOf } from './exchange.ts';
@@ -14,16 +14,16 @@ import type { RequestHandler } from './request-handler.ts';
 import { infoOf, reportEnd, reportStart } from '../http/request-report.ts';
 import type { ServerContext } from './server-context.ts';
 
-const rawResponse = ({ status, fields, body }: Answer, more: Fields): string => {
+const rawResponse = ({ status, fields, body }: ResponseData, more: Fields): string => {
   const all = [...fields, ...more, 'Date', new Date().toUTCString(), 'Connection', 'close'];
   const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
-/** Writes an answer for which Node has no response object, and ends the connection. */
-const answerRaw = (
+/** Writes a response for which Node has no response object, and ends the connection. */
+const respondRaw = (
   socket: Duplex,
-  answer: Answer,
+  responseData: ResponseData,
   logger: Logger,
   info: RequestInfo,
   fields: Fields = [],
@@ -35,9 +35,9 @@ const answerRaw = (
   const request = { info };
   const startedAt = performance.now();
   reportStart(request);
-  const bytes = rawResponse(answer, [...fields, 'X-Request-Id', info.requestId]);
+  const bytes = rawResponse(responseData, [...fields, 'X-Request-Id', info.requestId]);
   closeLingering(socket, bytes, (isWritten) =>
-    reportEnd(logger, { request, answer, startedAt, tokenName: undefined, isWritten }),
+    reportEnd(logger, { request, responseData, startedAt, tokenName: undefined, isWritten }),
   );
 };
 
@@ -100,8 +100,8 @@ const afterResponses = (connection: Connection | undefined, onDone: () => void):
 };
 
 /**
- * Creates a `'clientError'` listener that answers parse errors and timeouts, after the earlier responses
- * of the connection. An incomplete request is answered through its own response object.
+ * Creates a `'clientError'` listener that responds to parse errors and timeouts, after the earlier responses
+ * of the connection. An incomplete request has a response object of its own.
  */
 export const createClientErrorListener = ({ context, connectionOf }: RequestHandler) => {
   const refused = new WeakSet<Duplex>();
@@ -110,21 +110,21 @@ export const createClientErrorListener = ({ context, connectionOf }: RequestHand
     refused.add(socket);
     const connection = connectionOf(socket);
     const exchange = connection?.latest;
-    const answer = errorAnswer(nameOf(error));
+    const responseData = errorResponse(nameOf(error));
     if (exchange === undefined || exchange.request.complete) {
       const info = infoOfUnparsed(socket, context);
-      afterResponses(connection, () => answerRaw(socket, answer, context.logger, info));
+      afterResponses(connection, () => respondRaw(socket, responseData, context.logger, info));
     } else if (!exchange.response.headersSent) {
-      exchange.break(answer);
+      exchange.break(responseData);
     } else {
-      // The request is already answered; the rest of its body is unwanted.
+      // The response has begun; the rest of the body of the request is unwanted.
       exchange.response.end();
       afterResponses(connection, () => closeLingering(socket));
     }
   };
 };
 
-/** Creates a `'connect'` listener that answers CONNECT after the earlier responses of the connection. */
+/** Creates a `'connect'` listener that responds to CONNECT after the earlier responses of the connection. */
 export const createConnectListener =
   ({ context, connectionOf }: RequestHandler) =>
   (request: IncomingMessage, socket: Duplex): void => {
@@ -138,7 +138,7 @@ export const createConnectListener =
     void Promise.resolve(service.admit(head)).then((admission) => {
       if (admission.kind === 'admitted') return;
       afterResponses(connectionOf(socket), () =>
-        answerRaw(socket, admission.answer, logger, info, service.fieldsFor(head.origin)),
+        respondRaw(socket, admission.responseData, logger, info, service.fieldsFor(head.origin)),
       );
     });
   };

@@ -26,7 +26,7 @@ describe('the events of a request whose client disconnects', () => {
     for (const [, event] of events.slice(3)) expect(event).toMatchObject({ isWritten: false });
   });
 
-  it('have an end for answers that were never sent because the client did not read', async () => {
+  it('have an end for responses that were never sent because the client did not read', async () => {
     const events = recordEvents();
     const gate = Promise.withResolvers<void>();
     const create = () => ResultAsync.fromSafePromise<void>(gate.promise);

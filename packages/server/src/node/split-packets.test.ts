@@ -39,7 +39,7 @@ describe('a request in two packets, split at any byte', () => {
     ...cases.map(
       ([name, what, bytes]) => [name, `${what}, behind a body`, post(7), bytes] as const,
     ),
-  ])('has one answer, %s: %s', async (name, _, before, bytes) => {
+  ])('has one response, %s: %s', async (name, _, before, bytes) => {
     const { server, port } = await listen();
     const all = Buffer.from(before + bytes, 'latin1');
     const errorsOf = async (split: number) => {

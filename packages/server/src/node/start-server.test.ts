@@ -47,7 +47,7 @@ const portOf = (url: string) => Number(new URL(url).port);
 
 const get = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** Opens a connection that has received an answer and is idle. */
+/** Opens a connection that has received a response and is idle. */
 const connectIdle = async (url: string) => {
   const connection = await connectRaw(portOf(url));
   connection.socket.write(get);
@@ -125,30 +125,30 @@ describe('the graceful shutdown', () => {
   it('waits for requests in flight without a deadline', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
-    const answer = post(url);
+    const pending = post(url);
     await arrived;
     const closed = close(Infinity);
     // Node would replace a delay of Infinity by 1 ms.
     await new Promise((resolve) => setTimeout(resolve, 50));
     open();
-    expect((await answer).status).toBe(200);
+    expect((await pending).status).toBe(200);
     await closed;
   });
 
-  it('answers requests in flight with Connection: close', async () => {
+  it('responds to requests in flight with Connection: close', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
-    const answer = post(url);
+    const pending = post(url);
     await arrived;
     const closed = close();
     await expect(post(url)).rejects.toThrow('fetch failed');
     open();
-    const response = await answer;
+    const response = await pending;
     expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
     await closed;
   });
 
-  it('answers every request that is already pipelined', async () => {
+  it('responds to every request that is already pipelined', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectIdle(url);
     const closed = close();
@@ -162,7 +162,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('answers a request that arrives on an idle connection', async () => {
+  it('responds to a request that arrives on an idle connection', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectIdle(url);
     const closed = close();
@@ -175,7 +175,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('sends a large answer completely to a slow client', async () => {
+  it('sends a large response completely to a slow client', async () => {
     const { url, close } = await running({ maxBodyBytes: 30_000_000 });
     const { socket, received, ended } = await connectRaw(portOf(url));
     const body = `{"id":1,"name":"${'x'.repeat(20_000_000)}"}`;
@@ -205,16 +205,16 @@ describe('the graceful shutdown', () => {
   it('aborts requests that are in flight at the deadline', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
-    const answer = post(url);
+    const pending = post(url);
     const cutOff = arrived.then(async () => close(10));
-    await expect(answer).rejects.toThrow('fetch failed');
+    await expect(pending).rejects.toThrow('fetch failed');
     await cutOff;
     open();
   });
 });
 
 describe.runIf(hasOpenssl)('a server with TLS', () => {
-  /** Opens a TLS connection that has received an answer and is idle. */
+  /** Opens a TLS connection that has received a response and is idle. */
   const connectIdleTls = async (url: string) => {
     const connection = await connectTls(portOf(url));
     connection.socket.write(get);
@@ -263,7 +263,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     });
   });
 
-  it('answers requests in flight on close(), and ends silent connections and handshakes', async () => {
+  it('responds to requests in flight on close(), and ends silent connections and handshakes', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository, tls: await makeCertificate() });
     const silent = await connectTls(portOf(url));

@@ -24,7 +24,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     return { ...(await listen({ tls, logger, ...options })), logged };
   };
 
-  it('answers pipelined requests on one connection in order', async () => {
+  it('responds to pipelined requests on one connection in order', async () => {
     const { port } = await listenTls();
     const { socket, until } = await connectTls(port);
     socket.write(
@@ -48,7 +48,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('answers 408 to a request that does not arrive after the handshake', async () => {
+  it('responds with 408 to a request that does not arrive after the handshake', async () => {
     const { port } = await listenTls({ headersTimeoutMs: 100 });
     const { socket, ended } = await connectTls(port);
     socket.write('POST /plants HTTP/1.1\r\nHost: ');

@@ -6,7 +6,7 @@ import type { Server as NetServer, Socket } from 'node:net';
 export type TrackedConnections = {
   /** Those that are not in a TLS handshake. */
   readonly sockets: Iterable<Socket>;
-  /** Ends the idle connections, except those whose answers are not completely sent. */
+  /** Ends the idle connections, except those whose responses are not completely sent. */
   readonly destroyIdle: () => void;
   /** Ends the connections that have sent no bytes of HTTP. Before Node 26, Node does not count them as idle (nodejs/node#63470). */
   readonly destroySilent: () => void;

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { goodFields, head, listen, responses } from '../../test/listen.ts';
 
 describe('an unauthenticated client', () => {
-  it('gets the answer before it sends its body', async () => {
+  it('gets the response before it sends its body', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 900']));

@@ -47,7 +47,7 @@ describe('a client that half-closes the connection after its requests', () => {
       [200, 200, 400],
     ],
     ['an incomplete request', post(1).slice(0, -1), [400]],
-  ])('gets all answers: %s', async (_, bytes, expected) => {
+  ])('gets all responses: %s', async (_, bytes, expected) => {
     const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.end(bytes);
@@ -95,7 +95,7 @@ describe('a client that sends all its bytes before it reads', () => {
       405,
       head(['Host: a', 'Connection: close'], 'GET /plants HTTP/1.1') + unending,
     ],
-  ])('can read the last answer: %s', async (_, status, bytes) => {
+  ])('can read the last response: %s', async (_, status, bytes) => {
     const { port } = await listen({ maxBodyBytes: 1_000_000 });
     const { socket, ended } = await connectRaw(port);
     const errors: Error[] = [];
@@ -113,7 +113,7 @@ describe('a client that sends all its bytes before it reads', () => {
 });
 
 describe('a client that pipelines requests', () => {
-  it('gets the answer to CONNECT after the answers to earlier requests', async () => {
+  it('gets the response to CONNECT after the responses to earlier requests', async () => {
     const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.write(post(1) + post(2) + connectRequest);
@@ -121,7 +121,7 @@ describe('a client that pipelines requests', () => {
     socket.destroy();
   });
 
-  it('gets the answers to the complete requests before a malformed one', async () => {
+  it('gets the responses to the complete requests before a malformed one', async () => {
     const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.write(
@@ -134,7 +134,7 @@ describe('a client that pipelines requests', () => {
   it.each([
     ['an unknown transfer coding', head([...goodFields, 'Transfer-Encoding: gzip']), 501],
     ['a malformed chunk', `${head(['Host: a', 'Transfer-Encoding: chunked'])}zz\r\n`, 401],
-  ])('gets the answers to the requests before %s', async (_, broken, status) => {
+  ])('gets the responses to the requests before %s', async (_, broken, status) => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.write(head(['Host: a'], 'GET / HTTP/1.1').repeat(3) + broken);
@@ -142,7 +142,7 @@ describe('a client that pipelines requests', () => {
     socket.destroy();
   });
 
-  it('gets 100 answers and then a 503 that closes the connection', async () => {
+  it('gets 100 responses and then a 503 that closes the connection', async () => {
     const { repository, created } = slowRepository();
     const { port } = await listen({ repository });
     const { socket, ended } = await connectRaw(port);
@@ -199,7 +199,7 @@ describe('a refused expectation', () => {
     [401, ['Host: a']],
     [413, [...goodFields, 'Content-Length: 1001']],
     [415, ['Host: a', 'Authorization: Bearer good']],
-  ])('is answered %i from the head alone, without 100 Continue', async (status, fields, line) => {
+  ])('gets %i from the head alone, without 100 Continue', async (status, fields, line) => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head([...fields, 'Expect: 100-continue'], line));

@@ -58,7 +58,7 @@ describe('the fetch handler and the server', () => {
     expect(cases.length).toBeGreaterThan(40);
   });
 
-  it.each(cases)('give the same answer to %s', async (_, bytes, request) => {
+  it.each(cases)('give the same response to %s', async (_, bytes, request) => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.end(Buffer.from(bytes, 'latin1'));

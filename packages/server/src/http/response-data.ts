@@ -12,7 +12,7 @@ import {
 export type Fields = readonly string[];
 
 /** An HTTP response as plain data. */
-export type Answer = {
+export type ResponseData = {
   readonly status: number;
   readonly fields: Fields;
   readonly body: string;
@@ -61,45 +61,53 @@ type ErrorDetails = {
   readonly retryAfterSeconds?: number;
 };
 
-const numberedAnswer = (status: number, error: number, message: string, more: Fields): Answer => {
+const numberedResponse = (
+  status: number,
+  error: number,
+  message: string,
+  more: Fields,
+): ResponseData => {
   const body = JSON.stringify({ error, message });
   return { status, fields: jsonFields(body, more), body, error };
 };
 
-/** Returns the answer for an entry of the error table. */
-export const errorAnswer = (name: ErrorName, details: ErrorDetails = {}): Answer => {
+/** Returns the response for an entry of the error table. */
+export const errorResponse = (name: ErrorName, details: ErrorDetails = {}): ResponseData => {
   const { message = errorMessages[name], fields = none, cause, retryAfterSeconds = 1 } = details;
   const { error, status } = errorTable[name];
   const more = [...fieldsOf(name, retryAfterSeconds), ...fields];
-  return { ...numberedAnswer(status, error, message, more), ...(cause !== undefined && { cause }) };
+  return {
+    ...numberedResponse(status, error, message, more),
+    ...(cause !== undefined && { cause }),
+  };
 };
 
-/** Returns the answer for a stored plant. */
-export const plantAnswer = ({ name, tag }: Plant): Answer => {
+/** Returns the response for a stored plant. */
+export const plantResponse = ({ name, tag }: Plant): ResponseData => {
   const body = JSON.stringify({ name, tag });
   return { status: 200, fields: jsonFields(body, none), body };
 };
 
-/** Returns the answer for a plant that could not be created. */
-export const failureAnswer = (error: BodyUndecodable | CreatePlantError): Answer => {
+/** Returns the response for a plant that could not be created. */
+export const failureResponse = (error: BodyUndecodable | CreatePlantError): ResponseData => {
   switch (error.kind) {
     case 'plant-invalid': {
       const { faults } = error;
-      return errorAnswer(faults[0], {
+      return errorResponse(faults[0], {
         message: faults.map((fault) => errorMessages[fault]).join('; '),
       });
     }
     case 'plant-refused':
-      return numberedAnswer(400, error.error, error.message, none);
+      return numberedResponse(400, error.error, error.message, none);
     case 'store-unavailable':
-      return errorAnswer('unavailable', { cause: { reason: error.reason, cause: error.cause } });
+      return errorResponse('unavailable', { cause: { reason: error.reason, cause: error.cause } });
     case 'id-taken':
     case 'body-missing':
     case 'encoding-invalid':
     case 'json-malformed':
-      return errorAnswer(error.kind);
+      return errorResponse(error.kind);
   }
 };
 
-/** The cause of an answer where `maxInFlight` requests are in flight. */
+/** The cause of a response if `maxInFlight` requests are in flight. */
 export const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';
