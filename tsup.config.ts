@@ -50,38 +50,43 @@ const options = (packageName: string): Options => ({
 
 const packages = globSync('packages/*/package.json').map((file) => basename(dirname(file)));
 
-/** Bundles from the sources of the workspace. */
-const fromSources: Options['esbuildOptions'] = (esbuild) => {
-  esbuild.conditions = ['@plantstore/source'];
-};
+const isSchemas = (module: string): boolean => module.endsWith('/schemas.ts');
 
 export default defineConfig([
-  // The client is below.
+  // The client and core are below.
   ...packages
-    .filter((packageName) => packageName !== 'client')
+    .filter((packageName) => !runsInBrowsers(packageName))
     .map((packageName) => ({
       ...options(packageName),
       name: packageName,
-      entry: modulesOf(packageName),
+      entry: [...modulesOf(packageName), ...programsOf(packageName)],
       skipNodeModulesBundle: true,
       external: [/^@plantstore\//],
     })),
+  {
+    ...options('core'),
+    name: 'core',
+    entry: modulesOf('core').filter((module) => !isSchemas(module)),
+    skipNodeModulesBundle: true,
+    // The part of zod that is used: zod loads all of its modules, and is 8 MB of an install.
+    noExternal: ['zod'],
+  },
+  {
+    ...options('core'),
+    name: 'schemas',
+    // With the zod of the app, so that the app can combine these schemas with its own.
+    entry: modulesOf('core').filter(isSchemas),
+    skipNodeModulesBundle: true,
+  },
   {
     ...options('client'),
     name: 'client',
     entry: modulesOf('client'),
     skipNodeModulesBundle: true,
-    // Core's part of the wire, so that an install brings neither core nor zod.
+    // Core's part of the wire, so that an install does not bring core.
     noExternal: ['@plantstore/core/wire'],
-    esbuildOptions: fromSources,
-  },
-  {
-    ...options('server'),
-    name: 'host',
-    entry: programsOf('server'),
-    // Everything but the stores: loading the whole of zod takes longer than loading all the rest.
-    noExternal: ['@plantstore/core', /^@plantstore\/core\//, 'zod', 'neverthrow'],
-    external: [/^@plantstore\/(?!core(?:\/|$))/, 'prom-client'],
-    esbuildOptions: fromSources,
+    esbuildOptions: (esbuild) => {
+      esbuild.conditions = ['@plantstore/source'];
+    },
   },
 ]);

@@ -46,10 +46,5 @@ const removeInternalDeclarations = (folder) => {
 };
 for (const file of globSync('packages/*/package.json')) removeInternalDeclarations(dirname(file));
 
-// The bundle of the program contains their code.
-for (const name of ['neverthrow', 'zod']) {
-  copyFileSync(
-    `packages/core/node_modules/${name}/LICENSE`,
-    `packages/server/dist/${name}-licence.txt`,
-  );
-}
+// The build of core contains its code.
+copyFileSync('packages/core/node_modules/zod/LICENSE', 'packages/core/dist/zod-licence.txt');

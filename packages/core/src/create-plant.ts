@@ -1,4 +1,5 @@
 import { errAsync, type Result, ResultAsync } from 'neverthrow';
+import { createValidated } from './assert-new-plant.ts';
 import { parseNewPlant, type PlantInvalid } from './parse-new-plant.ts';
 import type { NewPlant, Plant } from './plant.ts';
 import type {
@@ -72,9 +73,9 @@ export const createPlant = (
   const plant = parsed.value;
   try {
     // ResultAsync.then calls its inner promise's then, so this adds no second wrapper.
-    const creating = repository
-      .create(plant)
-      .then((created) => checkError(created).map(() => withoutId(plant)));
+    const creating = createValidated(repository, plant).then((created) =>
+      checkError(created).map(() => withoutId(plant)),
+    );
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // A repository that throws makes the result reject, so that createPlant never throws.

@@ -7,7 +7,7 @@ export { assertNewPlant } from './assert-new-plant.ts';
 export { createPlant, type CreatePlantError } from './create-plant.ts';
 export { createMemoryRepository } from './memory-repository.ts';
 export { parseNewPlant, type PlantFault, type PlantInvalid } from './parse-new-plant.ts';
-export { NewPlant, Plant } from './plant.ts';
+export type { NewPlant, Plant } from './plant.ts';
 export type {
   IdTaken,
   PlantRefused,

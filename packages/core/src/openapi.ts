@@ -1,39 +1,24 @@
 import * as z from 'zod/mini';
 import { type ErrorName, errorMessages, errorTable, responseHeaders } from './errors.ts';
-import { NewPlant, Plant } from './plant.ts';
+import { NewPlant, Plant } from './schemas.ts';
 
 /** The specification's Error: a number and a message. */
-const ErrorBody = z.object({ error: z.int32(), message: z.string() });
+const ErrorBody = z.object({
+  error: z.number().register(z.globalRegistry, {
+    type: 'integer',
+    format: 'int32',
+    description: 'Numeric error indicator',
+  }),
+  message: z.string().register(z.globalRegistry, { description: 'Error message text' }),
+});
 
-const int64Or32 = new Map<unknown, object>([
-  ['int64', { type: 'integer', format: 'int64' }],
-  ['int32', { type: 'integer', format: 'int32' }],
-]);
-
-const schemaOf = (schema: z.core.$ZodType, descriptions: Readonly<Record<string, string>>) => {
+const schemaOf = (schema: z.core.$ZodType) => {
+  // The schema of a request: further members are allowed and ignored.
   const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, {
-    // The schema of a request: further members are allowed and ignored.
     io: 'input',
     unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema: target, path }) => {
-      const { def } = zodSchema._zod;
-      const inner = def.type === 'pipe' ? def.out._zod.def : def;
-      const integer = int64Or32.get((inner as { format?: unknown }).format);
-      if (integer !== undefined) {
-        delete target.minimum;
-        delete target.maximum;
-        Object.assign(target, integer);
-      }
-      const description = path[0] === 'properties' ? descriptions[String(path[1])] : undefined;
-      if (description !== undefined) target.description = description;
-    },
   });
   return jsonSchema;
-};
-
-const plantMembers = {
-  name: 'The name of the plant',
-  tag: 'Tag to specify the type of the plant',
 };
 
 type Header = (typeof responseHeaders)[keyof typeof responseHeaders];
@@ -140,15 +125,9 @@ export const openApiDocument = () => ({
   components: {
     headers,
     schemas: {
-      Plant: schemaOf(Plant, plantMembers),
-      NewPlant: schemaOf(NewPlant, {
-        id: 'Identification number of the plant',
-        ...plantMembers,
-      }),
-      Error: schemaOf(ErrorBody, {
-        error: 'Numeric error indicator',
-        message: 'Error message text',
-      }),
+      Plant: schemaOf(Plant),
+      NewPlant: schemaOf(NewPlant),
+      Error: schemaOf(ErrorBody),
     },
     securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
   },

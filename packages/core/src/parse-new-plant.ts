@@ -1,8 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
-import { isExactId } from './encode-new-plant.ts';
-import type { ErrorName } from './errors.ts';
+import { type ErrorName, errorMessages } from './errors.ts';
 import type { NewPlant } from './plant.ts';
-import { isUnicodeText } from './unicode-text.ts';
+import { NewPlant as schema } from './schemas.ts';
 
 /** A fault of the input for a plant, as a name of the error table. */
 export type PlantFault = Extract<
@@ -44,24 +43,10 @@ const readMembers = (input: unknown): Members | undefined => {
   }
 };
 
-const faultsOf = ({ id, name, tag }: Members): PlantFault[] => {
-  const faults: PlantFault[] = [];
-  if (id === undefined) faults.push('id-required');
-  else if (!isExactId(id)) {
-    faults.push(typeof id === 'bigint' ? 'id-out-of-range' : 'id-not-integer');
-  }
-  if (name === undefined) faults.push('name-required');
-  else if (!isUnicodeText(name)) faults.push('name-not-text');
-  if (tag !== undefined && !isUnicodeText(tag)) faults.push('tag-not-text');
-  return faults;
-};
-
-/** Returns the plant, or `undefined` if the members have a fault. */
-const plantOf = ({ id, name, tag }: Members): NewPlant | undefined => {
-  if (!isExactId(id) || !isUnicodeText(name)) return undefined;
-  if (tag === undefined) return { id: BigInt(id), name };
-  return isUnicodeText(tag) ? { id: BigInt(id), name, tag } : undefined;
-};
+/** The names of the schema's messages. */
+const faultByMessage = new Map(
+  Object.entries(errorMessages).map(([name, message]) => [message, name as PlantFault]),
+);
 
 /**
  * Reads any value as a new plant. Only own members count, members other than `id`, `name` and `tag`
@@ -77,10 +62,11 @@ const plantOf = ({ id, name, tag }: Members): NewPlant | undefined => {
  * ```
  */
 export const parseNewPlant = (input: unknown): Result<NewPlant, PlantInvalid> => {
-  const members = readMembers(input);
-  if (members === undefined) return err({ kind: 'plant-invalid', faults: ['body-not-object'] });
-  const plant = plantOf(members);
-  if (plant !== undefined) return ok(plant);
-  const faults = faultsOf(members) as [PlantFault, ...PlantFault[]];
-  return err({ kind: 'plant-invalid', faults });
+  const parsed = schema.safeParse(readMembers(input));
+  if (parsed.success) {
+    const { id, name, tag } = parsed.data;
+    return ok(tag === undefined ? { id, name } : { id, name, tag });
+  }
+  const faults = parsed.error.issues.map(({ message }) => faultByMessage.get(message));
+  return err({ kind: 'plant-invalid', faults: faults as [PlantFault, ...PlantFault[]] });
 };

@@ -1,0 +1,100 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import * as z from 'zod/mini';
+import { errorMessages } from './errors.ts';
+import { openApiDocument } from './openapi.ts';
+import { NewPlant, Plant } from './schemas.ts';
+
+const issuesOf = (schema: z.ZodMiniType, input: unknown) =>
+  schema.safeParse(input).error?.issues.map(({ path, message }) => [path.join('.'), message]);
+
+const valid = { id: 7n, name: 'Monstera', tag: 'climber' };
+
+describe('the schema NewPlant', () => {
+  it.each([
+    ['id-required', { ...valid, id: undefined }, 'id'],
+    ['id-not-integer', { ...valid, id: '7' }, 'id'],
+    ['id-not-integer', { ...valid, id: 2 ** 53 }, 'id'],
+    ['id-out-of-range', { ...valid, id: 2n ** 63n }, 'id'],
+    ['name-required', { id: 7n }, 'name'],
+    ['name-not-text', { ...valid, name: 7 }, 'name'],
+    ['name-not-text', { ...valid, name: '\ud800' }, 'name'],
+    ['tag-not-text', { ...valid, tag: null }, 'tag'],
+    ['tag-not-text', { ...valid, tag: '\0' }, 'tag'],
+    ['body-not-object', [], ''],
+  ] as const)('has the message of %s in the error table', (fault, input, path) => {
+    expect(issuesOf(NewPlant, input)).toEqual([[path, errorMessages[fault]]]);
+  });
+
+  it('has an issue for each fault, in the order id, name, tag', () => {
+    expect(issuesOf(NewPlant, { tag: 7, name: 7, id: 7.5 })).toEqual([
+      ['id', errorMessages['id-not-integer']],
+      ['name', errorMessages['name-not-text']],
+      ['tag', errorMessages['tag-not-text']],
+    ]);
+  });
+
+  it('has the same messages in a schema of an app, in its shape, and in an asynchronous parse', async () => {
+    const order = z.object({ plant: NewPlant, label: NewPlant.shape.name });
+    const faults = [
+      ['plant.id', errorMessages['id-required']],
+      ['plant.name', errorMessages['name-required']],
+      ['label', errorMessages['name-not-text']],
+    ];
+    expect(issuesOf(order, { plant: {}, label: '\ud800' })).toEqual(faults);
+    const parsed = await order.safeParseAsync({ plant: {}, label: '\ud800' });
+    expect(parsed.error?.issues.map(({ message }) => message)).toEqual(
+      faults.map(([, message]) => message),
+    );
+  });
+
+  it('keeps the messages of checks that an app adds', () => {
+    const short = z.extend(NewPlant, {
+      id: NewPlant.shape.id.check(z.refine((id) => id > 0n, 'id must be positive')),
+      name: NewPlant.shape.name.check(z.maxLength(3)),
+    });
+    const [id, name] = issuesOf(short, { id: -1, name: 'Monstera' }) ?? [];
+    expect(id).toEqual(['id', 'id must be positive']);
+    expect(Object.values(errorMessages)).not.toContain(name?.[1]);
+  });
+
+  it('returns a bigint for a safe integer, and removes other members', () => {
+    expect(NewPlant.parse({ ...valid, id: 7, colour: 'green' })).toStrictEqual(valid);
+  });
+
+  it('accepts a tag that is undefined as an absent tag', () => {
+    expect(NewPlant.parse({ ...valid, tag: undefined }).tag).toBe(undefined);
+    expect(Plant.parse({ name: '', tag: undefined }).tag).toBe(undefined);
+  });
+
+  it('can be extended, and members can be omitted', () => {
+    expect(z.extend(NewPlant, { price: z.number() }).parse({ ...valid, price: 2 })).toEqual({
+      ...valid,
+      price: 2,
+    });
+    expect(z.omit(NewPlant, { id: true }).parse(valid)).toEqual({
+      name: 'Monstera',
+      tag: 'climber',
+    });
+  });
+
+  it('has the JSON Schema of the OpenAPI document', () => {
+    const { $schema: _, ...schema } = z.toJSONSchema(NewPlant, {
+      io: 'input',
+      unrepresentable: 'any',
+    });
+    expect(schema).toEqual(openApiDocument().components.schemas.NewPlant);
+  });
+
+  it('has the type of a form as its input, and of a plant as its output', () => {
+    expectTypeOf<z.input<typeof NewPlant>>().toEqualTypeOf<{
+      id: bigint | number;
+      name: string;
+      tag?: string | undefined;
+    }>();
+    expectTypeOf<z.output<typeof NewPlant>>().toEqualTypeOf<{
+      id: bigint;
+      name: string;
+      tag?: string | undefined;
+    }>();
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * `@plantstore/core/schemas`: the zod schemas of a plant, for forms and routers of an app. Needs `zod`, an optional peer dependency.
+ *
+ * @module
+ */
+
+import * as z from 'zod/mini';
+import { isExactId, type PlantId } from './encode-new-plant.ts';
+import { type ErrorName, errorMessages } from './errors.ts';
+import { isUnicodeText } from './unicode-text.ts';
+
+// An input without a fault is that of a check which an app has added, and which has its own message.
+type ErrorOf = (issue: { readonly input?: unknown }) => string | undefined;
+
+const text = (description: string, absent: ErrorName, invalid: ErrorName) => {
+  const error: ErrorOf = ({ input }) => {
+    if (isUnicodeText(input)) return undefined;
+    return errorMessages[input === undefined ? absent : invalid];
+  };
+  return z
+    .string({ error })
+    .check(z.refine(isUnicodeText, { error }))
+    .register(z.globalRegistry, { description });
+};
+
+const idError: ErrorOf = ({ input }) => {
+  if (isExactId(input)) return undefined;
+  if (input === undefined) return errorMessages['id-required'];
+  return errorMessages[typeof input === 'bigint' ? 'id-out-of-range' : 'id-not-integer'];
+};
+
+const id = z
+  .custom<bigint, PlantId>(isExactId, { error: idError, abort: true })
+  .check(z.overwrite(BigInt))
+  // JSON Schema has no type for a bigint.
+  .register(z.globalRegistry, {
+    type: 'integer',
+    format: 'int64',
+    description: 'Identification number of the plant',
+  });
+
+const objectError = { error: errorMessages['body-not-object'] };
+
+/**
+ * A plant as the service returns it: `name`, and `tag` if the plant has one. Text is any well-formed
+ * Unicode without U+0000, including the empty string; it is never trimmed or normalized. A `tag` that is
+ * `undefined` is absent. Source: the specification's "Plant".
+ *
+ * @example
+ * ```ts
+ * import { Plant } from '@plantstore/core/schemas';
+ *
+ * Plant.safeParse({ name: 'Monstera', tag: 'climber' }).success; // true
+ * ```
+ */
+export const Plant = z.object(
+  {
+    name: text('The name of the plant', 'name-required', 'name-not-text'),
+    tag: z.optional(text('Tag to specify the type of the plant', 'tag-not-text', 'tag-not-text')),
+  },
+  objectError,
+);
+
+/** The type of the schema of the same name. */
+export interface Plant extends z.infer<typeof Plant> {}
+
+/**
+ * A plant to create: a {@link Plant} and its `id`, an exact int64. The schema accepts the id as a
+ * `bigint` or a safe integer number and returns a `bigint`. Other members are removed. The messages of
+ * its issues are those of the error table. Source: the specification's "NewPlant".
+ *
+ * @example
+ * ```ts
+ * import { NewPlant } from '@plantstore/core/schemas';
+ *
+ * NewPlant.parse({ id: 7, name: 'Monstera' }); // { id: 7n, name: 'Monstera' }
+ * ```
+ */
+export const NewPlant = z.object({ id, ...Plant.shape }, objectError);
+
+/** The type of the schema of the same name. */
+export interface NewPlant extends z.infer<typeof NewPlant> {}
