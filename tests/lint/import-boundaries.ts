@@ -41,6 +41,7 @@ export const boundaries: Readonly<Record<string, readonly string[]>> = {
     'server/src/program/settings',
     'server/src/http',
     '@plantstore/core',
+    '@plantstore/core/group-commit',
     '@plantstore/sqlite',
     '@plantstore/postgres',
     'neverthrow',

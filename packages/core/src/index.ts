@@ -14,3 +14,4 @@ export type {
   PlantRepository,
   StoreUnavailable,
 } from './plant-repository.ts';
+export type { PlantStore } from './plant-store.ts';

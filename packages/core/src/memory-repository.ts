@@ -1,11 +1,17 @@
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { assertNewPlant } from './assert-new-plant.ts';
 import type { NewPlant } from './plant.ts';
-import type { IdTaken, PlantRepository } from './plant-repository.ts';
+import type { IdTaken, StoreUnavailable } from './plant-repository.ts';
+import type { PlantStore } from './plant-store.ts';
+
+const closed: StoreUnavailable = {
+  kind: 'store-unavailable',
+  reason: 'the repository is closed',
+};
 
 /**
  * Creates a repository that stores plants in the memory of this process, for tests, demos and browsers.
- * Its plants are lost when the process ends. It never returns `store-unavailable`.
+ * Its plants are lost when the process ends. It returns `store-unavailable` only after `close`.
  *
  * @example
  * ```ts
@@ -15,11 +21,13 @@ import type { IdTaken, PlantRepository } from './plant-repository.ts';
  * await repository.create({ id: 7n, name: 'Monstera' });
  * ```
  */
-export const createMemoryRepository = (): PlantRepository => {
+export const createMemoryRepository = (): PlantStore => {
   const plants = new Map<bigint, { readonly name: string; readonly tag: string | undefined }>();
+  let isClosed = false;
   // Async, so that a plant that was not validated rejects. Without an await, so that it is atomic.
-  const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
+  const create = async (plant: NewPlant): Promise<Result<void, IdTaken | StoreUnavailable>> => {
     assertNewPlant(plant);
+    if (isClosed) return err(closed);
     const { id, name, tag } = plant;
     const kept = plants.get(id);
     if (kept === undefined) {
@@ -28,5 +36,12 @@ export const createMemoryRepository = (): PlantRepository => {
     }
     return kept.name === name && kept.tag === tag ? ok() : err({ kind: 'id-taken', id });
   };
-  return { create: (plant) => new ResultAsync(create(plant)) };
+  return {
+    create: (plant) => new ResultAsync(create(plant)),
+    check: () => (isClosed ? errAsync(closed) : okAsync()),
+    waiting: () => 0,
+    close: async () => {
+      isClosed = true;
+    },
+  };
 };

@@ -1,4 +1,4 @@
-import type { PlantRepository, StoreUnavailable } from '@plantstore/core';
+import type { PlantStore } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCheck } from './check.ts';
@@ -12,12 +12,12 @@ import { prepareTable } from './plants-table.ts';
 import type { Session } from './session.ts';
 
 /** A plant repository on a PostgreSQL server. */
-export type PostgresRepository = PlantRepository & {
+export interface PostgresRepository extends PlantStore {
   /**
    * Checks, without writing, that the database is available and accepts writes. Uses a separate connection,
    * which the first check opens.
    */
-  readonly check: () => ResultAsync<void, StoreUnavailable>;
+  readonly check: PlantStore['check'];
   /** Number of creates in flight. A create that waits for another program's lock may count twice. */
   readonly waiting: () => number;
   /**
@@ -25,7 +25,7 @@ export type PostgresRepository = PlantRepository & {
    * Further calls have no effect. Acknowledged plants are durable even if this is never called.
    */
   readonly close: () => Promise<void>;
-};
+}
 
 /** Options of {@link openPostgresRepository}. */
 export type PostgresOptions = {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { NewPlant, PlantRepository, StoreUnavailable } from '@plantstore/core';
+import type { NewPlant, PlantStore, StoreUnavailable } from '@plantstore/core';
 import {
   type Commit,
   type CommittedBatch,
@@ -22,12 +22,12 @@ export type ClosedSqliteRepository = {
 };
 
 /** A plant repository on a database file. */
-export type SqliteRepository = PlantRepository & {
+export interface SqliteRepository extends PlantStore {
   /**
    * Checks, without writing a plant, that the repository can store plants now: the file exists and the worker
    * thread responds. Opens the file again if it was moved and put back.
    */
-  readonly check: () => ResultAsync<void, StoreUnavailable>;
+  readonly check: PlantStore['check'];
   /** Number of creates in flight. */
   readonly waiting: () => number;
   /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it does not exist or is inaccessible. */
@@ -37,7 +37,7 @@ export type SqliteRepository = PlantRepository & {
    * effect. Acknowledged plants are on the disk even if this is never called.
    */
   readonly close: () => Promise<ClosedSqliteRepository>;
-};
+}
 
 /** Pause between attempts to open a file again, in milliseconds. */
 const reopenPauseMs = 1_000;

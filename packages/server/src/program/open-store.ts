@@ -1,21 +1,16 @@
-import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
-import {
-  openSqliteRepository,
-  type SqliteOptions,
-  type SqliteRepository,
-} from '@plantstore/sqlite';
-import { err, ok, okAsync, type Result } from 'neverthrow';
+import { createMemoryRepository, type PlantStore } from '@plantstore/core';
+import type { GroupCommitOptions } from '@plantstore/core/group-commit';
+import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
+import { err, ok, type Result } from 'neverthrow';
 import type { Logger } from '../http/logger.ts';
 import { isInstalled, missingPackage } from './is-installed.ts';
 import type { DatabaseSetting } from './settings/setting-table.ts';
 
-/** An open repository. */
-export type Store = PlantRepository &
-  Pick<SqliteRepository, 'check' | 'waiting'> &
-  Partial<Pick<SqliteRepository, 'logSize'>> & { readonly close: () => Promise<void> };
+/** An open store, with the size of its WAL file if it has one. */
+export type Store = PlantStore & Partial<Pick<SqliteRepository, 'logSize'>>;
 
 /** Optional callbacks for what a store reports. */
-export type Reports = Pick<SqliteOptions, 'onCommit'>;
+export type Reports = Pick<GroupCommitOptions, 'onCommit'>;
 
 const packageName = '@plantstore/postgres';
 
@@ -71,12 +66,7 @@ export const openStore = async (
 ): Promise<Result<Store, string>> => {
   switch (database.kind) {
     case 'memory':
-      return ok({
-        ...createMemoryRepository(),
-        check: () => okAsync(undefined),
-        waiting: () => 0,
-        close: async () => {},
-      });
+      return ok(createMemoryRepository());
     case 'sqlite':
       return openSqlite(database.path, log, reports);
     case 'postgres':
