@@ -41,6 +41,9 @@ export const latest: Dependencies = Object.fromEntries(
   manifests.map(({ name }) => [name, 'latest']),
 );
 
+/** The same, with the optional peer dependency of core that its schemas need. */
+const withZod: Dependencies = { ...latest, zod: 'latest' };
+
 const writeJson = async (path: string, value: unknown) => writeFile(path, JSON.stringify(value));
 
 /** Writes the manifest of a user, and the setting that finds the released packages. */
@@ -72,20 +75,20 @@ export const installClient = async (folder: string): Promise<void> => {
 /** Installations by each package manager. In all but npm's, a package can import only the dependencies of its manifest. */
 export const layouts: Readonly<Record<string, (folder: string) => Promise<Layout>>> = {
   async npm(folder) {
-    await writeProject(folder, latest);
+    await writeProject(folder, withZod);
     await runIn(folder, 'npm', ['install', '--no-audit', '--no-fund']);
     return { folder, env, bin: shimIn(folder) };
   },
 
   async 'pnpm without hoisting'(folder) {
-    await writeProject(folder, latest);
+    await writeProject(folder, withZod);
     await writeJson(join(folder, 'pnpm-workspace.yaml'), withoutHoisting);
     await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
     return { folder, env, bin: shimIn(folder) };
   },
 
   async "npm's linked strategy"(folder) {
-    await writeProject(folder, latest);
+    await writeProject(folder, withZod);
     const options = ['--install-strategy=linked', '--no-audit', '--no-fund'];
     await runIn(folder, 'npm', ['install', ...options]);
     return { folder, env, bin: shimIn(folder) };
@@ -95,12 +98,12 @@ export const layouts: Readonly<Record<string, (folder: string) => Promise<Layout
     // npm does not read the settings of a project for a global installation.
     const registry = `--@plantstore:registry=${inject('release').registry}`;
     const options = ['--global', '--no-audit', '--no-fund', registry, '--prefix', prefix];
-    await runIn(prefix, 'npm', ['install', ...options, ...Object.keys(latest)]);
+    await runIn(prefix, 'npm', ['install', ...options, ...Object.keys(withZod)]);
     return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };
   },
 
   async "Yarn's Plug'n'Play"(folder) {
-    await writeProject(folder, latest);
+    await writeProject(folder, withZod);
     await writeFile(join(folder, 'yarn.lock'), '');
     await writeJson(join(folder, '.yarnrc.yml'), {
       nodeLinker: 'pnp',

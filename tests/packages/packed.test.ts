@@ -24,17 +24,25 @@ const tsc = async (project: string) =>
 
 describe('the packed manifests', () => {
   it.each([
-    ['core', ['neverthrow', 'zod']],
+    ['core', ['neverthrow']],
     ['sqlite', ['@plantstore/core', 'neverthrow']],
     ['postgres', ['@plantstore/core', 'neverthrow', 'pg', 'pg-connection-string', 'pgpass']],
-    ['server', ['@plantstore/core', '@plantstore/sqlite']],
+    ['server', ['@plantstore/core', '@plantstore/sqlite', 'neverthrow']],
     ['client', ['neverthrow']],
   ])('of %s has the dependencies %j only', async (name, expected) => {
     const text = await installation.read(`@plantstore/${name}/package.json`);
     const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
     expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(expected);
     expect(manifest).not.toHaveProperty('optionalDependencies');
-    if (name !== 'server') expect(manifest).not.toHaveProperty('peerDependencies');
+    const optional = { core: ['zod'], server: ['@plantstore/postgres', 'prom-client'] }[name];
+    expect(Object.keys(manifest['peerDependencies'] ?? {})).toEqual(optional ?? []);
+    expect(Object.keys(manifest['peerDependenciesMeta'] ?? {})).toEqual(optional ?? []);
+  });
+
+  it('of all packages together bring no zod', async () => {
+    const installed = await readdir(join(installation.folder, 'node_modules'));
+    expect(installed).toContain('neverthrow');
+    expect(installed).not.toContain('zod');
   });
 
   it('of server has the PostgreSQL store and prom-client as optional peer dependencies', async () => {
@@ -159,6 +167,26 @@ describe.each(['22.18.0', 'this', '26'])(
     });
   },
 );
+
+describe('core, installed with zod', { timeout: minutes }, () => {
+  let app: Installation;
+
+  beforeAll(async () => {
+    app = await installOutsideWorkspace(['zod']);
+  }, 5 * minutes);
+
+  afterAll(async () => app?.remove());
+
+  it('compiles with its schemas, and runs', async () => {
+    const compiler = join(app.folder, 'node_modules/typescript/bin/tsc');
+    const output = await app.run(process.execPath, [compiler, '-p', 'tsconfig.schemas.json']);
+    expect(output).toEqual({ stdout: '', stderr: '' });
+    expect(await app.run(process.execPath, ['out/schemas/use-schemas.js'])).toEqual({
+      stdout: '7 Monstera; id must be an exact integer; name is required\n',
+      stderr: '',
+    });
+  });
+});
 
 describe('the client, installed alone without hoisting', { timeout: minutes }, () => {
   let folder = '';

@@ -1,5 +1,5 @@
 /**
- * `@plantstore/core/errors`: the numbers, statuses and messages of a plant store's errors. Does not load zod.
+ * `@plantstore/core/errors`: the numbers, statuses and messages of a plant store's errors.
  *
  * @module
  */

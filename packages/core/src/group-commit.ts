@@ -1,6 +1,6 @@
 /**
  * `@plantstore/core/group-commit`: creates that share commits, for authors of a store. Uses timers and
- * `setImmediate` of Node.js, Deno and Bun. Does not load zod.
+ * `setImmediate` of Node.js, Deno and Bun.
  *
  * @module
  */

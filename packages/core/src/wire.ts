@@ -1,5 +1,5 @@
 /**
- * `@plantstore/core/wire`: the JSON of a plant and the syntax of a bearer token, for clients and servers. Does not load zod.
+ * `@plantstore/core/wire`: the JSON of a plant and the syntax of a bearer token, for clients and servers.
  *
  * @module
  */
