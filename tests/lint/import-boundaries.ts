@@ -104,6 +104,7 @@ export const testBoundary: readonly string[] = [
 export const unreachable: Readonly<Record<string, readonly string[]>> = {
   'client/src/index.ts': ['node:*', 'zod*'],
   'core/src/errors.ts': ['node:*', 'zod*'],
+  'core/src/group-commit.ts': ['node:*', 'zod*'],
   'core/src/wire.ts': ['node:*', 'zod*'],
   // It runs on every runtime.
   'server/src/fetch.ts': ['node:*'],

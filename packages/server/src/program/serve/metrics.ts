@@ -111,7 +111,7 @@ const createMetrics = (
       gauge('requests_in_flight_limit', 'The setting --max-in-flight', () => maxInFlight);
       gauge('connections', 'Open connections', () => server.usage().connections);
       gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
-      gauge('plants_waiting', 'Plants that wait for the store', store.waiting);
+      gauge('plants_waiting', 'Plants that wait for the store', () => store.waiting());
       if (store.logSize !== undefined) {
         gauge('sqlite_log_bytes', "Size of SQLite's write-ahead log", store.logSize);
       }
