@@ -59,9 +59,14 @@ describe('createValidated', () => {
     expect(thrownFor(change)).toBeInstanceOf(Error);
   });
 
-  it('does not affect assertNewPlant after the call, or in a call without a validated plant', () => {
-    thrownFor((plant) => plant);
-    expect(() => assertNewPlant({} as never)).toThrow(TypeError);
-    expect(() => assertNewPlant({ ...valid, name: '\0' })).toThrow(TypeError);
+  it('does not affect assertNewPlant after the call', () => {
+    const plant = { ...valid, name: '\0' };
+    void createValidated({ create: () => okAsync() }, plant);
+    expect(() => assertNewPlant(plant)).toThrow(TypeError);
+    const create = () => {
+      throw new Error('a bug');
+    };
+    expect(() => createValidated({ create }, plant)).toThrow('a bug');
+    expect(() => assertNewPlant(plant)).toThrow(TypeError);
   });
 });
