@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** A change or sync of a file that `disk.c` recorded. Inode 0 is the folder. */
 export type Operation = {
-  readonly kind: 'create' | 'unlink' | 'write' | 'truncate' | 'sync' | 'failed sync';
+  readonly kind: 'create' | 'link' | 'unlink' | 'write' | 'truncate' | 'sync' | 'failed sync';
   readonly inode: bigint;
   /** Offset of a write, or size after a truncation. */
   readonly offset: number;
@@ -13,6 +13,7 @@ export type Operation = {
 
 const kinds: Readonly<Record<string, Operation['kind']>> = {
   c: 'create',
+  l: 'link',
   u: 'unlink',
   w: 'write',
   t: 'truncate',

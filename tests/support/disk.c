@@ -1,6 +1,9 @@
 /*
- * Simulates failed syncs and power cuts (LD_PRELOAD).
+ * Simulates failed reads and syncs, kills and power cuts (LD_PRELOAD).
  * Records every change and sync of a file in $DISK_FOLDER in the folder $DISK_TRACE, which disk-trace.ts reads.
+ * $DISK_KILL is the number of the change or sync after which the process kills itself with SIGKILL.
+ * $DISK_FAILING_READ ("5") makes the fifth read in the folder fail with EIO, counted since the variable was changed;
+ * "5 sector" makes every later read of the same 4 KiB fail, too.
  * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("log 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO).
  * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
@@ -10,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,6 +65,9 @@ static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, 
   struct record head = {kind, length, inode, offset};
   struct iovec parts[] = {{&head, sizeof head}, {(void *)data, length}};
   if (writev(file, parts, 2) != (ssize_t)(sizeof head + length)) abort();
+  static int count;
+  const char *last = getenv("DISK_KILL");
+  if (last && ++count == atoi(last)) kill(getpid(), SIGKILL);
 }
 
 static const char *class_of(const char *name, int is_folder) {
@@ -120,6 +127,36 @@ int fcntl64(int file, int command, ...) {
 int fsync(int file) { return sync_file(file, REAL(int, "fsync", int)); }
 int fdatasync(int file) { return sync_file(file, REAL(int, "fdatasync", int)); }
 
+static int must_fail_read(int file, off64_t offset) {
+  static char previous[16];
+  static int count;
+  static uint64_t bad_file;
+  static off64_t bad_sector;
+  const char *rule = getenv("DISK_FAILING_READ");
+  if (!rule) return 0;
+  if (strcmp(previous, rule) != 0) {
+    snprintf(previous, sizeof previous, "%s", rule);
+    count = bad_file = 0;
+  }
+  if (++count == atoi(rule)) {
+    bad_file = inode_of(file);
+    bad_sector = offset / 4096;
+    return 1;
+  }
+  return strstr(rule, "sector") && bad_file == inode_of(file) && bad_sector == offset / 4096;
+}
+
+ssize_t pread64(int file, void *data, size_t length, off64_t offset) {
+  char path[4096];
+  lock();
+  int fails = name_of_file(file, path) && must_fail_read(file, offset);
+  unlock();
+  if (!fails) return REAL(ssize_t, "pread64", int, void *, size_t, off64_t)(file, data, length, offset);
+  errno = EIO;
+  return -1;
+}
+ssize_t pread(int file, void *data, size_t length, off_t offset) { return pread64(file, data, length, offset); }
+
 static ssize_t record_write(int file, const void *data, off_t offset, ssize_t written) {
   int error = errno;
   char path[4096];
@@ -164,6 +201,16 @@ int unlink(const char *path) {
   lock();
   int result = REAL(int, "unlink", const char *)(path);
   if (result == 0 && name) trace('u', 0, 0, name, strlen(name));
+  unlock();
+  return result;
+}
+
+int link(const char *from, const char *to) {
+  const char *name = name_of(to);
+  struct stat found;
+  lock();
+  int result = REAL(int, "link", const char *, const char *)(from, to);
+  if (result == 0 && name && stat(to, &found) == 0) trace('l', found.st_ino, 0, name, strlen(name));
   unlock();
   return result;
 }

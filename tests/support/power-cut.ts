@@ -92,6 +92,10 @@ export const createFolder = () => {
         cached = new Map(cached).set(data.toString(), fileOf(inode));
         isDirty = true;
         return;
+      case 'link':
+        cached = new Map(cached).set(data.toString(), fileOf(inode));
+        isDirty = true;
+        return;
       case 'unlink':
         cached = new Map(cached);
         cached.delete(data.toString());
