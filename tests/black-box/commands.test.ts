@@ -1,10 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { bin, newFolder, post, startHost } from './host.ts';
-import { digestOf, runCommand, writePlants } from './run-command.ts';
+import { runCommand, writePlants } from './run-command.ts';
+
+const run = promisify(execFile);
+type Failure = { readonly code: number | string; readonly stderr: string };
 
 describe('the command line', () => {
   it.each(['backup', 'restore', 'export', 'import', 'check'])(
@@ -29,6 +33,8 @@ describe('the command line', () => {
     [['backup'], ['backup needs TO, the path of a file']],
     [['restore', ''], ['restore needs FROM, the path of a file']],
     [['check', 'plants.db'], ['unexpected argument "plants.db"; see --help']],
+    [['export', 'out.ndjson'], ['unexpected argument "out.ndjson"; see --help']],
+    [['backup', 'b.db', '--replace'], ['unknown option --replace; see --help']],
     [
       ['export', '--format', 'xml', '--to-id', '9223372036854775808'],
       [
@@ -76,13 +82,11 @@ describe('export and import', () => {
     const exported = await runCommand(['export'], { cwd });
     expect(exported).toEqual({ status: 0, stdout: text, stderr: '10000 plants exported\n' });
 
-    expect((await runCommand(['export', 'out.csv'], { cwd })).status).toBe(0);
-    const csv = await readFile(join(cwd, 'out.csv'));
+    const { stdout: csv } = await runCommand(['export', '--format', 'csv'], { cwd });
+    await writeFile(join(cwd, 'out.csv'), csv);
     const database = ['--database', 'sqlite:other.db'];
-    const again = await runCommand(['import', '--format', 'csv', ...database], { cwd, stdin: csv });
-    expect(again.status).toBe(0);
-    expect((await runCommand(['export', 'out.ndjson', ...database], { cwd })).status).toBe(0);
-    expect(await digestOf(cwd, 'out.ndjson')).toBe(await digestOf(cwd, 'in.ndjson'));
+    expect((await runCommand(['import', 'out.csv', ...database], { cwd })).status).toBe(0);
+    expect((await runCommand(['export', ...database], { cwd })).stdout).toBe(text);
   });
 
   it('tell an absent tag from an empty one in CSV', async () => {
@@ -132,53 +136,43 @@ describe('export and import', () => {
     expect([status, stdout]).toEqual([3, '3 plants in the database, 5 refused\n']);
   });
 
-  it('name a file that cannot be read or written, and make no database', async () => {
+  it('name a file that cannot be read, and make no database', async () => {
     const cwd = await newFolder();
     expect(await runCommand(['import', 'none.ndjson'], { cwd })).toMatchObject({
       status: 1,
       stderr: 'plantstore-server: cannot read none.ndjson: it does not exist\n',
     });
-    expect(await runCommand(['export', 'none/out.csv'], { cwd })).toMatchObject({
-      status: 1,
-      stderr: 'plantstore-server: cannot write none/out.csv: it does not exist\n',
-    });
-    const missing = await runCommand(['export', 'out.csv'], { cwd });
-    expect(missing.status).toBe(1);
+    const missing = await runCommand(['export'], { cwd });
+    expect(missing).toMatchObject({ status: 1, stdout: '' });
     expect(missing.stderr).toMatch(/plants\.db does not exist/);
     expect(await readdir(cwd)).toEqual([]);
-    await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
-    const full = await runCommand(['export', '/dev/full'], { cwd });
-    expect(full).toMatchObject({
-      status: 1,
-      stderr: 'plantstore-server: cannot write /dev/full: the disk is full\n',
-    });
   });
 
-  it('replace a file only where asked to, and export while a host runs', async () => {
+  it('export a range of ids while a server runs, and import nothing then', async () => {
     const cwd = await newFolder();
     const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
     for (const id of [1, 2, 3]) await post(host.url, `{"id":${id},"name":"a"}`);
-    await writeFile(join(cwd, 'out.ndjson'), 'mine');
-    const refused = await runCommand(['export', 'out.ndjson'], { cwd });
-    expect(refused.status).toBe(1);
-    expect(refused.stderr).toContain('out.ndjson exists already');
-    expect(await readFile(join(cwd, 'out.ndjson'), 'utf8')).toBe('mine');
-    const range = ['--from-id', '2', '--to-id=2'];
-    expect(
-      (await runCommand(['export', 'out.ndjson', '--replace', ...range], { cwd })).status,
-    ).toBe(0);
-    expect(await readFile(join(cwd, 'out.ndjson'), 'utf8')).toBe('{"id":2,"name":"a"}\n');
-    for (const file of ['plants.db', 'plants.db-wal']) {
-      const onto = await runCommand(['export', file, '--replace'], { cwd });
-      expect([onto.status, onto.stderr]).toEqual([
-        1,
-        `plantstore-server: ${file} belongs to the database: name another file\n`,
-      ]);
-    }
-    expect((await post(host.url, '{"id":4,"name":"a"}')).status).toBe(200);
+    const { stdout } = await runCommand(['export', '--from-id', '2', '--to-id=2'], { cwd });
+    expect(stdout).toBe('{"id":2,"name":"a"}\n');
     const imported = await runCommand(['import'], { cwd, stdin: '{"id":5,"name":"a"}' });
     expect(imported.status).toBe(1);
     expect(imported.stderr).toMatch(/cannot open the database .*is in use/);
+  });
+
+  it('fail when standard output is on a full disk', async () => {
+    const cwd = await newFolder();
+    await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
+    const full = await open('/dev/full', 'w');
+    const args = ['--conditions=@plantstore/source', bin, 'export'];
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', full.fd, 'pipe'] });
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const [status] = (await once(child, 'close')) as [number];
+    await full.close();
+    expect([status, stderr]).toEqual([
+      1,
+      'plantstore-server: cannot write to standard output: the disk is full\n',
+    ]);
   });
 
   it('ends when the reader of its pipe does', async () => {
@@ -200,7 +194,7 @@ describe('export and import', () => {
 });
 
 describe('backup and restore', () => {
-  it('copy the plants of a running host, and put them back once it has stopped', async () => {
+  it('copy the plants of a running server, and create a database of them once the old one is moved away', async () => {
     const cwd = await newFolder();
     const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
     await post(host.url, '{"id":1,"name":"a"}');
@@ -212,27 +206,64 @@ describe('backup and restore', () => {
     await post(host.url, '{"id":2,"name":"b"}');
     const taken = await runCommand(['backup', 'b.db'], { cwd });
     expect(taken.status).toBe(1);
-    expect(taken.stderr).toMatch(/b\.db already exists; name another file, or add --replace/);
-    const owned = await runCommand(['restore', 'b.db'], { cwd });
-    expect(owned.status).toBe(1);
-    expect(owned.stderr).toMatch(/is in use.*: stop the host first\n$/);
-    const itself = await runCommand(['backup', 'plants.db', '--replace'], { cwd });
-    expect(itself.status).toBe(1);
-    expect(itself.stderr).toContain('plants.db is or was the database of a host');
+    expect(taken.stderr).toMatch(/b\.db already exists; name another file\n$/);
 
+    const refused = await runCommand(['restore', 'b.db'], { cwd });
+    const path = await realpath(join(cwd, 'plants.db'));
+    const advice = `mv '${path}'* elsewhere/`;
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      `plantstore-server: ${path} already exists; stop the server, then move the database and the files beside it away: ${advice}\n`,
+    ]);
     host.process.kill('SIGKILL');
     await host.exited;
-    expect((await stat(join(cwd, 'plants.db-wal'))).size).toBeGreaterThan(0);
-    const restored = await runCommand(['restore', 'b.db'], { cwd });
-    expect([restored.status, restored.stderr]).toEqual([0, '']);
-    const kept = /kept as .*(plants\.db\.replaced-\S+)\n$/.exec(restored.stdout)?.[1] ?? '';
+    expect((await stat(`${path}-wal`)).size).toBeGreaterThan(0);
+    expect((await runCommand(['restore', 'b.db'], { cwd })).status).toBe(1);
+    await mkdir(join(cwd, 'elsewhere'));
+    await run('sh', ['-c', advice], { cwd });
+    expect(await runCommand(['restore', 'b.db'], { cwd })).toEqual({
+      status: 0,
+      stdout: 'plants.db: 1 plant, checked\n',
+      stderr: '',
+    });
     expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
-    const before = await runCommand(['export', '--database', `sqlite:${kept}`], { cwd });
-    expect(before.stdout).toBe('{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n');
+    const moved = ['--database', 'sqlite:elsewhere/plants.db'];
+    expect((await runCommand(['export', ...moved], { cwd })).stdout).toBe(
+      '{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n',
+    );
+    const again = await startHost({ args: ['--database', `sqlite:${path}`] });
+    expect((await post(again.url, '{"id":3,"name":"c"}')).status).toBe(200);
+  });
 
-    await runCommand(['import'], { cwd, stdin: '{"id":3,"name":"c"}' });
-    const replaced = await runCommand(['backup', 'b.db', '--replace'], { cwd });
-    expect(replaced.stdout).toMatch(/^b\.db: 2 plants, /);
+  it('name a file system without hard links, and leave nothing on it', async ({ skip }) => {
+    const cwd = await newFolder();
+    await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
+    await runCommand(['backup', 'a.db'], { cwd });
+    const before = await readdir(cwd);
+    const inject = [
+      '-f',
+      '-qq',
+      '-o',
+      join(await newFolder(), 'trace'),
+      '-e',
+      'inject=/^link:error=EPERM',
+    ];
+    const args = [
+      '--conditions=@plantstore/source',
+      bin,
+      'backup',
+      'b.db',
+      '--database',
+      'sqlite:a.db',
+    ];
+    const started = run('strace', [...inject, process.execPath, ...args], { cwd });
+    const { code, stderr } = (await started.catch((error: unknown) => error)) as Failure;
+    if (code === 'ENOENT') return skip('this machine has no strace');
+    expect([code, stderr]).toEqual([
+      1,
+      `plantstore-server: ${await realpath(cwd)}/b.db is on a file system without hard links, where a file cannot be named without replacing another; name a file on another disk, and copy it from there\n`,
+    ]);
+    expect(await readdir(cwd)).toEqual(before);
   });
 });
 
@@ -243,7 +274,9 @@ describe('check', () => {
     await runCommand(['import', 'in.ndjson'], { cwd });
     const sound = await runCommand(['check'], { cwd });
     expect(sound).toMatchObject({ status: 0, stderr: '' });
-    expect(sound.stdout).toMatch(/^plants\.db: 5000 plants, \d+ bytes, and 0 in the log\nsound\n$/);
+    expect(sound.stdout).toMatch(
+      /^plants\.db: 5000 plants, \d+ bytes, and 0 in its WAL file\nsound\n$/,
+    );
 
     const file = await open(join(cwd, 'plants.db'), 'r+');
     await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, 20 * 4_096);
@@ -255,7 +288,7 @@ describe('check', () => {
     ]);
     const found = Number(/^plants\.db: (\d+) plants/.exec(stdout)?.[1]);
     expect(found).toBeGreaterThan(4_700);
-    const whole = await runCommand(['export', 'whole.ndjson'], { cwd });
+    const whole = await runCommand(['export'], { cwd });
     expect(whole.status).toBe(1);
     expect(whole.stderr).toMatch(/damaged.*; \d+ plants were read before/);
 
@@ -263,13 +296,14 @@ describe('check', () => {
     expect(commands).toHaveLength(2);
     let imported = 0;
     for (const command of commands) {
-      const args = command.trim().replaceAll("'", '').split(' ').slice(1);
-      expect(await runCommand(args, { cwd })).toMatchObject({ status: 0 });
-      const rescued = ['import', args[1] ?? '', '--database', 'sqlite:rescued.db'];
+      const [, args = '', part = ''] = /^ {2}plantstore-server (.*) > (\S+)$/.exec(command) ?? [];
+      const exported = await runCommand(args.replaceAll("'", '').split(' '), { cwd });
+      expect(exported.status).toBe(0);
+      await writeFile(join(cwd, part), exported.stdout);
+      const rescued = ['import', part, '--database', 'sqlite:rescued.db'];
       const { stdout: summary } = await runCommand(rescued, { cwd });
       imported += Number(/^\d+/.exec(summary)?.[0]);
     }
     expect(imported).toBe(found);
-    expect((await readdir(cwd)).filter((name) => name.includes('partial'))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { copyFile, readdir } from 'node:fs/promises';
+import { copyFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
@@ -58,7 +58,9 @@ it('the executable keeps plants in SQLite through kill -9, and runs every comman
   const database = ['--database', 'sqlite:other.db'];
   expect(await run({ cwd, args: ['restore', 'copy.db', ...database] })).toMatchObject(done);
   expect(await run({ cwd, args: ['check', ...database] })).toMatchObject(done);
-  expect(await run({ cwd, args: ['export', 'plants.ndjson', ...database] })).toMatchObject(done);
+  const restored = await run({ cwd, args: ['export', ...database] });
+  expect(restored).toMatchObject({ ...done, stdout: `${plant}\n` });
+  await writeFile(join(cwd, 'plants.ndjson'), restored.stdout);
   const imported = ['--database', 'sqlite:imported.db'];
   expect(await run({ cwd, args: ['import', 'plants.ndjson', ...imported] })).toMatchObject(done);
   const exported = await run({ cwd, args: ['export', ...imported] });

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
+  lstat,
+  chmod,
   mkdir,
   mkdtemp,
   open as openFile,
   readdir,
   readFile,
-  rename,
   rm,
   stat,
   symlink,
@@ -14,7 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { backUpPlants, type BackupProgress } from './back-up-plants.ts';
+import { backUpPlants, restorePlants } from './back-up-plants.ts';
+import { checkPlants } from './check-plants.ts';
+import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 import { readPlants } from './read-plants.ts';
 
@@ -33,14 +35,6 @@ const openStore = async () => {
   return repository;
 };
 
-/** Opens a repository with 16 plants that are copied in several steps. */
-const openLargeStore = async () => {
-  const repository = await openStore();
-  for (let id = 0n; id < 16n; id += 1n) {
-    await repository.create({ id, name: 'x'.repeat(2 ** 20) });
-  }
-};
-
 const name = 'x'.repeat(1_000);
 
 const idsIn = async (path: string) => {
@@ -48,6 +42,18 @@ const idsIn = async (path: string) => {
   for await (const read of readPlants({ path })) ids.add(read._unsafeUnwrap().id);
   return ids;
 };
+
+/** Returns the file format version of a database: 1 for a rollback journal, 2 for WAL (sqlite.org/fileformat2.html). */
+const formatOf = async (path: string) => (await readFile(path))[18];
+
+/** Returns the names in the folder with their inodes, modes and contents. */
+const contentOf = async () =>
+  Promise.all(
+    (await readdir(folder)).toSorted().map(async (file) => {
+      const { ino, mode } = await lstat(join(folder, file));
+      return [file, ino, mode, await readFile(join(folder, file), 'base64').catch(String)];
+    }),
+  );
 
 describe('backUpPlants', () => {
   it('copies every acknowledged plant while plants are being created', async () => {
@@ -62,175 +68,77 @@ describe('backUpPlants', () => {
     const creating = (async () => {
       for (let id = 5_000n; !stop.signal.aborted; id += 1n) await create(id);
     })();
-    const progress: BackupProgress[] = [];
-    const onProgress = (one: BackupProgress) => void progress.push(one);
-    const backup = (await backUpPlants({ from, to, onProgress }))._unsafeUnwrap();
+    const backup = (await backUpPlants({ from, to }))._unsafeUnwrap();
     stop.abort();
     await creating;
     const ids = await idsIn(to);
     expect(before.filter((id) => !ids.has(id))).toEqual([]);
     expect(backup).toEqual({ plants: ids.size, size: (await stat(to)).size });
-    expect(progress.length).toBeGreaterThan(0);
-    expect((await readdir(folder)).filter((one) => one.startsWith('backup.db.'))).toEqual([]);
+    expect((await readdir(folder)).filter((one) => one.startsWith('backup.db'))).toEqual([
+      'backup.db',
+    ]);
   });
 
-  it('creates a file that a repository can open', async () => {
+  it('creates a complete file that a repository can open, and turns WAL on in', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     (await backUpPlants({ from, to }))._unsafeUnwrap();
+    expect([await formatOf(from), await formatOf(to)]).toEqual([2, 1]);
     const copy = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
     expect((await copy.create({ id: 7n, name })).isOk()).toBe(true);
     expect((await copy.create({ id: 7n, name: 'other' })).isErr()).toBe(true);
+    expect((await copy.create({ id: 8n, name })).isOk()).toBe(true);
     await copy.close();
+    expect(await formatOf(to)).toBe(2);
+    expect(await idsIn(to)).toEqual(new Set([7n, 8n]));
   });
 
-  it('does not overwrite an existing file', async () => {
-    await (await openStore()).close();
-    await writeFile(to, 'mine');
-    for (const taken of [to, from]) {
-      expect((await backUpPlants({ from, to: taken }))._unsafeUnwrapErr()).toEqual({
-        kind: 'exists',
-        path: taken,
-        message: `${taken} already exists; name another file`,
-      });
-    }
-    expect((await stat(to)).size).toBe(4);
-  });
-
-  it('does not overwrite a file that is created during the backup', async () => {
-    await openLargeStore();
-    const onProgress = () => writeFileSync(to, 'mine');
-    expect((await backUpPlants({ from, to, onProgress }))._unsafeUnwrapErr()).toMatchObject({
-      kind: 'exists',
-      path: to,
-    });
-    expect(await readFile(to, 'utf8')).toBe('mine');
-    expect(existsSync(`${to}.partial`)).toBe(false);
-  });
-
-  it('does not overwrite a symbolic link', async () => {
-    await openStore();
-    await symlink('nowhere', to);
-    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
-  });
-
-  it.each(['-wal', '-journal'])(
-    'creates no file beside a %s file, which SQLite would apply to it',
-    async (suffix) => {
-      await openStore();
-      await writeFile(to + suffix, 'of an old file');
-      expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
-        kind: 'exists',
-        path: to + suffix,
-      });
-    },
-  );
-
-  describe('with replace', () => {
-    const backUp = (onProgress?: () => void) =>
-      backUpPlants({ from, to, replace: true, ...(onProgress && { onProgress }) });
-
-    it('replaces a file once the copy is complete', async () => {
-      await openLargeStore();
-      await writeFile(to, 'mine');
-      // A reader leaves an empty -wal file.
-      await writeFile(`${to}-wal`, '');
-      const during = new Set<string>();
-      const onProgress = () => void during.add(readFileSync(to, 'latin1').slice(0, 4));
-      expect((await backUp(onProgress))._unsafeUnwrap()).toMatchObject({ plants: 16 });
-      expect([...during][0]).toBe('mine');
-      expect((await idsIn(to)).size).toBe(16);
-      expect(existsSync(`${to}.partial`)).toBe(false);
-    });
-
-    it.each([
-      ['plants.db', 'while a repository has it open', async () => openStore()],
-      ['plants.db', 'after a repository had it open', async () => (await openStore()).close()],
-      ['link.db', 'that is a link to the file of a repository', async () => symlink(from, to)],
-      ['backup.db', 'with a -wal file', async () => writeFile(`${to}-wal`, 'plants')],
-    ])('does not replace a file %s %s', async (file, _, prepare) => {
-      to = join(folder, file);
-      await (await openStore()).close();
-      if (file === 'backup.db') await writeFile(to, 'mine');
-      await prepare();
-      const before = await readdir(folder);
-      expect((await backUp())._unsafeUnwrapErr()).toEqual({
-        kind: 'exists',
-        path: to,
-        message: `${to} is or was the database of a host, not a backup; name another file`,
-      });
-      expect(await readdir(folder)).toEqual(before);
-    });
-
-    it.each(['wal', 'shm', 'owner', 'journal'])(
-      'does not replace the -%s file of a database',
-      async (suffix) => {
-        const store = await openStore();
-        to = `${from}-${suffix}`;
-        const before = await readdir(folder);
-        expect((await backUp())._unsafeUnwrapErr()).toEqual({
-          kind: 'exists',
-          path: to,
-          message: `${to} belongs to the database of a host; name another file`,
-        });
-        expect(await readdir(folder)).toEqual(before);
-        expect((await store.create({ id: 1_000n, name: 'Monstera' })).isOk()).toBe(true);
-      },
-    );
-
-    it('does not replace a file that a repository opens during the backup', async () => {
-      await openLargeStore();
-      await writeFile(to, 'mine');
-      const onProgress = () => writeFileSync(`${to}-owner`, '');
-      expect((await backUp(onProgress))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
-      expect(await readFile(to, 'utf8')).toBe('mine');
-      expect(existsSync(`${to}.partial`)).toBe(false);
-    });
-
-    it('does not replace a file beside a -journal file, which SQLite would apply to it', async () => {
-      await openStore();
-      await writeFile(`${to}-journal`, 'of an old file');
-      expect((await backUp())._unsafeUnwrapErr()).toMatchObject({
-        kind: 'exists',
-        path: `${to}-journal`,
-      });
-    });
-
-    it('does not replace a folder', async () => {
-      await openStore();
-      await mkdir(to);
-      expect((await backUp())._unsafeUnwrapErr()).toMatchObject({
-        kind: 'cannot-open',
-        message: expect.stringContaining('is a folder') as unknown,
-      });
-    });
-  });
-
-  it('does not remove its source', async () => {
-    await (await openStore()).close();
-    await rename(from, `${to}.partial`);
-    expect((await backUpPlants({ from: `${to}.partial`, to }))._unsafeUnwrapErr()).toMatchObject({
-      kind: 'exists',
-      path: `${to}.partial`,
-    });
-    expect(await idsIn(`${to}.partial`)).toEqual(new Set());
-  });
-
-  it('fails when the partial path is a folder', async () => {
-    await openStore();
-    await mkdir(`${to}.partial`);
-    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
-      path: `${to}.partial`,
-      message: expect.stringContaining('is a folder') as unknown,
-    });
-  });
-
-  it('removes the partial file of an interrupted backup', async () => {
+  it('reads an older backup, which is in WAL mode', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
-    await writeFile(`${to}.partial`, 'incomplete copy');
-    (await backUpPlants({ from, to }))._unsafeUnwrap();
+    await repository.close();
+    const old = join(folder, 'old.db');
+    await writeFile(old, await readFile(from));
+    expect(await formatOf(old)).toBe(2);
+    expect(checkPlants(old)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
+    (await restorePlants({ from: old, to }))._unsafeUnwrap();
     expect(await idsIn(to)).toEqual(new Set([7n]));
+  });
+
+  it('copies the permissions, and gives the owner of the copy access', async () => {
+    await (await openStore()).close();
+    await chmod(from, 0o440);
+    (await backUpPlants({ from, to }))._unsafeUnwrap();
+    expect((await stat(to)).mode & 0o777).toBe(0o640);
+  });
+
+  it('copies while another connection keeps a checkpoint from completing', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name });
+    const other = new Database(from);
+    other.exec('BEGIN; SELECT * FROM plants');
+    await repository.create({ id: 8n, name });
+    expect((await backUpPlants({ from, to }))._unsafeUnwrap().plants).toBe(2);
+    other.close();
+  });
+
+  it('creates one of several copies of one name at a time, and leaves no other file', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name });
+    const copies = await Promise.all(
+      Array.from({ length: 6 }, async () => backUpPlants({ from, to })),
+    );
+    const kinds = copies.map((copy) =>
+      copy.match(
+        () => 'created',
+        ({ kind }) => kind,
+      ),
+    );
+    expect(kinds.toSorted()).toEqual(['created', ...Array.from({ length: 5 }, () => 'exists')]);
+    expect(await idsIn(to)).toEqual(new Set([7n]));
+    expect((await readdir(folder)).filter((one) => one.startsWith('backup.db'))).toEqual([
+      'backup.db',
+    ]);
   });
 
   it('fails when the database or the folder of the copy does not exist', async () => {
@@ -246,18 +154,124 @@ describe('backUpPlants', () => {
     });
   });
 
-  it('does not back up a damaged file', async () => {
+  it('refuses a database with any damaged page, and leaves nothing', async () => {
     const repository = await openStore();
     for (let id = 0n; id < 100n; id += 1n) await repository.create({ id, name });
     await repository.close();
-    const file = await openFile(from, 'r+');
-    await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, 5 * 4_096);
-    await file.close();
+    const intact = await readFile(from);
+    const before = await readdir(folder);
+    for (let page = 1; page < intact.length / 4_096; page += 1) {
+      const file = await openFile(from, 'r+');
+      await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, page * 4_096);
+      expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+        kind: 'damaged',
+        path: from,
+        message: `${from} is damaged; restore it from a backup`,
+      });
+      await file.write(intact, page * 4_096, 4_096, page * 4_096);
+      await file.close();
+    }
+    expect((await readdir(folder)).filter((one) => !one.startsWith('plants.db-'))).toEqual(
+      before.filter((one) => !one.startsWith('plants.db-')),
+    );
+  });
+
+  it('refuses damaged rows, which VACUUM INTO copies', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name: 'Monstera' });
+    await repository.close();
+    const bytes = await readFile(from);
+    // The name becomes a BLOB, which a STRICT table cannot contain.
+    const record = bytes.lastIndexOf('Monstera') - 4;
+    expect(bytes.subarray(record, record + 4)).toEqual(Buffer.of(4, 0, 13 + 2 * 8, 0));
+    bytes[record + 2] = 12 + 2 * 8;
+    await writeFile(from, bytes);
     expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'damaged',
-      path: from,
-      message: `${from} is damaged; restore it from a backup`,
     });
-    expect((await readdir(folder)).filter((one) => one.startsWith('backup.db'))).toEqual([]);
+    expect((await readdir(folder)).filter((one) => one.startsWith('backup'))).toEqual([]);
+  });
+});
+
+describe.each([
+  ['backUpPlants', backUpPlants, 'name another file'],
+  [
+    'restorePlants',
+    restorePlants,
+    "stop the server, then move the database and the files beside it away: mv 'TO'* elsewhere/",
+  ],
+])('%s', (_, copy, advice) => {
+  it.each([
+    ['a file', '', async (path: string) => writeFile(path, 'mine')],
+    ['an empty file', '', async (path: string) => writeFile(path, '')],
+    ['a folder', '', async (path: string) => mkdir(path)],
+    ['a link to a missing file', '', async (path: string) => symlink('nowhere', path)],
+    ['a link to the source', '', async (path: string) => symlink(from, path)],
+    ['a -wal file', '-wal', async (path: string) => writeFile(path, 'of an old file')],
+    ['a -shm file', '-shm', async (path: string) => writeFile(path, 'of an old file')],
+    ['a -journal file', '-journal', async (path: string) => writeFile(path, 'of an old file')],
+  ])('refuses %s of the name, and changes nothing', async (__, suffix, make) => {
+    await (await openStore()).close();
+    await make(to + suffix);
+    const before = await contentOf();
+    expect((await copy({ from, to }))._unsafeUnwrapErr()).toEqual({
+      kind: 'exists',
+      path: to + suffix,
+      message: `${to}${suffix} already exists; ${advice.replace('TO', to)}`,
+    });
+    expect(await contentOf()).toEqual(before);
+  });
+
+  it('refuses its source as the copy, and the file of an open repository', async () => {
+    const repository = await openStore();
+    expect((await copy({ from, to: from }))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
+    expect((await repository.create({ id: 7n, name })).isOk()).toBe(true);
+  });
+});
+
+describe('restorePlants', () => {
+  it('creates the plants of the backup beside the owner lock of a database that was moved away', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name });
+    await repository.close();
+    await writeFile(`${to}-owner`, '');
+    expect((await restorePlants({ from, to }))._unsafeUnwrap().plants).toBe(1);
+    const restored = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
+    expect((await restored.create({ id: 7n, name: 'other' })).isErr()).toBe(true);
+    await restored.close();
+  });
+
+  it('loses no plant to a repository that opens the file at the same time', async () => {
+    const repository = await openStore();
+    await repository.create({ id: 7n, name });
+    for (let round = 0; round < 10; round += 1) {
+      const path = join(folder, `restored-${round}.db`);
+      const [restored, opened] = await Promise.all([
+        restorePlants({ from, to: path }),
+        openSqliteRepository({ path }),
+      ]);
+      if (opened.isOk()) await opened.value.close();
+      if (restored.isOk()) expect(await idsIn(path)).toEqual(new Set([7n]));
+      else expect(['exists', 'locked']).toContain(restored.error.kind);
+    }
+  });
+
+  it.each([
+    ['is missing', async () => {}, 'missing'],
+    [
+      'is no database',
+      async (path: string) => writeFile(path, 'buy milk\n'.repeat(999)),
+      'not-a-database',
+    ],
+    ['is empty', async (path: string) => writeFile(path, ''), 'empty'],
+    ['is a folder', async (path: string) => mkdir(path), 'cannot-open'],
+  ])('creates nothing from a backup that %s', async (_, make, kind) => {
+    await make(from);
+    const before = await contentOf();
+    expect((await restorePlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+      kind,
+      path: from,
+    });
+    expect(await contentOf()).toEqual(before);
   });
 });

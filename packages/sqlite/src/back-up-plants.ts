@@ -1,68 +1,44 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import type { BackUpError, BackupPaths, FromBackupWorker } from './backup-protocol.ts';
+import type { BackUpError, CopyOrder, FromBackupWorker, PlantsBackup } from './backup-protocol.ts';
 import { workerFile } from './worker-file.ts';
 
-/** Options of {@link backUpPlants}. */
+/** Options of {@link backUpPlants} and {@link restorePlants}. */
 export type BackUpOptions = {
-  /** The database file to copy, relative to the working directory or absolute. */
+  /** Path of the file to copy, absolute or relative to the working directory. It is not changed. */
   readonly from: string;
-  /** Path of the copy. */
+  /** Path of the copy. Neither the file nor a `-wal`, `-shm` or `-journal` file beside it may exist. */
   readonly to: string;
-  /**
-   * Whether to replace an existing file at `to`, once the copy is complete. A file that a repository has or had open is never
-   * replaced. Default: `false`.
-   */
-  readonly replace?: boolean;
-  /** Called while pages are copied. Default: none. */
-  readonly onProgress?: (progress: BackupProgress) => void;
 };
 
-/** Progress of a backup, in database pages. */
-export type BackupProgress = {
-  /** Number of pages copied so far. */
-  readonly copied: number;
-  /** Number of pages of the database. */
-  readonly total: number;
-};
-
-/** A complete backup, synced to the disk. */
-export type PlantsBackup = {
-  /** Number of plants in the backup. */
-  readonly plants: number;
-  /** Size of the backup, in bytes. */
-  readonly size: number;
-};
-
-const backUp = async (
-  paths: BackupPaths,
-  onProgress: (progress: BackupProgress) => void,
-): Promise<Result<PlantsBackup, BackUpError>> => {
-  const options = { workerData: paths, execArgv: [], name: 'backup' };
+const copyInWorker = async (order: CopyOrder): Promise<Result<PlantsBackup, BackUpError>> => {
+  const options = { workerData: order, execArgv: [], name: 'backup' };
   const worker = new Worker(workerFile('backup'), options);
   return new Promise((settle, reject) => {
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the backup worker exited')));
-    worker.on('message', (message: FromBackupWorker) => {
-      switch (message.kind) {
-        case 'progress':
-          return onProgress({ copied: message.copied, total: message.total });
-        case 'done':
-          return settle(ok({ plants: message.plants, size: message.size }));
-        case 'failed':
-          return settle(err(message.error));
-      }
-    });
+    worker.once('message', (message: FromBackupWorker) =>
+      settle(message.kind === 'done' ? ok(message.copy) : err(message.error)),
+    );
   });
 };
 
+const copy = (
+  command: CopyOrder['command'],
+  { from, to }: BackUpOptions,
+): ResultAsync<PlantsBackup, BackUpError> =>
+  new ResultAsync(copyInWorker({ command, from: resolve(from), to: resolve(to) }));
+
 /**
  * Copies a database file in a worker thread, while a repository may have it open and create plants. The copy contains every
- * plant that was acknowledged before the backup started. It is written to `to` with the suffix `.partial`, and renamed to
- * `to` after an integrity check and a sync. A backup that was interrupted leaves the `.partial` file, which the next backup removes.
+ * plant that was acknowledged before the backup started. It is written by `VACUUM INTO` to a temporary file
+ * `TO.RANDOM.partial`, and gets its name after an integrity check and a sync. No file is ever replaced. An interrupted
+ * backup can leave the temporary file.
  *
- * @param options - the paths, and what to do when the backup exists
+ * The copy is complete without a WAL file, and can be read in a folder that cannot be written to. The WAL file of the source
+ * cannot be reset while it is copied.
+ *
  * @returns the number of plants and the size of the copy, or the reason why the backup failed
  *
  * @example
@@ -74,13 +50,23 @@ const backUp = async (
  * console.log(`${backedUp.value.plants} plants`);
  * ```
  */
-export const backUpPlants = ({
-  from,
-  to,
-  replace = false,
-  onProgress = () => {},
-}: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> => {
-  const path = resolve(to);
-  const paths = { from: resolve(from), to: path, partial: `${path}.partial`, replace };
-  return new ResultAsync(backUp(paths, onProgress));
-};
+export const backUpPlants = (options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> =>
+  copy('backup', options);
+
+/**
+ * Creates a database file as a copy of a backup, in the same way as {@link backUpPlants}. Never replaces a database: close
+ * and move an existing one away first, with the files beside it. Holds the owner lock of the file while it gets its name.
+ *
+ * @returns the number of plants and the size of the file, or the reason why the restore failed
+ *
+ * @example
+ * ```ts
+ * import { restorePlants } from '@plantstore/sqlite';
+ *
+ * const restored = await restorePlants({ from: 'backup.db', to: 'plants.db' });
+ * if (restored.isErr()) throw new Error(restored.error.message);
+ * console.log(`${restored.value.plants} plants`);
+ * ```
+ */
+export const restorePlants = (options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> =>
+  copy('restore', options);

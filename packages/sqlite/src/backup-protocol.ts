@@ -1,30 +1,37 @@
 import type { OpenSqliteError } from './open-error.ts';
 
-/** Reason why a backup failed. `path` is the affected file. */
-export type BackUpError = OpenSqliteError | BackUpExists;
+/** Reason why a backup or a restore failed. `path` is the affected file. */
+export type BackUpError = OpenSqliteError | BackUpRefused;
 
-/** The path of the copy already exists, or belongs to a file that a repository uses. */
-export type BackUpExists = {
+/**
+ * The copy cannot have its name: the file or one beside it already exists, or the file system has no hard links, without
+ * which a file cannot be named without replacing another one.
+ */
+export type BackUpRefused = {
   /** Discriminates the error from {@link OpenSqliteError}. */
-  readonly kind: 'exists';
+  readonly kind: 'exists' | 'no-hard-links';
   /** The file, as an absolute path. */
   readonly path: string;
   /** Message for the operator: what happened, then what to do. */
   readonly message: string;
 };
 
-/** Absolute paths of a backup. */
-export type BackupPaths = {
-  readonly from: string;
-  readonly to: string;
-  /** Path of the copy until it is complete. */
-  readonly partial: string;
-  /** Whether the copy may replace a file. */
-  readonly replace: boolean;
+/** A complete copy, synced to the disk. */
+export type PlantsBackup = {
+  /** Number of plants in the copy. */
+  readonly plants: number;
+  /** Size of the copy, in bytes. */
+  readonly size: number;
 };
 
-/** Messages from the backup worker. It exits after `done` and `failed`. */
+/** What the backup worker copies, as absolute paths. */
+export type CopyOrder = {
+  readonly command: 'backup' | 'restore';
+  readonly from: string;
+  readonly to: string;
+};
+
+/** The message of the backup worker, which then exits. */
 export type FromBackupWorker =
-  | { readonly kind: 'progress'; readonly copied: number; readonly total: number }
-  | { readonly kind: 'done'; readonly plants: number; readonly size: number }
+  | { readonly kind: 'done'; readonly copy: PlantsBackup }
   | { readonly kind: 'failed'; readonly error: BackUpError };

@@ -1,170 +1,164 @@
-import { linkSync, lstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { pathToFileURL } from 'node:url';
-import type { BackUpError, BackupPaths, FromBackupWorker } from './backup-protocol.ts';
-import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import { logSize, resolveLinks, syncFile, syncFolderOf } from './log-file.ts';
-import { backup, Database } from './node-sqlite.ts';
-import { openErrorOf, unusableFileError } from './open-error.ts';
+import { randomBytes } from 'node:crypto';
+import { closeSync, linkSync, lstatSync, openSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { err, ok, type Result } from 'neverthrow';
+import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
+import { findDamage, openReader, readErrorOf } from './find-damage.ts';
+import { syncFile, syncFolderOf } from './log-file.ts';
+import type { Database } from './node-sqlite.ts';
+import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
-import { ownerLockPathOf } from './owner-lock.ts';
+import { acquireOwnerLock } from './owner-lock.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
-type Progress = (copied: number, total: number) => void;
-
-/** Number of pages in one step of the copy: 4 MiB. */
-const rate = 1_024;
+const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
 
 const countPlants = (database: Database): number =>
   Number(database.prepare('SELECT count(*) AS plants FROM plants').get()?.['plants']);
 
-const remove = (partial: string): void => {
-  for (const name of [partial, `${partial}-journal`]) rmSync(name, { force: true });
+/** Suffixes of a database, and of the files that SQLite would apply to it or share with another process. */
+const suffixes = ['', '-wal', '-shm', '-journal'];
+
+const findExisting = (to: string): string | undefined =>
+  suffixes
+    .map((suffix) => to + suffix)
+    .find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+
+const exists = (path: string, { command, to }: CopyOrder): BackUpRefused => {
+  const advice =
+    command === 'backup'
+      ? 'name another file'
+      : `stop the server, then move the database and the files beside it away: mv '${to}'* elsewhere/`;
+  return { kind: 'exists', path, message: `${path} already exists; ${advice}` };
 };
 
-const tryToRemove = (partial: string): void => {
+/** Error codes of link(2) on a file system without hard links, such as exFAT. */
+const withoutLinks: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+/** Gives the complete copy its name, unless a file has it: unlike rename(2), link(2) never replaces a file. */
+const giveName = (temporary: string, order: CopyOrder): BackUpRefused | undefined => {
+  const { to: path } = order;
   try {
-    remove(partial);
-  } catch {
-    // The error of the backup is reported instead.
+    linkSync(temporary, path);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return exists(path, order);
+    if (!withoutLinks.includes(code)) throw thrown;
+    const message = `${path} is on a file system without hard links, where a file cannot be named without replacing another; name a file on another disk, and copy it from there`;
+    return { kind: 'no-hard-links', path, message };
+  }
+  unlinkSync(temporary);
+  syncFolderOf(path);
+  return undefined;
+};
+
+/** The owner lock excludes a server that starts meanwhile: it would open a file that still has two links. */
+const giveNameOwned = (temporary: string, order: CopyOrder): BackUpRefused | undefined => {
+  const ownerLock = acquireOwnerLock(order.to);
+  try {
+    return giveName(temporary, order);
+  } finally {
+    ownerLock.close();
   }
 };
 
-/** Whether a copy passes the integrity check and has this number of plants. */
-const isComplete = (path: string, plants: number): boolean => {
-  // SQLite opens an immutable database without a WAL file, and creates none.
-  const database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
+/** Returns the number of plants of a sound copy; `undefined` for a damaged one. */
+const countSound = (copy: string, to: string): Result<number | undefined, OpenSqliteError> => {
+  const database = openReader(copy);
   try {
-    const checks = database.prepare('PRAGMA integrity_check').all();
-    return checks[0]?.['integrity_check'] === 'ok' && countPlants(database) === plants;
+    return ok(findDamage(database, copy).length === 0 ? countPlants(database) : undefined);
+  } catch (thrown) {
+    const error = readErrorOf(to, thrown, database, copy);
+    if (error === undefined) throw thrown;
+    return err(error);
   } finally {
     database.close();
   }
 };
 
-const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
+/** The result codes SQLITE_IOERR_READ, SHORT_READ and CORRUPTFS: `VACUUM INTO` reads the source only. */
+const readErrors: readonly unknown[] = [266, 522, 8458];
 
-const existsFailure = (path: string, how = 'already exists'): FromBackupWorker =>
-  failed({ kind: 'exists', path, message: `${path} ${how}; name another file` });
-
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-
-/** Whether a repository has or had the file open, or SQLite would apply a WAL file to it. */
-const isUsed = (path: string): boolean => exists(ownerLockPathOf(path)) || logSize(path) > 0;
-
-/** Returns why the file at the path of the copy may not be replaced. */
-const findUse = (to: string): FromBackupWorker | undefined => {
-  if ([to, resolveLinks(to)].some(isUsed)) {
-    return existsFailure(to, 'is or was the database of a host, not a backup');
-  }
-  return statSync(to, { throwIfNoEntry: false })?.isFile() === false
-    ? failed(unusableFileError(to, { kind: 'cannot-open' }))
-    : undefined;
+/** Whether `VACUUM INTO` failed because of the source, and not because the copy cannot be written. */
+const isOfSource = (thrown: unknown): boolean => {
+  const failure = sqliteFailureOf(thrown);
+  if (failure !== 'input-output') return failure !== 'disk-full' && failure !== 'cannot-open';
+  return thrown instanceof Error && 'errcode' in thrown && readErrors.includes(thrown.errcode);
 };
 
-/** Suffixes of the files that SQLite and a repository keep beside a database. */
-const suffix = /-(?:wal|shm|journal|owner)$/;
-
-/** Whether a path is that of a file beside a database that a repository has or had open. */
-const isBesideUsed = (path: string): boolean =>
-  suffix.test(path) && isUsed(path.replace(suffix, ''));
-
-/** Returns why no copy may be written: SQLite would apply a `-wal` or `-journal` file to it, for example. */
-const findObstacle = ({
-  from,
-  to,
-  partial,
-  replace,
-}: BackupPaths): FromBackupWorker | undefined => {
-  const taken = replace ? [`${to}-journal`] : [to, `${to}-wal`, `${to}-journal`];
-  const found = resolveLinks(from) === resolveLinks(partial) ? partial : taken.find(exists);
-  if (found !== undefined) return existsFailure(found);
-  if ([to, resolveLinks(to)].some(isBesideUsed)) {
-    return existsFailure(to, 'belongs to the database of a host');
-  }
-  return replace ? findUse(to) : undefined;
-};
-
-/** Moves the complete copy to its path. Returns why it may not be there. */
-const moveToPath = (paths: BackupPaths): FromBackupWorker | undefined => {
-  const { to, partial, replace } = paths;
-  if (replace) {
-    const obstacle = findObstacle(paths);
-    if (obstacle === undefined) renameSync(partial, to);
-    return obstacle;
-  }
-  try {
-    linkSync(partial, to);
-  } catch {
-    // Either the path exists, or the file system has no hard links.
-    if (exists(to)) return existsFailure(to);
-    renameSync(partial, to);
-  }
-  rmSync(partial, { force: true });
-  return undefined;
-};
-
-const copyAndVerify = async (
+/** Copies the source, and returns its number of plants before, or why it cannot be read. */
+const vacuumInto = (
+  temporary: string,
   source: Database,
-  paths: BackupPaths,
-  onProgress: Progress,
-): Promise<FromBackupWorker> => {
-  const { to, partial } = paths;
-  remove(partial);
-  let identity: FileIdentity | undefined;
-  // A read transaction keeps the snapshot: otherwise each commit would restart the copy.
-  source.exec('BEGIN');
-  const plants = countPlants(source);
-  await backup(source, partial, {
-    rate,
-    progress: ({ totalPages, remainingPages }) => {
-      identity ??= identityOf(partial);
-      onProgress(totalPages - remainingPages, totalPages);
-    },
-  });
-  identity ??= identityOf(partial);
-  syncFile(partial);
-  if (!isComplete(partial, plants)) {
-    remove(partial);
-    return failed(unusableFileError(paths.from, { kind: 'damaged' }));
+  from: string,
+): Result<number, OpenSqliteError> => {
+  try {
+    const plants = countPlants(source);
+    source.prepare('VACUUM INTO ?').run(temporary);
+    return ok(plants);
+  } catch (thrown) {
+    const error = isOfSource(thrown) ? readErrorOf(from, thrown, source) : undefined;
+    if (error === undefined) throw thrown;
+    return err(error);
   }
-  if (!isSameFile(identity, identityOf(partial))) {
-    return failed(unusableFileError(partial, { kind: 'locked' }));
-  }
-  const obstacle = moveToPath(paths);
-  if (obstacle !== undefined) {
-    remove(partial);
-    return obstacle;
-  }
-  syncFolderOf(to);
-  return { kind: 'done', plants, size: statSync(to).size };
 };
 
-const backUp = async (paths: BackupPaths, onProgress: Progress): Promise<FromBackupWorker> => {
+const copyTo = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
+  const plantsBefore = vacuumInto(temporary, source, order.from);
+  if (plantsBefore.isErr()) return failed(plantsBefore.error);
+  // SQLite documents no sync of this file (sqlite.org/lang_vacuum.html).
+  syncFile(temporary);
+  const counted = countSound(temporary, order.to);
+  if (counted.isErr()) return failed(counted.error);
+  const plants = counted.value;
+  // VACUUM copies the rows of a damaged page without reading their columns.
+  if (plants === undefined || plants < plantsBefore.value) {
+    return failed(unusableFileError(order.from, { kind: 'damaged' }));
+  }
+  const { size } = statSync(temporary);
+  const refused = (order.command === 'backup' ? giveName : giveNameOwned)(temporary, order);
+  return refused === undefined ? { kind: 'done', copy: { plants, size } } : failed(refused);
+};
+
+const removeLeft = (path: string): void => {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The error of the copy is reported instead.
+  }
+};
+
+/** Copies to a temporary file, and removes it unless it has become the copy. */
+const copyThrough = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
+  // Other users get no access that the source does not grant. The copy of a read-only file can be written to.
+  const mode = (statSync(order.from).mode & 0o777) | 0o600;
+  closeSync(openSync(temporary, 'wx', mode));
+  try {
+    return copyTo(temporary, source, order);
+  } finally {
+    removeLeft(temporary);
+    removeLeft(`${temporary}-journal`);
+  }
+};
+
+const copy = (order: CopyOrder): FromBackupWorker => {
+  const { from, to } = order;
   let source: Database | undefined;
   try {
-    const obstacle = findObstacle(paths);
-    if (obstacle !== undefined) return obstacle;
-    const opened = openForReading(paths.from);
+    const existing = findExisting(to);
+    if (existing !== undefined) return failed(exists(existing, order));
+    const opened = openForReading(from);
     if (opened.isErr()) return failed(opened.error);
     source = opened.value;
-    return await copyAndVerify(source, paths, onProgress);
+    const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
+    return copyThrough(temporary, source, order);
   } catch (thrown) {
-    // A damaged copy means that the source is damaged.
-    const isDamaged = sqliteFailureOf(thrown) === 'damaged';
-    const error = openErrorOf(isDamaged ? paths.from : paths.partial, thrown);
+    const error = openErrorOf(to, thrown);
     if (error === undefined) throw thrown;
-    tryToRemove(paths.partial);
     return failed(error);
   } finally {
     source?.close();
   }
 };
 
-const runWorker = async (port: MessagePort, paths: BackupPaths): Promise<void> => {
-  const send = (message: FromBackupWorker) => port.postMessage(message);
-  send(await backUp(paths, (copied, total) => send({ kind: 'progress', copied, total })));
-  port.close();
-};
-
-if (parentPort !== null) await runWorker(parentPort, workerData as BackupPaths);
+if (parentPort !== null) parentPort.postMessage(copy(workerData as CopyOrder));

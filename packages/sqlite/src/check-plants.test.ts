@@ -36,10 +36,10 @@ describe('checkPlants', () => {
     const whole = { from: ids[0], to: ids.at(-1), plants: ids.length };
     const open = checkPlants(path)._unsafeUnwrap();
     expect(open).toMatchObject({ plants: ids.length, damage: [], readable: [whole] });
-    expect(open.logSize).toBeGreaterThan(0);
+    expect(open.walSize).toBeGreaterThan(0);
     await repository.close();
     const closed = checkPlants(path)._unsafeUnwrap();
-    expect(closed).toMatchObject({ plants: ids.length, damage: [], readable: [whole], logSize: 0 });
+    expect(closed).toMatchObject({ plants: ids.length, damage: [], readable: [whole], walSize: 0 });
     expect(closed.size).toBe((await stat(path)).size);
   });
 

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
+import { findDamage, readErrorOf } from './find-damage.ts';
 import { logSize, resolveLinks } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
-import { openErrorOf, type OpenSqliteError } from './open-error.ts';
+import type { OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 import { largestId, smallestId } from './read-plants.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
@@ -25,28 +26,11 @@ export type PlantsCheck = {
   /** Size of the file, in bytes. */
   readonly size: number;
   /** Size of the WAL file, in bytes; 0 when it does not exist. */
-  readonly logSize: number;
+  readonly walSize: number;
   /** Output of SQLite's `integrity_check`, at most 100 lines. Empty for an intact file. */
   readonly damage: readonly string[];
   /** Ranges of readable plants, in ascending order of their ids. At most one range for an intact file. */
   readonly readable: readonly IdRange[];
-};
-
-/** Whether a read failed because of damage on the disk. Rethrows any other exception. */
-const isDamage = (thrown: unknown): boolean => {
-  const failure = sqliteFailureOf(thrown);
-  if (failure === 'damaged' || failure === 'input-output') return true;
-  throw thrown;
-};
-
-const findDamage = (database: Database): string[] => {
-  try {
-    const rows = database.prepare('PRAGMA integrity_check').all();
-    const lines = rows.map((row) => String(row['integrity_check']));
-    return lines.filter((line) => line !== 'ok');
-  } catch (thrown) {
-    return isDamage(thrown) && thrown instanceof Error ? [thrown.message] : [];
-  }
 };
 
 const noLimit = -1;
@@ -72,7 +56,8 @@ const readOn = (database: Database, from: bigint, limit: number): ReadOn => {
     }
     return { range, isDamaged: false };
   } catch (thrown) {
-    return { range, isDamaged: isDamage(thrown) };
+    if (sqliteFailureOf(thrown) !== 'damaged') throw thrown;
+    return { range, isDamaged: true };
   }
 };
 
@@ -105,6 +90,16 @@ const nextReadable = (damaged: bigint, isReadable: (id: bigint) => boolean): big
   return found;
 };
 
+/** Returns the range of all plants of an intact file: `integrity_check` has read them. */
+const rangeOfAll = (database: Database): IdRange[] => {
+  const select = database.prepare(
+    'SELECT min(id) AS first, max(id) AS last, count(*) AS plants FROM plants',
+  );
+  select.setReadBigInts(true);
+  const { first, last, plants } = select.get() as Record<'first' | 'last' | 'plants', bigint>;
+  return plants === 0n ? [] : [{ from: first, to: last, plants: Number(plants) }];
+};
+
 const findReadable = (database: Database): IdRange[] => {
   const isReadable = (id: bigint) => !readOn(database, id, 1).isDamaged;
   const ranges: IdRange[] = [];
@@ -124,7 +119,7 @@ const findReadable = (database: Database): IdRange[] => {
  * damaged file, finds the ranges of ids that `readPlants` can still read; it can miss plants between two damaged
  * pages whose ids span far less than those of the pages. Blocks the thread while it reads.
  *
- * @returns the result of the check, or the reason why the file cannot be read at all
+ * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
  * @example
  * ```ts
  * import { checkPlants } from '@plantstore/sqlite';
@@ -141,17 +136,17 @@ export const checkPlants = (path: string): Result<PlantsCheck, OpenSqliteError> 
   const database = opened.value;
   try {
     const file = resolveLinks(absolute);
-    const damage = findDamage(database);
-    const readable = findReadable(database);
+    const damage = findDamage(database, file);
+    const readable = damage.length === 0 ? rangeOfAll(database) : findReadable(database);
     return ok({
       plants: readable.reduce((sum, { plants }) => sum + plants, 0),
       size: statSync(file).size,
-      logSize: logSize(file),
+      walSize: logSize(file),
       damage,
       readable,
     });
   } catch (thrown) {
-    const error = openErrorOf(absolute, thrown);
+    const error = readErrorOf(absolute, thrown, database);
     if (error === undefined) throw thrown;
     return err(error);
   } finally {

@@ -185,7 +185,7 @@ const hasHardLinks = (file: string): boolean => {
 };
 
 /** Acquires the owner lock of a file, if it is one that SQLite can use. Throws the exceptions of node:sqlite. */
-export const acquireFile = (file: string): Database | UnusableFile => {
+const acquireFile = (file: string): Database | UnusableFile => {
   const found = statSync(file, { throwIfNoEntry: false });
   // SQLite would create files beside a device or a pipe.
   if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };

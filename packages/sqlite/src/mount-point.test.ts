@@ -26,7 +26,6 @@ it('a file that is mounted alone is refused, one that is not opens, and a mounte
   expect(JSON.parse(stdout)).toEqual({
     whileOpen: { ofFile: 'mount-point', ofFolder: 'locked' },
     afterwards: { ofFile: 'mount-point', ofFolder: true },
-    restore: 'mount-point',
     // A folder that covers the mount of another file with the same path.
     isCoveredOpen: true,
   });

@@ -14,9 +14,6 @@ const withoutWarning = <T>(load: () => T): T => {
 // Suppresses the ExperimentalWarning of Node 22. Remove when Node 22 is no longer supported.
 const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
 
-/** Copies a database in steps, in the libuv thread pool. */
-export const { backup } = sqlite;
-
 /** One connection to a database file. */
 export type Database = sqliteModule.DatabaseSync;
 

@@ -136,9 +136,12 @@ export const openErrorOf = (
   const isOfOwnerLock = cause instanceof OwnerLockFailure;
   const failure = sqliteFailureOf(isOfOwnerLock ? cause.cause : cause);
   if (failure === undefined) return undefined;
-  const fault = describedByFileSystem.includes(failure)
-    ? findFileSystemFault(path, access)
-    : undefined;
+  // Reading a file that is complete without a WAL file needs no write access.
+  const isReadError = failure === 'input-output' && access === constants.R_OK;
+  const fault =
+    describedByFileSystem.includes(failure) && !isReadError
+      ? findFileSystemFault(path, access)
+      : undefined;
   if (!isOfOwnerLock) {
     return { kind: failure, message: describe(path, failure, cause), ...fault, path, cause };
   }

@@ -6,7 +6,7 @@ import { sqliteFailureOf } from './sqlite-failure.ts';
 export const ownerLockPathOf = (file: string): string => `${file}-owner`;
 
 /** Copies the permissions of the database file, as SQLite does for the WAL file. */
-export const copyPermissions = (file: string, path: string, extraMode = 0): void => {
+const copyPermissions = (file: string, path: string, extraMode = 0): void => {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || process.geteuid === undefined) return;
   chmodSync(path, (found.mode & 0o777) | extraMode);

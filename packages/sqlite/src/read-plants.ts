@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
+import { readErrorOf } from './find-damage.ts';
 import type { Database } from './node-sqlite.ts';
-import { openErrorOf, type OpenSqliteError } from './open-error.ts';
+import type { OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 
 /** Options of {@link readPlants}. */
@@ -47,7 +48,7 @@ const createReadSlice = (database: Database, path: string): ReadSlice => {
       }
       return { plants };
     } catch (thrown) {
-      const error = openErrorOf(path, thrown);
+      const error = readErrorOf(path, thrown, database);
       if (error === undefined) throw thrown;
       return { plants, error };
     }

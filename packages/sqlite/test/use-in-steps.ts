@@ -1,7 +1,9 @@
 // Runs steps on a database, as other programs do, and then kills itself with SIGKILL.
 // Arguments: database file, JSON array of steps. A step is an SQL statement, "close", "backup FILE" to copy a file over the
 // database with the backup API, or "reader: SQL" for a second connection.
-import { Database, backup } from '../src/node-sqlite.ts';
+import { Database } from '../src/node-sqlite.ts';
+
+const { backup } = process.getBuiltinModule('node:sqlite');
 
 const [path = '', steps = '[]'] = process.argv.slice(2);
 const database = new Database(path);

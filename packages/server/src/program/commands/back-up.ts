@@ -1,6 +1,6 @@
 import { backUpPlants, restorePlants } from '@plantstore/sqlite';
 import { done, failed, invalid, type RunCommand, type StoredDatabase } from './command.ts';
-import { createProgress, percent, plantCount } from './progress.ts';
+import { plantCount } from './progress.ts';
 
 /** What backs up and restores the other databases. */
 const ownTools = {
@@ -13,44 +13,21 @@ const ownTools = {
 const invalidFor = (kind: keyof typeof ownTools, command: 'backup' | 'restore') =>
   invalid(`${command} is for SQLite; ${ownTools[kind][command]}`);
 
-/** Copies the SQLite file of a host, running or not. */
-export const backUp: RunCommand = async (call) => {
-  const { database, file: to = '', replace, stdout } = call;
+/** Copies the SQLite file of a server, running or not. */
+export const backUp: RunCommand = async ({ database, file: to = '', stdout }) => {
   if (database.kind !== 'sqlite') return invalidFor(database.kind, 'backup');
-  const progress = createProgress(call);
-  const backedUp = await backUpPlants({
-    from: database.path,
-    to,
-    replace,
-    onProgress: ({ copied, total }) => progress.show(() => `${percent(copied, total)} copied`),
-  });
-  progress.clear();
-  if (backedUp.isErr()) {
-    const { kind, message } = backedUp.error;
-    return failed(kind === 'exists' && !replace ? `${message}, or add --replace` : message);
-  }
+  const backedUp = await backUpPlants({ from: database.path, to });
+  if (backedUp.isErr()) return failed(backedUp.error.message);
   const { plants, size } = backedUp.value;
   stdout.write(`${to}: ${plantCount(plants)}, ${size} bytes, checked\n`);
   return done;
 };
 
-/** Replaces a SQLite file that no host uses with a backup. */
-export const restore: RunCommand = async (call) => {
-  const { database, file: from = '', stdout } = call;
+/** Creates the SQLite file of a server as a copy of a backup. */
+export const restore: RunCommand = async ({ database, file: from = '', stdout }) => {
   if (database.kind !== 'sqlite') return invalidFor(database.kind, 'restore');
-  const progress = createProgress(call);
-  const restored = await restorePlants({
-    from,
-    to: database.path,
-    onProgress: ({ copied, total }) => progress.show(() => `${percent(copied, total)} copied`),
-  });
-  progress.clear();
-  if (restored.isErr()) {
-    const { kind, message } = restored.error;
-    return failed(kind === 'locked' ? `${message}: stop the host first` : message);
-  }
-  const { plants, kept } = restored.value;
-  stdout.write(`${database.path}: ${plantCount(plants)}, checked\n`);
-  if (kept !== undefined) stdout.write(`the replaced file is kept as ${kept}\n`);
+  const restored = await restorePlants({ from, to: database.path });
+  if (restored.isErr()) return failed(restored.error.message);
+  stdout.write(`${database.path}: ${plantCount(restored.value.plants)}, checked\n`);
   return done;
 };

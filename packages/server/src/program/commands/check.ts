@@ -7,15 +7,15 @@ const exportCommands = (path: string, { readable }: PlantsCheck): string =>
   readable
     .map(
       ({ from, to }, index) =>
-        `  plantstore-server export part-${index + 1}.ndjson --database 'sqlite:${path}' --from-id=${from} --to-id=${to}\n`,
+        `  plantstore-server export --database 'sqlite:${path}' --from-id=${from} --to-id=${to} > part-${index + 1}.ndjson\n`,
     )
     .join('');
 
 const checkSqlite = (path: string, { stdout }: CommandCall): CommandResult => {
   const checked = checkPlants(path);
   if (checked.isErr()) return failed(checked.error.message);
-  const { plants, size, logSize, damage, readable } = checked.value;
-  stdout.write(`${path}: ${plantCount(plants)}, ${size} bytes, and ${logSize} in the log\n`);
+  const { plants, size, walSize, damage, readable } = checked.value;
+  stdout.write(`${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file\n`);
   if (damage.length === 0) {
     stdout.write('sound\n');
     return done;

@@ -8,7 +8,6 @@ export type StoredDatabase = Exclude<DatabaseSetting, { readonly kind: 'memory' 
 /** The options of all commands; each command takes some of them. */
 export type CommandOptions = {
   readonly database: StoredDatabase;
-  readonly replace: boolean;
   readonly strict: boolean;
   readonly format: FormatName | undefined;
   readonly fromId: bigint | undefined;

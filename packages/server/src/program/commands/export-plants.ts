@@ -1,21 +1,26 @@
+import type { Writable } from 'node:stream';
 import { done, type CommandResult, failed, type RunCommand } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
 import { formatOf } from './formats.ts';
-import { openOutput } from './output.ts';
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
 /** Minimum size of a write, in UTF-16 code units. */
 const chunkSize = 2 ** 16;
 
-/** Exports plants as lines, to standard output or to a file that is renamed once it is complete. */
+/** Resolves once the text is written, for backpressure. Rejects with errors of system calls. */
+const write = async (stdout: Writable, text: string): Promise<void> =>
+  new Promise((settle, reject) => {
+    stdout.write(text, (error) => {
+      if (error) reject(error);
+      else settle();
+    });
+  });
+
+/** Writes plants to standard output, as lines. */
 export const exportPlants: RunCommand = async (call) => {
-  const { database, file, stdout, fromId, toId, replace } = call;
-  const format = formatOf(call.format, file);
-  const path = database.kind === 'sqlite' ? database.path : undefined;
-  const opened = await openOutput(file, stdout, replace, path);
-  if (opened.isErr()) return failed(opened.error);
-  const output = opened.value;
+  const { database, stdout, fromId, toId } = call;
+  const format = formatOf(call.format, undefined);
   const progress = createProgress(call);
   let exported = 0;
 
@@ -28,26 +33,21 @@ export const exportPlants: RunCommand = async (call) => {
       text += format.encode(plant);
       exported += 1;
       if (text.length >= chunkSize) {
-        await output.write(text);
+        await write(stdout, text);
         text = '';
         progress.show(() => `${plantCount(exported)} exported`);
       }
       // Reads no further, because the next plants may be damaged.
       if (plant.id === toId) break;
     }
-    await output.write(text);
-    await output.finish();
+    await write(stdout, text);
     return done;
   };
 
-  let result: CommandResult;
-  try {
-    result = await copy();
-  } catch (thrown) {
-    result = failed(`cannot write ${file ?? 'to standard output'}: ${fileErrorReason(thrown)}`);
-  }
+  const result = await copy().catch((thrown: unknown) =>
+    failed(`cannot write to standard output: ${fileErrorReason(thrown)}`),
+  );
   progress.clear();
   if (result === done) progress.writeLine(`${plantCount(exported)} exported`);
-  else await output.abandon().catch(() => {});
   return result;
 };
