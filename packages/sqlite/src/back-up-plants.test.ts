@@ -1,6 +1,7 @@
 import {
   lstat,
   chmod,
+  chown,
   mkdir,
   mkdtemp,
   open as openFile,
@@ -112,6 +113,16 @@ describe('backUpPlants', () => {
     expect((await stat(to)).mode & 0o777).toBe(0o640);
   });
 
+  it.runIf(process.geteuid?.() === 0)(
+    'run by root, gives the copy the owner of the source',
+    async () => {
+      await (await openStore()).close();
+      await chown(from, 65_534, 65_534);
+      (await backUpPlants({ from, to }))._unsafeUnwrap();
+      expect(await stat(to)).toMatchObject({ uid: 65_534, gid: 65_534 });
+    },
+  );
+
   it('copies while another connection keeps a checkpoint from completing', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
@@ -166,7 +177,7 @@ describe('backUpPlants', () => {
       expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
         kind: 'damaged',
         path: from,
-        message: `${from} is damaged; restore it from a backup`,
+        message: expect.stringContaining(`${from} is damaged, or its disk`) as unknown,
       });
       await file.write(intact, page * 4_096, 4_096, page * 4_096);
       await file.close();

@@ -4,11 +4,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
 import { findDamage, openReader, readErrorOf } from './find-damage.ts';
-import { syncFile, syncFolderOf } from './log-file.ts';
+import { syncFolderOf } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
-import { acquireOwnerLock } from './owner-lock.ts';
+import { acquireOwnerLock, copyPermissions } from './owner-lock.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
 const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
@@ -94,6 +94,7 @@ const vacuumInto = (
 ): Result<number, OpenSqliteError> => {
   try {
     const plants = countPlants(source);
+    // SQLite syncs the copy (PRAGMA synchronous).
     source.prepare('VACUUM INTO ?').run(temporary);
     return ok(plants);
   } catch (thrown) {
@@ -106,8 +107,6 @@ const vacuumInto = (
 const copyTo = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
   const plantsBefore = vacuumInto(temporary, source, order.from);
   if (plantsBefore.isErr()) return failed(plantsBefore.error);
-  // SQLite documents no sync of this file (sqlite.org/lang_vacuum.html).
-  syncFile(temporary);
   const counted = countSound(temporary, order.to);
   if (counted.isErr()) return failed(counted.error);
   const plants = counted.value;
@@ -130,10 +129,10 @@ const removeLeft = (path: string): void => {
 
 /** Copies to a temporary file, and removes it unless it has become the copy. */
 const copyThrough = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
-  // Other users get no access that the source does not grant. The copy of a read-only file can be written to.
-  const mode = (statSync(order.from).mode & 0o777) | 0o600;
-  closeSync(openSync(temporary, 'wx', mode));
+  closeSync(openSync(temporary, 'wx', 0o600));
   try {
+    // The copy of a read-only file can be written to.
+    copyPermissions(order.from, temporary, 0o600);
     return copyTo(temporary, source, order);
   } finally {
     removeLeft(temporary);

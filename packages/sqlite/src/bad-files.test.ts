@@ -106,7 +106,7 @@ describe('a file that is not a plant store', () => {
     await writeFile(path, bytes.subarray(0, bytes.length - missing));
     expect(await failToOpen(path)).toMatchObject({
       kind: 'damaged',
-      message: expect.stringContaining('is damaged; restore it from a backup') as unknown,
+      message: expect.stringContaining('is damaged, or its disk cannot read it; check') as unknown,
     });
     await writeFile(path, bytes);
     await makeStore(path);
@@ -140,7 +140,9 @@ describe('a file that is not a plant store', () => {
     for (const _again of [1, 2]) {
       expect(await failToOpen(path)).toMatchObject({
         kind: 'damaged',
-        message: expect.stringContaining('is damaged; restore it from a backup') as unknown,
+        message: expect.stringContaining(
+          'is damaged, or its disk cannot read it; check',
+        ) as unknown,
       });
     }
   });

@@ -86,16 +86,6 @@ export const syncLog = (path: string): void => {
   syncFolderOf(path);
 };
 
-/** Syncs the content of a file. */
-export const syncFile = (path: string): void => {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-};
-
 /** Syncs the folder of a file, which makes its name durable. */
 export const syncFolderOf = (path: string): void => {
   // Windows cannot sync a folder.

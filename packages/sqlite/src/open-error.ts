@@ -106,7 +106,7 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
     case 'input-output':
       return `${path} cannot be read or written: the disk reports an error, or a quota is exceeded; check both`;
     case 'damaged':
-      return `${path} is damaged; restore it from a backup`;
+      return `${path} is damaged, or its disk cannot read it; check the disk, and check a copy of the file before you restore a backup`;
     case 'disk-full':
       return `the disk that contains ${path} is full, or a quota is exceeded; free some space`;
     case 'not-a-database':

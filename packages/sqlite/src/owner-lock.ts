@@ -5,8 +5,8 @@ import { sqliteFailureOf } from './sqlite-failure.ts';
 /** Path of the empty file beside a database that its owner keeps locked. */
 export const ownerLockPathOf = (file: string): string => `${file}-owner`;
 
-/** Copies the permissions of the database file, as SQLite does for the WAL file. */
-const copyPermissions = (file: string, path: string, extraMode = 0): void => {
+/** Copies the permissions and, as root, the owner of a database file, as SQLite does for the WAL file. */
+export const copyPermissions = (file: string, path: string, extraMode = 0): void => {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || process.geteuid === undefined) return;
   chmodSync(path, (found.mode & 0o777) | extraMode);
