@@ -76,7 +76,7 @@ describe('the tables of the pages', () => {
         flagOf(name) ?? '',
         variableOf(name),
         defaultOf(name),
-        settingTable[name].help,
+        settingTable[name].help.replaceAll('\n', ' '),
       ]),
     );
   });

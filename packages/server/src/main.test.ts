@@ -1,7 +1,10 @@
 import { EventEmitter, once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { settingNames } from './program/settings/setting-table.ts';
 import { main } from './main.ts';
 
@@ -146,7 +149,10 @@ describe('main', () => {
   });
 
   it('shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
-    const options = outside(['--check-settings', '--tokens-file', 'tokens']);
+    const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+    onTestFinished(async () => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'tokens'), 'one\n');
+    const options = outside(['--check-settings', '--tokens-file', join(folder, 'tokens')]);
     const env = { PLANTSTORE_TOKENS: 's3cr3t' };
     for (const one of [options, { ...outside(options.argv), env }]) {
       expect(await main(one)).toBe(0);

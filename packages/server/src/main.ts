@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
+import { checkSettings } from './program/serve/check-settings.ts';
 import { type HostProcess, run } from './program/serve/run.ts';
+import { takeHandedSockets } from './program/settings/handed-sockets.ts';
 import { variableOf } from './program/settings/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './program/settings/settings.ts';
 import { writeMessages } from './program/settings/write-messages.ts';
@@ -36,16 +38,14 @@ export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): P
     for (const variable of secretVariables) delete env[variable];
     return runCommand(argv, given, { stdin, stdout, stderr });
   }
-  const invocation = readSettings(argv, env);
+  const invocation = readSettings(argv, env, takeHandedSockets(env, process.pid));
   for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
   switch (invocation.kind) {
     case 'help':
       stdout.write(helpText);
       return 0;
     case 'check':
-      writeMessages(stderr, invocation.warnings);
-      stdout.write(invocation.text);
-      return 0;
+      return checkSettings(invocation, hostProcess);
     case 'version':
       stdout.write(`${version()}\n`);
       return 0;

@@ -1,6 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
+import { resolveLinks } from './log-file.ts';
 import { OwnerLockFailure } from './owner-lock.ts';
 import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
 
@@ -56,8 +57,22 @@ const statOf = (path: string): Stats | 'missing' | 'forbidden' => {
   }
 };
 
+/** Resolves symbolic links, or returns the path as it is. */
+export const withLinksResolved = (path: string): string => {
+  try {
+    return resolveLinks(path);
+  } catch {
+    // A folder that this user may not enter, for example.
+    return path;
+  }
+};
+
 /** Returns the cause in the file system: SQLite's "unable to open" and "disk I/O error" have many causes. */
-const findFileSystemFault = (path: string, access: number): Description | undefined => {
+export const findFileSystemFault = (
+  linkedPath: string,
+  access: number = readAndWrite,
+): Description | undefined => {
+  const path = withLinksResolved(linkedPath);
   const folder = dirname(path);
   const folderStat = statOf(folder);
   const fileStat = statOf(path);

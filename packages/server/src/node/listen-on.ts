@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 const listenFaults = new Map([
   ['EADDRINUSE', 'is taken by another process; choose another port'],
@@ -37,8 +36,13 @@ export type ListenAddress = {
   readonly reusePort: boolean;
 };
 
-/** Returns a message that states why the server cannot listen on an address, and what to do. */
-export const cannotListen = ({ host, port, reusePort }: ListenAddress, thrown: unknown): string => {
+/** An open socket, such as one that systemd hands over. */
+export type ListenSocket = { readonly fd: number };
+
+/** Returns a message that states why the server cannot listen, and what to do. */
+export const cannotListen = (target: ListenAddress | ListenSocket, thrown: unknown): string => {
+  if ('fd' in target) return `file descriptor ${target.fd} is not a listening TCP socket`;
+  const { host, port, reusePort } = target;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
   return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
@@ -48,19 +52,31 @@ export const cannotListen = ({ host, port, reusePort }: ListenAddress, thrown: u
 export type Listening =
   | {
       readonly kind: 'listening';
+      /** The IP address, such as `0.0.0.0`. */
+      readonly host: string;
       /** Host and port in the form of a URL. */
       readonly authority: string;
     }
   | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
 
-/** Starts to listen on an address. */
-export const listenOn = async (server: Server, address: ListenAddress): Promise<Listening> => {
+/** Starts to listen on an address, or on a socket that is open already. */
+export const listenOn = async (
+  server: Server,
+  target: ListenAddress | ListenSocket,
+): Promise<Listening> => {
   try {
-    server.listen({ ...address });
+    server.listen({ ...target });
     await once(server, 'listening');
   } catch (cause) {
-    return { kind: 'cannot-listen', message: cannotListen(address, cause), cause };
+    return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
   }
-  const { address: host, port } = server.address() as AddressInfo;
-  return { kind: 'listening', authority: `${inUrl(reachable(host))}:${port}` };
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    // Before the event loop accepts a connection.
+    server.close();
+    const cause = new Error('the socket has no IP address');
+    return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
+  }
+  const { address: host, port } = address;
+  return { kind: 'listening', host, authority: `${inUrl(reachable(host))}:${port}` };
 };

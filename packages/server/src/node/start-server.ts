@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { assembleServer, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from '../http/request-path.ts';
 import { longestTimerMs } from '../http/limits.ts';
-import { type ListenAddress, listenOn } from './listen-on.ts';
+import { type ListenAddress, type ListenSocket, listenOn } from './listen-on.ts';
 import type { TrackedConnections } from './track-connections.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
@@ -25,6 +25,11 @@ export type StartServerOptions = HttpServerOptions & {
    * connections among them. Works on Linux and FreeBSD, not on Windows and macOS. Default is false.
    */
   readonly reusePort?: boolean;
+  /**
+   * File descriptor of a listening TCP socket, such as one that systemd hands over. The server accepts its
+   * connections, and ignores `host`, `port` and `reusePort`. Default is none.
+   */
+  readonly fd?: number;
 };
 
 /** The result of a renewal of the certificate. */
@@ -52,6 +57,8 @@ export type ServerUsage = {
 export type RunningServer = {
   /** The URL of the operation `POST {base_url}/plants`. */
   readonly url: string;
+  /** The IP address on which it listens, such as `0.0.0.0`. */
+  readonly host: string;
   /** Returns how many requests are in flight and how many connections are open. */
   readonly usage: () => ServerUsage;
   /** Replaces the certificate and its key for new connections. Open connections are kept. */
@@ -74,7 +81,7 @@ export type StartedServer =
       readonly server: RunningServer;
     }
   | {
-      /** The server cannot listen on the address. */
+      /** The server cannot listen on the address or the socket. */
       readonly kind: 'cannot-listen';
       /** The reason, for the operator. */
       readonly message: string;
@@ -129,7 +136,16 @@ const renewTls = (server: Server, tls: TlsOptions): RenewedTls => {
 
 const largestPort = 65_535;
 
-const checkAddress = ({ host, port, reusePort }: ListenAddress): void => {
+const targetOf = ({
+  host = '127.0.0.1',
+  port = 3000,
+  reusePort = false,
+  fd,
+}: StartServerOptions): ListenAddress | ListenSocket => {
+  if (fd !== undefined) {
+    if (Number.isInteger(fd) && fd >= 0) return { fd };
+    throw new TypeError('fd must be a file descriptor, a whole number from 0');
+  }
   // Without a host, Node listens on all addresses.
   if (typeof host !== 'string' || host === '') {
     throw new TypeError('host must be a host name or an address');
@@ -138,6 +154,7 @@ const checkAddress = ({ host, port, reusePort }: ListenAddress): void => {
     throw new TypeError(`port must be a whole number from 0 to ${largestPort}`);
   }
   if (typeof reusePort !== 'boolean') throw new TypeError('reusePort must be true or false');
+  return { host, port, reusePort };
 };
 
 /**
@@ -161,11 +178,10 @@ const checkAddress = ({ host, port, reusePort }: ListenAddress): void => {
  * ```
  */
 export const startServer = async (options: StartServerOptions): Promise<StartedServer> => {
-  const { host = '127.0.0.1', port = 3000, reusePort = false, basePath = '' } = options;
-  const address = { host, port, reusePort };
-  checkAddress(address);
+  const { basePath = '' } = options;
+  const target = targetOf(options);
   const { server, context, connections } = assembleServer(options);
-  const listening = await listenOn(server, address);
+  const listening = await listenOn(server, target);
   if (listening.kind === 'cannot-listen') return listening;
   const scheme = options.tls === undefined ? 'http' : 'https';
   const path = encodePath(`${normalizeBasePath(basePath) ?? ''}/plants`);
@@ -173,6 +189,7 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
     kind: 'running',
     server: {
       url: `${scheme}://${listening.authority}${path}`,
+      host: listening.host,
       usage: () => ({ inFlight: context.inFlight, connections: connections.count() }),
       renewTls: (tls) => renewTls(server, tls),
       close: async (deadlineMs = 20_000) => closeGracefully(server, connections, deadlineMs),

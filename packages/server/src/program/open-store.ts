@@ -1,6 +1,6 @@
 import { createMemoryRepository, type PlantStore } from '@plantstore/core';
 import type { GroupCommitOptions } from '@plantstore/core/group-commit';
-import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
+import { checkDatabasePath, openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
 import { err, ok, type Result } from 'neverthrow';
 import type { Logger } from '../http/logger.ts';
 import { isInstalled, missingPackage } from './is-installed.ts';
@@ -71,5 +71,17 @@ export const openStore = async (
       return openSqlite(database.path, log, reports);
     case 'postgres':
       return openPostgres(database.url, reports);
+  }
+};
+
+/** Checks what can be checked of a database without opening it or connecting to it. The error is a message for the operator. */
+export const checkStore = async (database: DatabaseSetting): Promise<Result<void, string>> => {
+  switch (database.kind) {
+    case 'memory':
+      return ok();
+    case 'sqlite':
+      return checkDatabasePath(database.path).mapErr(({ message }) => cannotOpen(message));
+    case 'postgres':
+      return (await loadPostgres()).map(() => undefined).mapErr(cannotOpen);
   }
 };

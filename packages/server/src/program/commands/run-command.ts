@@ -15,7 +15,7 @@ import {
 import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
 
 const databaseFlag = flagOf('database') ?? '';
-const helpLine = (flag: string, help: string): string => `  ${flag.padEnd(30)}${help}\n`;
+const helpLine = (flag: string, help: string): string => `  ${flag}\n      ${help}\n`;
 
 const optionLine = (name: OptionName): string => {
   const { parser, help } = optionTable[name];
@@ -31,7 +31,7 @@ const helpOf = (
 ${help}
 
 ${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${options.map(optionLine).join('')}${helpLine('-h, --help', 'print this and exit')}
-Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ', 3 if lines were refused' : ''}.
+Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ',\n3 if lines were refused' : ''}.
 `;
 
 const readDatabase = (

@@ -8,7 +8,7 @@ import { type MetricsPage, startHealth } from './health-server.ts';
 
 const running = async (isReady: () => Promise<boolean>, metrics?: MetricsPage) => {
   const { logger, logged } = recordLog();
-  const address = { host: '127.0.0.1', port: 0 };
+  const address = { host: '127.0.0.1', port: 0, reusePort: false };
   const health = (await startHealth({ isReady, log: logger, metrics }, address))._unsafeUnwrap();
   onTestFinished(health.close);
   return { ...health, port: Number(new URL(health.url).port), logged };
@@ -105,7 +105,7 @@ describe('the health server', () => {
   it('reports why it cannot listen', async () => {
     const { port } = await running(async () => true);
     const parts = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
-    expect(await startHealth(parts, { host: '127.0.0.1', port })).toEqual(
+    expect(await startHealth(parts, { host: '127.0.0.1', port, reusePort: false })).toEqual(
       err(`127.0.0.1:${port} is taken by another process; choose another port`),
     );
   });

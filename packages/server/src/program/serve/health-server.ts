@@ -4,7 +4,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
 import type { Logger } from '../../http/logger.ts';
 import { createServer } from '../../node/builtin-http.ts';
-import { listenOn } from '../../node/listen-on.ts';
+import { type ListenAddress, listenOn, type ListenSocket } from '../../node/listen-on.ts';
 
 /** A running health server. */
 export type HealthServer = { readonly url: string; readonly close: () => Promise<void> };
@@ -95,10 +95,10 @@ const createHealthServer = (parts: HealthParts): Server => {
 /** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
 export const startHealth = async (
   parts: HealthParts,
-  { host, port }: { readonly host: string; readonly port: number },
+  target: ListenAddress | ListenSocket,
 ): Promise<Result<HealthServer, string>> => {
   const server = createHealthServer(parts);
-  const listening = await listenOn(server, { host, port, reusePort: false });
+  const listening = await listenOn(server, target);
   if (listening.kind === 'cannot-listen') return err(listening.message);
   return ok({
     url: `http://${listening.authority}`,

@@ -52,6 +52,8 @@ describe('loadTokens', () => {
     ['s3cr3t\none\ns3cr3t until=2027-01-31', 'has a token of an earlier line'],
     ['s3cr3t name=a\ns3cr3t name=b', 'has a token of an earlier line'],
     ['one name=\ntwo until=x\nthree name=*', 'has an invalid name in line 1, 3: '],
+    ['one\n' + 'not valid\n'.repeat(9), 'has no bearer token in line 2, 3, 4, 5, 6 and 4 more: '],
+    ['not valid\n'.repeat(5), 'has no bearer token in line 1, 2, 3, 4, 5: '],
     ['one name=\ntwo until=x', '; it has an invalid date in line 2: '],
   ])('rejects the line in %j, without repeating a part of it', async (text, expected) => {
     const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });

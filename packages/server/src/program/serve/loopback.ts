@@ -4,9 +4,6 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
-/** Returns whether a server that listens on a host can be reached from this machine only. */
-export const isLoopback = (host: string): boolean => {
-  const version = isIP(host);
-  if (version === 0) return host.toLowerCase() === 'localhost';
-  return loopback.check(host, version === 4 ? 'ipv4' : 'ipv6');
-};
+/** Returns whether a server that listens on an IP address can be reached from this machine only. */
+export const isLoopback = (address: string): boolean =>
+  loopback.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');

@@ -38,10 +38,11 @@ const misnamed = [
   'nodejs_active_requests_total',
 ];
 
-const createMetrics = (
-  prometheus: typeof import('prom-client'),
-  isReady: () => Promise<boolean>,
-): Metrics => {
+/** The package prom-client. */
+export type Prometheus = typeof import('prom-client');
+
+/** Creates the metrics of the process. */
+export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics => {
   const { Counter, Gauge, Histogram } = prometheus;
   const register = new prometheus.Registry();
   const registers = [register];
@@ -132,10 +133,8 @@ const createMetrics = (
 
 const packageName = 'prom-client';
 
-/** Loads prom-client, an optional peer dependency, and creates the metrics. */
-export const loadMetrics = async (
-  isReady: () => Promise<boolean>,
-): Promise<Result<Metrics, string>> =>
+/** Loads prom-client, an optional peer dependency. */
+export const loadPrometheus = async (): Promise<Result<Prometheus, string>> =>
   isInstalled(packageName)
-    ? ok(createMetrics(await import('prom-client'), isReady))
+    ? ok(await import('prom-client'))
     : err(missingPackage('--metrics on (PLANTSTORE_METRICS)', packageName));

@@ -52,6 +52,15 @@ const parseLine = (
   });
 };
 
+/** Number of lines that a message names. */
+const maxNamedLines = 5;
+
+const listLines = (lines: readonly number[]): string => {
+  const others = lines.length - maxNamedLines;
+  const named = lines.slice(0, maxNamedLines).join(', ');
+  return others > 0 ? `${named} and ${others} more` : named;
+};
+
 /**
  * Parses a tokens file. The error is a reason that follows its path in a sentence, and contains no part of a line,
  * because that may be a token.
@@ -69,7 +78,7 @@ export const parseTokens = (text: string): Result<readonly AcceptedToken[], stri
   }
   if (invalid.size > 0) {
     const reason = [...invalid].map(([fault, lines]) =>
-      faults[fault].replace('$', lines.join(', ')),
+      faults[fault].replace('$', listLines(lines)),
     );
     return err(reason.join('; it '));
   }

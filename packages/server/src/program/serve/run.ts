@@ -1,13 +1,15 @@
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
-import { ok } from 'neverthrow';
+import { ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
 import { createTimeouts, undefinedAfterTimeout } from '../../http/timeouts.ts';
-import { startHealth } from './health-server.ts';
+import { type HealthParts, type HealthServer, startHealth } from './health-server.ts';
 import { createLog, type LogFormat } from '../log.ts';
-import { loadMetrics } from './metrics.ts';
+import { loadParts, type StartFailure } from './load-parts.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
-import type { Invocation } from '../settings/settings.ts';
+import type { HandedSockets } from '../settings/handed-sockets.ts';
+import type { Invocation, Settings } from '../settings/settings.ts';
 import { listenForSignals } from './signals.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import { type HostParts, startHost, type StartedHost } from './start-host.ts';
@@ -62,18 +64,41 @@ const serveUntilStopped = async (
   }
 };
 
+/** Starts the health server, if the settings or a handed-over socket ask for it. */
+const openHealth = async (
+  parts: HealthParts,
+  { host, healthPort }: Settings,
+  { health: fd }: HandedSockets,
+): Promise<Result<HealthServer | undefined, StartFailure>> => {
+  if (fd === undefined && healthPort === undefined) return ok(undefined);
+  const isHanded = fd !== undefined;
+  const started = await startHealth(
+    parts,
+    isHanded ? { fd } : { host, port: healthPort ?? 0, reusePort: false },
+  );
+  const source = isHanded ? 'LISTEN_FDS' : '--health-port, PLANTSTORE_HEALTH_PORT';
+  return started.mapErr((message) => ({
+    messages: [`cannot serve health (${source}): ${message}`],
+    status: isHanded ? 2 : 1,
+  }));
+};
+
 /** Runs the host and returns its exit status when it has stopped. */
 export const run = async (
-  { settings, warnings }: Invocation & { readonly kind: 'run' },
+  { settings, sockets, warnings }: Invocation & { readonly kind: 'run' },
   hostProcess: HostProcess,
 ): Promise<number> => {
   const { stdout, stderr } = hostProcess;
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
   // Only terminals have colours; hasColors() respects NO_COLOR.
   const log = createLog(format, stdout, stdout.hasColors?.());
-  const fail = (message: string): number => {
-    writeMessages(stderr, [message]);
-    return 1;
+  const logWarnings = () => {
+    for (const warning of warnings) log.warn({}, warning);
+  };
+  const fail = ({ messages, status }: StartFailure): number => {
+    logWarnings();
+    writeMessages(stderr, messages);
+    return status;
   };
   const signals = listenForSignals(
     hostProcess.signals,
@@ -85,28 +110,38 @@ export const run = async (
     (signal) => log.info({ signal }, 'a signal was ignored: SIGTERM stops the host'),
   );
   const readiness = createReadiness(log);
-  const { host, healthPort } = settings;
   const { isReady } = readiness;
-  const loaded = settings.metrics ? await loadMetrics(isReady) : ok(undefined);
-  const metrics = loaded.unwrapOr(undefined);
-  const health =
-    healthPort === undefined
-      ? ok(undefined)
-      : await startHealth({ isReady, metrics, log }, { host, port: healthPort });
+  let health: HealthServer | undefined;
+  let metrics: Metrics | undefined;
+  const orStopped = async <T>(starting: Promise<T>) =>
+    Promise.race([starting, signals.stopAtOnce, signals.crash]);
   try {
-    if (health.isErr()) {
-      return fail(`cannot serve health (--health-port, PLANTSTORE_HEALTH_PORT): ${health.error}`);
-    }
+    const loaded = await orStopped(loadParts(settings, sockets));
+    if (loaded === 'at once' || loaded === 'crash') return 1;
     if (loaded.isErr()) return fail(loaded.error);
-    const parts = { settings, log, stderr, signals, healthUrl: health.value?.url, metrics };
-    const started = await Promise.race([startHost(parts), signals.stopAtOnce, signals.crash]);
-    // After the first line, which names the URL.
-    for (const warning of warnings) log.warn({}, warning);
+    const { prometheus } = loaded.value;
+    metrics = prometheus && createMetrics(prometheus, isReady);
+    const opened = await openHealth({ isReady, metrics, log }, settings, sockets);
+    if (opened.isErr()) return fail(opened.error);
+    health = opened.value;
+    const parts = {
+      settings,
+      sockets,
+      loaded: loaded.value,
+      log,
+      stderr,
+      signals,
+      healthUrl: health?.url,
+      metrics,
+    };
+    const started = await orStopped(startHost(parts));
     if (started === 'at once' || started === 'crash') return 1;
     if (started.isErr()) return fail(started.error);
+    // After the first line, which names the URL.
+    logWarnings();
     return await serveUntilStopped(started.value, parts, readiness);
   } finally {
-    if (health.isOk()) await health.value?.close();
+    await health?.close();
     metrics?.stop();
     signals.removeListeners();
     log.flush();

@@ -5,13 +5,13 @@ import type { Logger } from '../../http/logger.ts';
 import { type RunningServer, startServer } from '../../node/start-server.ts';
 import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { generateToken } from './generate-token.ts';
-import { loadTls } from './load-tls.ts';
-import { loadTokens } from './load-tokens.ts';
+import { cannotServe, type LoadedParts, type StartFailure } from './load-parts.ts';
 import { isLoopback } from './loopback.ts';
 import { warnOfFewOpenFiles } from './open-files.ts';
 import type { Metrics } from './metrics.ts';
 import { openStore, type Store } from '../open-store.ts';
 import { createReload } from './reload.ts';
+import type { HandedSockets } from '../settings/handed-sockets.ts';
 import { databaseName } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Signals } from './signals.ts';
@@ -19,6 +19,8 @@ import type { Signals } from './signals.ts';
 /** Dependencies of the host. */
 export type HostParts = {
   readonly settings: Settings;
+  readonly sockets: HandedSockets;
+  readonly loaded: LoadedParts;
   readonly log: Logger;
   /** Receives the generated token. */
   readonly stderr: Writable;
@@ -31,52 +33,54 @@ export type HostParts = {
 /** A server that accepts requests, and its store. */
 export type StartedHost = { readonly server: RunningServer; readonly store: Store };
 
-const logStart = ({ settings, log, healthUrl }: HostParts, url: string): void => {
-  const { host, tlsCert } = settings;
+const logStart = (
+  { settings, sockets, log, healthUrl }: HostParts,
+  { url, host }: RunningServer,
+): void => {
   const health = healthUrl === undefined ? {} : { health: healthUrl };
   const database = databaseName(settings.database);
-  log.info({ url, database, pid: process.pid, ...health }, 'accepting plants');
-  if (tlsCert !== undefined || isLoopback(host)) return;
+  log.info(
+    { url, database, pid: process.pid, ...health },
+    sockets.plants === undefined
+      ? 'accepting plants'
+      : 'accepting plants on the handed-over socket (LISTEN_FDS)',
+  );
+  if (settings.tlsCert !== undefined || isLoopback(host)) return;
   log.warn(
     { host },
     'tokens are sent unencrypted: set --tls-cert and --tls-key, or put a proxy with TLS in front of this port',
   );
 };
 
-/** Starts everything except the health server. The error is a message of one line for the operator. */
-export const startHost = async (parts: HostParts): Promise<Result<StartedHost, string>> => {
-  const { settings, log, stderr, signals, metrics } = parts;
-  const tls = await loadTls(settings);
-  if (tls.isErr()) return err(tls.error);
-  const loaded = await loadTokens(settings);
-  if (loaded.isErr()) return err(loaded.error);
+/** Opens the store and starts everything except the health server. */
+export const startHost = async (parts: HostParts): Promise<Result<StartedHost, StartFailure>> => {
+  const { settings, sockets, loaded, log, stderr, signals, metrics } = parts;
   const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
-  if (opened.isErr()) return err(opened.error);
+  if (opened.isErr()) return err({ messages: [opened.error], status: 1 });
   const store = opened.value;
-  const tokens = createTokenSet(loaded.value);
+  const tokens = createTokenSet(loaded.tokens);
   const started = await startServer({
     ...settings,
+    ...(sockets.plants !== undefined && { fd: sockets.plants }),
     corsOrigins: settings.corsOrigins ?? [],
     corsAllowedHeaders: settings.corsAllowedHeaders ?? [],
     trustedProxies: settings.trustedProxies ?? [],
-    ...(tls.value && { tls: tls.value }),
+    ...(loaded.tls && { tls: loaded.tls }),
     repository: store,
     authenticate: tokens.authenticate,
     logger: log,
   });
   if (started.kind === 'cannot-listen') {
     await store.close();
-    const sharing = settings.reusePort ? '; --reuse-port, PLANTSTORE_REUSE_PORT' : '';
-    return err(
-      `cannot serve plants (--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT${sharing}): ${started.message}`,
-    );
+    const message = cannotServe(settings, sockets, started.message);
+    return err({ messages: [message], status: sockets.plants === undefined ? 1 : 2 });
   }
   const { server } = started;
   metrics?.measure({ server, store, settings });
-  logStart(parts, server.url);
+  logStart(parts, server);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
-  warnOfExpiredTokens(loaded.value, log);
+  warnOfExpiredTokens(loaded.tokens, log);
   await warnOfFewOpenFiles(settings.maxConnections, log);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return ok({ server, store });

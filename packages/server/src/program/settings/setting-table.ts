@@ -16,6 +16,7 @@ export type Parser<T> = {
 /** One setting; its flag and its variable have the name that it has in the table. */
 export type Setting = {
   readonly parser: Parser<unknown>;
+  /** Lines of at most 74 characters. */
   readonly help: string;
   /** Whether it has no flag, because process lists show command lines. */
   readonly isSecret?: true;
@@ -164,7 +165,7 @@ export const settingTable = {
       'addresses, or ranges such as 10.0.0.0/8, comma-separated',
     ),
     unset: 'none',
-    help: 'proxies whose X-Forwarded-For names the client in the log, comma-separated',
+    help: 'proxies whose X-Forwarded-For names the client in the log,\ncomma-separated',
   },
   healthPort: {
     parser: port,
@@ -174,7 +175,7 @@ export const settingTable = {
   metrics: {
     parser: onOff,
     default: 'off',
-    help: 'serve /metrics for Prometheus on the health port; needs the package prom-client',
+    help: 'serve /metrics for Prometheus on the health port;\nneeds the package prom-client',
   },
   maxBodyBytes: {
     parser: wholeNumber('BYTES', 1, 268_435_456),

@@ -1,4 +1,5 @@
 import { type CommandLineOptions, readCommandLine } from './command-line.ts';
+import type { HandedSockets, Handover } from './handed-sockets.ts';
 import { nearestName } from './nearest-name.ts';
 import {
   type DatabaseSetting,
@@ -30,14 +31,17 @@ export type Invocation =
   | {
       readonly kind: 'run';
       readonly settings: Settings;
+      readonly sockets: HandedSockets;
       /** Problems that do not prevent a start. */
       readonly warnings: readonly string[];
     }
   | {
       readonly kind: 'check';
+      readonly settings: Settings;
+      readonly sockets: HandedSockets;
+      readonly warnings: readonly string[];
       /** Every setting with its source, without secrets. */
       readonly text: string;
-      readonly warnings: readonly string[];
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
@@ -54,26 +58,41 @@ const options: CommandLineOptions = {
   '--check-settings': { type: 'boolean' },
 };
 
-const helpLine = (name: SettingName): string => {
+const helpOf = (name: SettingName): string => {
   const { parser, help } = settingTable[name];
   const [flag, variable] = [flagOf(name), variableOf(name)];
-  const [first, second] =
-    flag === undefined ? [variable, ''] : [`${flag} ${parser.placeholder}`, variable];
-  return `  ${first.padEnd(33)}${help}\n  ${second.padEnd(33)}default: ${defaultOf(name)}\n`;
+  const title = flag === undefined ? variable : `${flag} ${parser.placeholder}`;
+  const from = flag === undefined ? '' : `${variable}; `;
+  const lines = [...help.split('\n'), `${from}default: ${defaultOf(name)}`];
+  return `  ${title}\n${lines.map((line) => `      ${line}\n`).join('')}`;
 };
 
-/** What `--help` prints. */
+/** What `--help` prints, in lines of at most 80 characters. */
 export const helpText = `Usage: plantstore-server [settings]
-       plantstore-server backup|restore|export|import|check --help
+       plantstore-server COMMAND --help
 
-Serves POST {base}/plants. A flag wins over its environment variable. Times are in milliseconds.
+Serves POST {base}/plants. A flag wins over its environment variable.
+Times are in milliseconds.
 
-${settingNames.map(helpLine).join('')}
-  ${'--check-settings'.padEnd(33)}print the settings with their sources, and exit: 0, or 2 if one is invalid
-  ${'-h, --help'.padEnd(33)}print this and exit
-  ${'-v, --version'.padEnd(33)}print the version and exit
+Commands:
+  backup    copy a SQLite database to a file, while the server runs or not
+  restore   create a SQLite database from a backup
+  export    write the plants as lines of JSON or CSV
+  import    create the plants of such lines
+  check     count and read every plant, and check a SQLite file
 
-SIGTERM stops it gracefully, SIGHUP makes it reread the tokens file, certificate and key.
+Settings:
+${settingNames.map(helpOf).join('')}
+  --check-settings
+      print the settings with their sources, and read what a start would read;
+      exit with 0 if a start would get as far as its socket
+  -h, --help
+      print this and exit
+  -v, --version
+      print the version and exit
+
+SIGTERM stops it gracefully. SIGHUP makes it reread the tokens file, the
+certificate and its key. It serves a socket that systemd hands over.
 Exit status: 0 after a graceful stop, 2 for invalid settings, 1 otherwise.
 `;
 
@@ -97,7 +116,11 @@ const sharingFaults: Readonly<Record<DatabaseSetting['kind'], string | undefined
 };
 
 /** Returns the conflicts between settings; an invalid setting has no value. */
-const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] => {
+const conflictsIn = (
+  settings: Partial<Settings>,
+  sources: Sources,
+  sockets: HandedSockets,
+): string[] => {
   const { port, healthPort, database, reusePort, metrics } = settings;
   const conflicts: string[] = [];
   if (sources.tokensFile === variableOf('tokensFile') && sources.tokens !== undefined) {
@@ -110,10 +133,11 @@ const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] =>
   if (sources.corsAllowedHeaders !== undefined && sources.corsOrigins === undefined) {
     conflicts.push(`${sources.corsAllowedHeaders} alone has no effect: set --cors-origins`);
   }
-  if (healthPort !== undefined && healthPort === port && port !== 0) {
+  const isHanded = sockets.plants !== undefined || sockets.health !== undefined;
+  if (healthPort !== undefined && healthPort === port && port !== 0 && !isHanded) {
     conflicts.push(`${sources.healthPort} must be another port than --port`);
   }
-  if (metrics === true && sources.healthPort === undefined) {
+  if (metrics === true && sources.healthPort === undefined && sockets.health === undefined) {
     conflicts.push(`${sources.metrics} needs a port for /metrics: set --health-port`);
   }
   if (reusePort !== true) return conflicts;
@@ -129,6 +153,22 @@ const conflictsIn = (settings: Partial<Settings>, sources: Sources): string[] =>
   return conflicts;
 };
 
+/** Returns warnings of the settings that a handed-over socket replaces. */
+const replacedBy = (sockets: HandedSockets, sources: Sources): string[] => {
+  const replaced: SettingName[] = [];
+  if (sockets.plants !== undefined) {
+    // The server opens the health port on the same host.
+    const isHostUsed = sources.healthPort !== undefined && sockets.health === undefined;
+    replaced.push(...(isHostUsed ? [] : (['host'] as const)), 'port', 'reusePort');
+  }
+  if (sockets.health !== undefined) replaced.push('healthPort');
+  return replaced.flatMap((name) =>
+    sources[name] === undefined
+      ? []
+      : [`${sources[name]} has no effect: the socket is handed over (LISTEN_FDS)`],
+  );
+};
+
 const settingsText = (settings: Settings, sources: Sources): string =>
   settingNames
     .map((name) => {
@@ -141,8 +181,14 @@ const settingsText = (settings: Settings, sources: Sources): string =>
     })
     .join('');
 
+const nothingHanded: Handover = { sockets: {}, faults: [], warnings: [] };
+
 /** Reads the settings from a command line (without the program's name) and an environment. */
-export const readSettings = (argv: readonly string[], env: Environment): Invocation => {
+export const readSettings = (
+  argv: readonly string[],
+  env: Environment,
+  handover: Handover = nothingHanded,
+): Invocation => {
   const { values, faults } = readCommandLine(argv, options, 0);
   if (values.has('--help')) return { kind: 'help' };
   if (values.has('--version')) return { kind: 'version' };
@@ -164,12 +210,14 @@ export const readSettings = (argv: readonly string[], env: Environment): Invocat
   }
   // Complete if there are no faults.
   const settings = parsedValues as Settings;
-  faults.push(...conflictsIn(settings, sources));
-  const warnings = misspeltVariables(env).map(
+  const { sockets } = handover;
+  faults.push(...conflictsIn(settings, sources, sockets), ...handover.faults);
+  const misspelt = misspeltVariables(env).map(
     (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
   );
+  const warnings = [...misspelt, ...replacedBy(sockets, sources), ...handover.warnings];
   if (faults.length > 0) return { kind: 'invalid', faults: [...faults, ...warnings] };
   return values.has('--check-settings')
-    ? { kind: 'check', text: settingsText(settings, sources), warnings }
-    : { kind: 'run', settings, warnings };
+    ? { kind: 'check', settings, sockets, warnings, text: settingsText(settings, sources) }
+    : { kind: 'run', settings, sockets, warnings };
 };

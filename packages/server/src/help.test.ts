@@ -1,0 +1,35 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { commandTable } from './program/commands/command-table.ts';
+import { main } from './main.ts';
+
+const helpOf = async (...argv: string[]): Promise<string> => {
+  const stdout = new PassThrough({ encoding: 'utf8' });
+  const stderr = new PassThrough();
+  const signals = new EventEmitter();
+  const stdin = () => new PassThrough();
+  const status = await main({ argv: [...argv, '--help'], env: {}, stdin, stdout, stderr, signals });
+  expect(status).toBe(0);
+  return String(stdout.read());
+};
+
+const commands = Object.keys(commandTable);
+
+it.each([[], ...commands.map((name) => [name])])(
+  'the help has lines of at most 80 columns: %s',
+  async (...argv) => {
+    const lines = (await helpOf(...argv)).split('\n');
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.filter((line) => line.length > 80 || line !== line.trimEnd())).toEqual([]);
+  },
+);
+
+it('the help describes each command in a line', async () => {
+  const [, list = ''] = /^Commands:\n((?: {2}.*\n)*)/m.exec(await helpOf()) ?? [];
+  const named = list
+    .trimEnd()
+    .split('\n')
+    .map((line) => /^ {2}(\w+) +\w/.exec(line)?.[1]);
+  expect(named).toEqual(commands);
+});

@@ -1,0 +1,26 @@
+import type { Invocation } from '../settings/settings.ts';
+import { writeMessages } from '../settings/write-messages.ts';
+import { checkStore } from '../open-store.ts';
+import { loadParts } from './load-parts.ts';
+import type { HostProcess } from './run.ts';
+
+/**
+ * Prints the settings and reads what a start would read, without opening the database or a socket.
+ *
+ * @returns 0 if a start would get as far as its socket, else the exit status of that start
+ */
+export const checkSettings = async (
+  { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check' },
+  { stdout, stderr }: HostProcess,
+): Promise<number> => {
+  const loaded = await loadParts(settings, sockets);
+  const store = await checkStore(settings.database);
+  const failure = loaded.isErr() ? loaded.error : undefined;
+  stdout.write(text);
+  writeMessages(stderr, [
+    ...warnings,
+    ...(failure?.messages ?? []),
+    ...(store.isErr() ? [store.error] : []),
+  ]);
+  return failure?.status ?? (store.isErr() ? 1 : 0);
+};

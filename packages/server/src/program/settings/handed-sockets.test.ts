@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { takeHandedSockets } from './handed-sockets.ts';
+
+const pid = 4_711;
+const handed = (env: Record<string, string>) =>
+  takeHandedSockets({ LISTEN_PID: String(pid), ...env }, pid);
+
+it('takes the sockets from descriptor 3 on, by their names', () => {
+  expect(handed({ LISTEN_FDS: '1' }).sockets).toEqual({ plants: 3 });
+  expect(handed({ LISTEN_FDS: '1', LISTEN_FDNAMES: '' }).sockets).toEqual({ plants: 3 });
+  expect(handed({ LISTEN_FDS: '2', LISTEN_FDNAMES: 'health:a.socket' }).sockets).toEqual({
+    health: 3,
+    plants: 4,
+  });
+  expect(handed({ LISTEN_FDS: '1', LISTEN_FDNAMES: 'health' }).sockets).toEqual({ health: 3 });
+  expect(handed({ LISTEN_FDS: '0' })).toEqual({ sockets: {}, faults: [], warnings: [] });
+});
+
+it.each<[Record<string, string>, string]>([
+  [{ LISTEN_FDS: 'two' }, 'LISTEN_FDS must be the number of sockets'],
+  [{ LISTEN_FDS: '-1' }, 'LISTEN_FDS must be the number of sockets'],
+  [
+    { LISTEN_FDS: '2', LISTEN_FDNAMES: 'health' },
+    'LISTEN_FDNAMES has 1 names, and LISTEN_FDS is 2',
+  ],
+  [
+    { LISTEN_FDS: '2' },
+    'LISTEN_FDS has two sockets for plants; hand over one for plants, and at most one that is named health',
+  ],
+  [
+    { LISTEN_FDS: '2', LISTEN_FDNAMES: 'health:health' },
+    'LISTEN_FDS has two sockets for health; hand over one for plants, and at most one that is named health',
+  ],
+])('reports %j', (env, fault) => {
+  expect(handed(env)).toEqual({ sockets: {}, faults: [fault], warnings: [] });
+});
+
+it.each([{ LISTEN_PID: '1' }, { LISTEN_PID: '' }, { LISTEN_PID: '47110' }])(
+  'takes no socket of another process, with a warning: %j',
+  (env) => {
+    const { sockets, faults, warnings } = handed({ LISTEN_FDS: '1', ...env });
+    expect({ sockets, faults }).toEqual({ sockets: {}, faults: [] });
+    expect(warnings).toEqual([expect.stringContaining(`this process is ${pid}`)]);
+  },
+);
+
+it('removes the variables from the environment in every case', () => {
+  for (const owner of ['1', String(pid)]) {
+    const env = { LISTEN_PID: owner, LISTEN_FDS: 'x', LISTEN_FDNAMES: 'y', PATH: '/bin' };
+    takeHandedSockets(env, pid);
+    expect(env).toEqual({ PATH: '/bin' });
+  }
+  expect(takeHandedSockets({ LISTEN_FDS: '1' }, pid).sockets).toEqual({});
+});

@@ -1,0 +1,54 @@
+/** File descriptors of sockets that are open already. */
+export type HandedSockets = {
+  readonly plants?: number;
+  readonly health?: number;
+};
+
+/** What the service manager hands over, and the problems with it. */
+export type Handover = {
+  readonly sockets: HandedSockets;
+  readonly faults: readonly string[];
+  readonly warnings: readonly string[];
+};
+
+/** The first file descriptor that systemd hands over (sd_listen_fds(3)). */
+const firstFd = 3;
+
+/** Name of the health port's socket (`FileDescriptorName=`). Any other name is that of the socket for plants. */
+const healthName = 'health';
+
+const readSockets = (count: string, names: readonly string[] | undefined): Handover => {
+  const length = /^\d{1,4}$/.test(count) ? Number(count) : Number.NaN;
+  const fault = (message: string): Handover => ({ sockets: {}, faults: [message], warnings: [] });
+  if (Number.isNaN(length)) return fault('LISTEN_FDS must be the number of sockets');
+  if (names !== undefined && names.length !== length) {
+    return fault(`LISTEN_FDNAMES has ${names.length} names, and LISTEN_FDS is ${length}`);
+  }
+  const sockets: { plants?: number; health?: number } = {};
+  for (let index = 0; index < length; index += 1) {
+    const part = names?.[index] === healthName ? 'health' : 'plants';
+    if (sockets[part] !== undefined) {
+      return fault(
+        `LISTEN_FDS has two sockets for ${part}; hand over one for plants, and at most one that is named ${healthName}`,
+      );
+    }
+    sockets[part] = firstFd + index;
+  }
+  return { sockets, faults: [], warnings: [] };
+};
+
+/**
+ * Reads which sockets this process is handed by systemd's socket activation (sd_listen_fds(3)). Removes the
+ * variables, because they are for this process only.
+ */
+export const takeHandedSockets = (
+  env: Record<string, string | undefined>,
+  pid: number,
+): Handover => {
+  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
+  for (const variable of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[variable];
+  if (count === undefined || owner === undefined) return { sockets: {}, faults: [], warnings: [] };
+  if (owner === String(pid)) return readSockets(count, names?.split(':'));
+  const warning = `the handed-over sockets are not used: LISTEN_PID is ${owner}, and this process is ${pid}; start the server without a wrapper such as npx or a shell`;
+  return { sockets: {}, faults: [], warnings: [warning] };
+};

@@ -1,0 +1,35 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { checkDatabasePath } from './check-database-path.ts';
+
+const newFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  return folder;
+};
+
+it('accepts a missing file and a file, also by a link, and creates nothing', async () => {
+  const folder = await newFolder();
+  await mkdir(join(folder, 'data'));
+  await symlink(join(folder, 'data/plants.db'), join(folder, 'link.db'));
+  expect(checkDatabasePath(join(folder, 'link.db')).isOk()).toBe(true);
+  expect(await readdir(join(folder, 'data'))).toEqual([]);
+  await writeFile(join(folder, 'data/plants.db'), '');
+  expect(checkDatabasePath(join(folder, 'link.db')).isOk()).toBe(true);
+  expect(await readdir(join(folder, 'data'))).toEqual(['plants.db']);
+});
+
+it('refuses a path in a missing folder, below a file, or of a folder or a device', async () => {
+  const folder = await newFolder();
+  await writeFile(join(folder, 'file'), '');
+  for (const path of [
+    join(folder, 'no/plants.db'),
+    join(folder, 'file/plants.db'),
+    folder,
+    '/dev/null',
+  ]) {
+    expect(checkDatabasePath(path)._unsafeUnwrapErr()).toMatchObject({ kind: 'cannot-open', path });
+  }
+});

@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import { err, ok, type Result } from 'neverthrow';
+import { isMountPoint } from './mount-point.ts';
+import {
+  findFileSystemFault,
+  type OpenSqliteError,
+  unusableFileError,
+  withLinksResolved,
+} from './open-error.ts';
+
+/**
+ * Checks whether this user may create or write a database file at a path: its folder, its type and its permissions. Opens and
+ * creates no file, so it can run while a repository has the file open. It does not read the content.
+ *
+ * @example
+ * ```ts
+ * import { checkDatabasePath } from '@plantstore/sqlite';
+ *
+ * const checked = checkDatabasePath('/var/lib/plantstore/plants.db');
+ * if (checked.isErr()) console.error(checked.error.message);
+ * ```
+ */
+export const checkDatabasePath = (path: string): Result<void, OpenSqliteError> => {
+  const file = resolve(path);
+  const fault = findFileSystemFault(file);
+  if (fault !== undefined) return err({ ...fault, path: file });
+  return isMountPoint(withLinksResolved(file))
+    ? err(unusableFileError(file, { kind: 'mount-point' }))
+    : ok();
+};

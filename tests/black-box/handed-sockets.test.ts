@@ -1,0 +1,255 @@
+import { type StdioOptions, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { open, writeFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  bin,
+  type HostOptions,
+  type HostProcess,
+  neededVariables,
+  newFolder,
+  post,
+  spawnHost,
+  startHost,
+  token,
+  untilLogged,
+} from './host.ts';
+import { postSecurely } from './https.ts';
+import { postOn } from './post-on.ts';
+
+const holder = fileURLToPath(new URL('hold-sockets.ts', import.meta.url));
+const program = [process.execPath, '--conditions=@plantstore/source', bin];
+const memory = ['--database', 'memory:'];
+const accepting = 'accepting plants on the handed-over socket (LISTEN_FDS)';
+
+type Line = Readonly<Record<string, unknown>>;
+const linesOf = ({ stdout }: HostProcess): Line[] =>
+  stdout()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+
+const startsOf = (host: HostProcess): Line[] =>
+  linesOf(host).filter(({ message }) => message === accepting);
+
+/** The process id of the server that was started last. */
+const pidOf = (host: HostProcess): number => Number(startsOf(host).at(-1)?.['pid']);
+
+/** Runs the program with sockets that outlive it, as often as it is stopped. */
+const startHolder = async (
+  starts: number,
+  { args = [], env = {} }: Pick<HostOptions, 'args' | 'env'>,
+): Promise<HostProcess & { readonly url: string }> => {
+  const host = spawnHost({
+    command: [process.execPath, holder, String(starts), ...program],
+    args,
+    env: { PLANTSTORE_TOKENS: token, ...env },
+  });
+  onTestFinished(() => {
+    try {
+      process.kill(pidOf(host), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  });
+  await untilLogged(host, () => startsOf(host).length > 0);
+  return { ...host, url: String(startsOf(host)[0]?.['url']) };
+};
+
+// Windows has no such descriptors.
+describe.skipIf(process.platform === 'win32')('the server with a handed-over socket', () => {
+  it('refuses and resets no connection of 16 clients through five restarts, and loses no plant', async () => {
+    const clients = 16;
+    const restarts = 5;
+    const path = join(await newFolder(), 'plants.db');
+    const host = await startHolder(restarts + 1, { args: ['--database', `sqlite:${path}`] });
+    const answered: number[] = [];
+    const failures: string[] = [];
+    let stops = 0;
+    const isOver = () => stops > restarts;
+    /** Stops the server each time that it has created 100 plants since its start. */
+    const stopInTurn = () => {
+      if (startsOf(host).length === stops || answered.length < 100 * (stops + 1)) return;
+      stops += 1;
+      if (!isOver()) process.kill(pidOf(host), 'SIGTERM');
+    };
+    const posting = Array.from({ length: clients }, async (_, client) => {
+      // Half of the clients open a connection for each request.
+      const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
+      for (let id = client; !isOver(); id += clients) {
+        const result = await postOn(agent, host.url, id);
+        if ('failed' in result) failures.push(result.failed);
+        else if (result.status === 200) answered.push(id);
+        else failures.push(`status ${result.status}`);
+        stopInTurn();
+      }
+      agent.destroy();
+    });
+    await Promise.all(posting);
+    process.kill(pidOf(host), 'SIGTERM');
+    expect(await host.exited).toBe(0);
+    console.log(`${answered.length} plants through ${restarts} restarts of the server`);
+    expect(failures).toEqual([]);
+    expect(startsOf(host).map(({ url }) => url)).toEqual(
+      Array.from({ length: restarts + 1 }, () => host.url),
+    );
+    const database = new DatabaseSync(path);
+    const stored = database.prepare('SELECT id FROM plants ORDER BY id').all();
+    database.close();
+    expect(stored.map(({ id }) => id)).toEqual(answered.toSorted((one, other) => one - other));
+    // Six processes start while other tests use all cores.
+  }, 120_000);
+
+  it('uses the socket named health as its health port', async () => {
+    const args = [...memory, '--metrics', 'on', '--health-port', '3001'];
+    const host = await startHolder(1, {
+      args,
+      env: { LISTEN_FDNAMES: 'plantstore.socket:health' },
+    });
+    const [first] = startsOf(host);
+    expect((await fetch(`${String(first?.['health'])}/metrics`)).status).toBe(200);
+    expect(String(first?.['health'])).not.toMatch(/:3001$/);
+    expect(await post(host.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
+    expect(host.stdout()).toContain('--health-port has no effect: the socket is handed over');
+  });
+
+  it('opens its own health port if no socket is named health', async () => {
+    const host = await startHolder(1, {
+      args: [...memory, '--health-port', '0', '--host', '127.0.0.1'],
+    });
+    const [first] = startsOf(host);
+    expect((await fetch(`${String(first?.['health'])}/livez`)).status).toBe(200);
+    process.kill(pidOf(host), 'SIGTERM');
+    expect(await host.exited).toBe(0);
+    // The health port is on the same host.
+    expect(linesOf(host).filter(({ level }) => level === 'warn')).toEqual([]);
+  });
+
+  it('warns of settings that the socket replaces', async () => {
+    const env = { PLANTSTORE_HOST: '0.0.0.0', PLANTSTORE_PORT: '3000' };
+    const host = await startHolder(1, { args: memory, env });
+    process.kill(pidOf(host), 'SIGTERM');
+    expect(await host.exited).toBe(0);
+    expect(
+      linesOf(host).flatMap(({ level, message }) => (level === 'warn' ? [message] : [])),
+    ).toEqual([
+      'PLANTSTORE_HOST has no effect: the socket is handed over (LISTEN_FDS)',
+      'PLANTSTORE_PORT has no effect: the socket is handed over (LISTEN_FDS)',
+    ]);
+  });
+
+  it.runIf(hasOpenssl)('serves HTTPS on it with a certificate', async () => {
+    const { cert, key } = await makeCertificate();
+    const folder = await newFolder();
+    await writeFile(join(folder, 'cert.pem'), cert);
+    await writeFile(join(folder, 'key.pem'), key);
+    const files = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')];
+    const host = await startHolder(1, { args: [...memory, ...files] });
+    expect(host.url).toMatch(/^https:/);
+    expect(await postSecurely(host.url, '{"id":7,"name":"x"}', cert)).toBe(200);
+  });
+
+  it('opens its port, with a warning, if the socket is for a wrapper process', async () => {
+    const host = await startHost({ args: memory, env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
+    expect(await post(host.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
+    await untilLogged(host, (log) => log.includes('LISTEN_PID is 1, and this process is'));
+    expect(linesOf(host)[0]).toMatchObject({ message: 'accepting plants' });
+  });
+});
+
+/** Runs the program with one handed-over descriptor to its end. */
+const runWith = (descriptor: number | undefined, args: readonly string[], names = 'plants') => {
+  const stdio: StdioOptions = [
+    'ignore',
+    'pipe',
+    'pipe',
+    ...(descriptor === undefined ? [] : [descriptor]),
+  ];
+  const { status, stdout, stderr } = spawnSync(
+    'sh',
+    ['-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh', ...program, ...args],
+    { stdio, env: { ...neededVariables(), LISTEN_FDNAMES: names }, encoding: 'utf8' },
+  );
+  return { status, stdout, stderr };
+};
+
+type WithHandle = { readonly _handle: { readonly fd: number } };
+const descriptorOf = (socket: object): number => (socket as WithHandle)._handle.fd;
+
+const listeningOn = async (address: string | number): Promise<number> => {
+  const server = createServer().listen(
+    typeof address === 'number' ? { port: address, host: '127.0.0.1' } : { path: address },
+  );
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return descriptorOf(server);
+};
+
+describe.skipIf(process.platform === 'win32')(
+  'a handed-over socket is refused with status 2',
+  () => {
+    it.each<[string, () => Promise<number | undefined>]>([
+      ['is closed', async () => undefined],
+      [
+        'is a file',
+        async () => {
+          const file = await open(bin);
+          onTestFinished(async () => file.close());
+          return file.fd;
+        },
+      ],
+      [
+        'is of UDP',
+        async () => {
+          const socket = createSocket('udp4').bind(0, '127.0.0.1');
+          onTestFinished(() => void socket.close());
+          await once(socket, 'listening');
+          return descriptorOf(socket);
+        },
+      ],
+      ['is a Unix socket', async () => listeningOn(join(await newFolder(), 'socket'))],
+      [
+        'is a connection',
+        async () => {
+          const server = createServer().listen(0, '127.0.0.1');
+          onTestFinished(() => void server.close());
+          await once(server, 'listening');
+          const { port } = server.address() as { port: number };
+          const socket = connect(port, '127.0.0.1');
+          onTestFinished(() => void socket.destroy());
+          await once(socket, 'connect');
+          return descriptorOf(socket);
+        },
+      ],
+    ])('if it %s', async (_, descriptorFor) => {
+      const descriptor = await descriptorFor();
+      expect(runWith(descriptor, memory)).toEqual({
+        status: 2,
+        stdout: '',
+        stderr:
+          'plantstore-server: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
+      });
+      expect(runWith(descriptor, [...memory, '--port', '0'], 'health')).toEqual({
+        status: 2,
+        stdout: '',
+        stderr:
+          'plantstore-server: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
+      });
+    });
+
+    it('if its name is missing', async () => {
+      const { status, stderr } = runWith(await listeningOn(0), memory, 'one:two');
+      expect({ status, stderr }).toEqual({
+        status: 2,
+        stderr: 'plantstore-server: LISTEN_FDNAMES has 2 names, and LISTEN_FDS is 1\n',
+      });
+    });
+  },
+);
