@@ -1,20 +1,127 @@
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { freePort } from '@plantstore/test-support/free-port';
+import { expect, it, onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const unit = join(root, 'deploy/systemd/plantstore.service');
+const units = join(root, 'deploy/systemd');
+const bin = join(root, 'packages/server/src/bin.ts');
+
+/** Path of the installed program in the units. */
+const program = '/usr/local/bin/plantstore-server';
+
+const newFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  return folder;
+};
 
 it("the systemd unit's exposure is the one that the page names, and below 2", async () => {
+  const unit = join(units, 'plantstore.service');
   const { stdout } = await run('systemd-analyze', ['security', '--offline=true', unit]);
   const [, exposure] =
     /Overall exposure level for plantstore\.service: ([\d.]+)/.exec(stdout) ?? [];
   expect(Number(exposure)).toBeLessThan(2);
   const page = await readFile(join(root, 'docs/operating.md'), 'utf8');
   expect(/exposure level of the unit: ([\d.]+)/.exec(page)?.[1]).toBe(exposure);
+});
+
+it('systemd accepts each unit, and refuses one with an unknown key', async () => {
+  const folder = await newFolder();
+  const names = (await readdir(units)).filter((name) => name.startsWith('plantstore'));
+  expect(names).toHaveLength(4);
+  for (const name of names) {
+    // The server may not be installed here.
+    const unit = (await readFile(join(units, name), 'utf8')).replaceAll(program, process.execPath);
+    await writeFile(join(folder, name), unit);
+  }
+  const verify = async () =>
+    run('systemd-analyze', ['verify', '--man=no', ...names.map((name) => join(folder, name))]);
+  expect((await verify()).stderr).not.toContain(folder);
+  const timer = join(folder, 'plantstore-backup.timer');
+  await writeFile(timer, `${await readFile(timer, 'utf8')}[Timer]\nOnCalender=daily\n`);
+  expect((await verify()).stderr).toContain('OnCalender');
+});
+
+it('systemd-socket-activate hands its socket over', async () => {
+  const port = await freePort();
+  const settings = ['PLANTSTORE_DATABASE=memory:', 'PLANTSTORE_TOKENS=t', `PATH=/bin`];
+  const child = spawn(
+    'systemd-socket-activate',
+    [
+      `--listen=127.0.0.1:${port}`,
+      '--fdname=plantstore.socket',
+      ...settings.map((setting) => `--setenv=${setting}`),
+      ...[process.execPath, '--conditions=@plantstore/source', bin],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let log = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (log += text));
+  // Its first line says that it listens. It starts the server at the first connection, which then waits.
+  await once(child.stderr, 'data');
+  const response = await fetch(`http://127.0.0.1:${port}/plants`, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer t', 'Content-Type': 'application/json' },
+    body: '{"id":7,"name":"Monstera"}',
+  });
+  expect(response.status).toBe(200);
+  child.kill('SIGTERM');
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(log).toMatch(/"accepting plants on the handed-over socket \(LISTEN_FDS\)","url":"http:/);
+  expect(log).toContain(`127.0.0.1:${port}/plants`);
+});
+
+/** The shell command of the unit for backups, as systemd reads it. */
+const backupCommand = async (): Promise<string> => {
+  const unit = await readFile(join(units, 'plantstore-backup.service'), 'utf8');
+  const [, line = ''] = /^ExecStart=\/bin\/sh -ec '(.*?)'$/ms.exec(unit) ?? [];
+  return line.replaceAll('\\\n', '').replaceAll('%%', '%').replaceAll('$$', '$');
+};
+
+it('the backup unit keeps the newest copies, and removes nothing after a backup that failed', async () => {
+  const folder = await newFolder();
+  const command = (await backupCommand()).replace(
+    program,
+    `"${process.execPath}" --conditions=@plantstore/source "${bin}"`,
+  );
+  const others = ['plants-old.db', 'notes-20200101T000000Z.db', 'plants.db'];
+  const old = Array.from({ length: 4 }, (_, day) => `plants-2020010${day + 1}T000000Z.db`);
+  // As after a clock that was wrong.
+  const future = 'plants-20990101T000000Z.db';
+  for (const name of [...others, ...old, future]) await writeFile(join(folder, name), '');
+  const backUp = async (env: Record<string, string>) =>
+    run('/bin/sh', ['-ec', command], { cwd: folder, env: { PATH: '/usr/bin:/bin', ...env } });
+  const database = join(await newFolder(), 'plants.db');
+  const PLANTSTORE_DATABASE = `sqlite:${database}`;
+
+  // There is no database.
+  await expect(backUp({ PLANTSTORE_DATABASE, KEEP: '1' })).rejects.toMatchObject({ code: 1 });
+  expect((await readdir(folder)).toSorted()).toEqual([...others, ...old, future].toSorted());
+
+  // An import of nothing creates the database.
+  spawnSync(process.execPath, ['--conditions=@plantstore/source', bin, 'import'], {
+    input: '',
+    env: { PLANTSTORE_DATABASE },
+  });
+  await backUp({ PLANTSTORE_DATABASE, KEEP: '3' });
+  const kept = (await readdir(folder)).filter((name) => !others.includes(name)).toSorted();
+  expect(kept).toEqual([old.at(-1), expect.stringMatching(/^plants-20\d{6}T\d{6}Z\.db$/), future]);
+
+  // The copy that was just made stays, also if its name is not the newest.
+  await rm(join(folder, String(kept[1])));
+  await backUp({ PLANTSTORE_DATABASE, KEEP: '1' });
+  const last = (await readdir(folder)).filter((name) => !others.includes(name)).toSorted();
+  expect(last).toContainEqual(expect.stringMatching(/^plants-202(?!0)\d{5}T\d{6}Z\.db$/));
+
+  await rm(join(folder, String(last[0])));
+  await expect(backUp({ PLANTSTORE_DATABASE, KEEP: 'x' })).rejects.toMatchObject({ code: 2 });
 });
