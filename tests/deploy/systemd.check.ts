@@ -59,7 +59,9 @@ it('systemd-socket-activate hands its socket over', async () => {
       `--listen=127.0.0.1:${port}`,
       '--fdname=plantstore.socket',
       ...settings.map((setting) => `--setenv=${setting}`),
-      ...[process.execPath, '--conditions=@plantstore/source', bin],
+      process.execPath,
+      '--conditions=@plantstore/source',
+      bin,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
