@@ -7,6 +7,7 @@ import { type HealthParts, type HealthServer, startHealth } from './health-serve
 import { createLog, type LogFormat } from '../log.ts';
 import { loadParts, type StartFailure } from './load-parts.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { warnOfFewOpenFiles } from './open-files.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Invocation, Settings } from '../settings/settings.ts';
@@ -40,6 +41,7 @@ const serveUntilStopped = async (
   readiness: Readiness,
 ): Promise<number> => {
   readiness.start(async () => started.store.check());
+  await warnOfFewOpenFiles(settings.maxConnections, log);
   const event = await Promise.race([signals.stop, signals.crash]);
   // First, so that load balancers send requests elsewhere.
   readiness.stop();

@@ -7,7 +7,6 @@ import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { generateToken } from './generate-token.ts';
 import { cannotServe, type LoadedParts, type StartFailure } from './load-parts.ts';
 import { isLoopback } from './loopback.ts';
-import { warnOfFewOpenFiles } from './open-files.ts';
 import type { Metrics } from './metrics.ts';
 import { openStore, type Store } from '../open-store.ts';
 import { createReload } from './reload.ts';
@@ -81,7 +80,6 @@ export const startHost = async (parts: HostParts): Promise<Result<StartedHost, S
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
   warnOfExpiredTokens(loaded.tokens, log);
-  await warnOfFewOpenFiles(settings.maxConnections, log);
   signals.onHangUp(createReload({ settings, tokens, server, log }));
   return ok({ server, store });
 };
