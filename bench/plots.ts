@@ -52,13 +52,6 @@ export const plotsOf = ({ servers }: Results): Readonly<Record<string, object>> 
     scale: 'linear',
     range: ({ ratios: { cpuUs } }) => [cpuUs?.least, cpuUs?.median, cpuUs?.most],
   }),
-  'latency.svg': specificationOf(servers.rows, {
-    title: 'Latency',
-    subtitle: `${servers.connections} connections. The line is from the median to p99.9, the point is p99.`,
-    unit: 'milliseconds from a request to its response, logarithmic',
-    scale: 'log',
-    range: ({ figures: { p50, p99, p999 } }) => [p50?.median, p99?.median, p999?.median],
-  }),
 });
 
 /** A comment in the SVG that changes with the specification, so that a test can see an outdated plot. */

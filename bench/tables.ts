@@ -68,8 +68,6 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['a call', name],
     ['µs', median('wallUs', 1)],
     ['over bare fetch', ratio('wallUs')],
-    ['CPU µs', median('cpuUs', 1)],
-    ['CPU over it', ratio('cpuUs')],
     ['bytes allocated', median('allocatedBytes')],
     ['bytes over it', ratio('allocatedBytes')],
   ],
