@@ -53,7 +53,6 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['p99 ms', median('p99', 1)],
     ['p99.9 ms', median('p999', 1)],
     ['per second', median('perSecond')],
-    ['CPU µs', median('cpuUs', 1)],
     ['MiB', median('residentMiB')],
     ['load, cores', ({ figures }) => orNone(figures['loadCores'], ({ most }) => most.toFixed(2))],
   ],
@@ -68,8 +67,7 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['a call', name],
     ['µs', median('wallUs', 1)],
     ['over bare fetch', ratio('wallUs')],
-    ['bytes allocated', median('allocatedBytes')],
-    ['bytes over it', ratio('allocatedBytes')],
+    ['bytes over bare fetch', ratio('allocatedBytes')],
   ],
   growth: [
     ['plants', (row) => many(Number(row.name))],
