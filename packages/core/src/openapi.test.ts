@@ -106,7 +106,7 @@ describe('openapi.json', () => {
     });
   });
 
-  it('lists the other statuses as responses of the host, with the same body', () => {
+  it('lists the other statuses as responses of the server, with the same body', () => {
     const { responses } = openApiDocument().paths['/plants'].post;
     const statuses = new Set(Object.values(errorTable).map(({ status }) => String(status)));
     // A POST never gets a 405.
@@ -115,12 +115,12 @@ describe('openapi.json', () => {
     for (const status of statuses) {
       if (status === '400') continue;
       expect(responses[status]).toMatchObject({
-        description: expect.stringMatching(/^Answered by the host: .+ \(\d{4}\)$/) as unknown,
+        description: expect.stringMatching(/^Returned by the server: .+ \(\d{4}\)$/) as unknown,
         content: responses['400']?.content,
       });
     }
     expect(responses['401']?.description).toBe(
-      'Answered by the host: a bearer token is required (2401); the bearer token is not accepted (2402)',
+      'Returned by the server: a bearer token is required (2401); the bearer token is not accepted (2402)',
     );
   });
 });

@@ -67,8 +67,8 @@ const json = (schema: string) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
 });
 
-/** Returns the responses of the host, which are all errors but the operation's 400. */
-const hostResponses = () => {
+/** Returns the responses of the server, which are all errors but the operation's 400. */
+const serverResponses = () => {
   const meanings = new Map<number, string[]>();
   for (const name of Object.keys(errorTable) as ErrorName[]) {
     const { status, error } = errorTable[name];
@@ -79,7 +79,7 @@ const hostResponses = () => {
   return Object.fromEntries(
     [...meanings].map(([status, texts]) => [
       String(status),
-      response(status, `Answered by the host: ${texts.join('; ')}`, 'Error'),
+      response(status, `Returned by the server: ${texts.join('; ')}`, 'Error'),
     ]),
   );
 };
@@ -94,7 +94,7 @@ export const openApiDocument = () => ({
     title: 'Plant Store',
     version: '1.0.0',
     description:
-      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the others are answered by the host that serves it. All have the same body, Error, whose number identifies the cause. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added.',
+      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the server returns the others. All have the same body, Error, whose number identifies the cause. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added.',
     contact: { name: 'The operator of the plant store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
@@ -117,7 +117,7 @@ export const openApiDocument = () => ({
         responses: {
           '200': response(200, 'The plant response', 'Plant'),
           '400': response(400, 'Error response', 'Error'),
-          ...hostResponses(),
+          ...serverResponses(),
         } as Readonly<Record<string, ResponseObject>>,
       },
     },
