@@ -43,16 +43,27 @@ second.kill();
 await once(second, 'close');
 await rm(folder, { recursive: true });
 
+const columns = 48;
+/** Splits a line at spaces, so that it can be read on a phone. A command goes on after a backslash. */
+const wrap = (line) => {
+  const isCommand = line.startsWith('$');
+  const pattern = new RegExp(`.{1,${columns - 4}}( |$)|\\S+`, 'g');
+  return (line.match(pattern) ?? []).map((part, index, { length }) => ({
+    text: (index > 0 ? '  ' : '') + part.trimEnd() + (isCommand && index < length - 1 ? ' \\' : ''),
+    color: isCommand ? '#fff' : '#9fd8a4',
+  }));
+};
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-const shown = lines.map(
-  (line, index) =>
-    `<text x="16" y="${32 + index * 22}" fill="${line.startsWith('$') ? '#fff' : '#9fd8a4'}" xml:space="preserve">${escape(line)}</text>`,
+const rows = lines.flatMap(wrap);
+const shown = rows.map(
+  ({ text, color }, index) =>
+    `<text x="16" y="${32 + index * 22}" fill="${color}" xml:space="preserve">${escape(text)}</text>`,
 );
-const width = 32 + 8.5 * Math.max(...lines.map(({ length }) => length));
-const height = 28 + lines.length * 22;
+const width = 32 + 8.5 * columns;
+const height = 28 + rows.length * 22;
 await writeFile(
   new URL('../docs/terminal.svg', import.meta.url),
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="monospace" font-size="14">
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="monospace" font-size="14">
 <rect width="100%" height="100%" rx="8" fill="#1b1f24"/>
 ${shown.join('\n')}
 </svg>

@@ -16,16 +16,28 @@ const slugify = (heading) =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-/** Makes links to source files and folders, which are not part of the site, lead to the repository. */
-const linkSources = (md) => {
-  md.core.ruler.push('link-sources', ({ tokens, env }) => {
+const isPlaceholder = repository.includes('/OWNER/');
+
+/** Returns where a link of a page leads on the site, or undefined without a target. */
+const targetOf = (href, page) => {
+  if (/^([a-z]+:|#)|\.html(#|$)/.test(href)) return href;
+  // `rewrites` renames these pages, but not the links to them.
+  if (/\.md(#|$)/.test(href)) return href.replace(/\bREADME\.md/, 'index.md');
+  if (isPlaceholder) return undefined;
+  // A source file or a folder, which is only in the repository.
+  const file = resolve(dirname(page), href);
+  const kind = statSync(file).isDirectory() ? 'tree' : 'blob';
+  return `${repository}/${kind}/HEAD/${relative(root, file)}`;
+};
+
+/** Makes relative links lead to the pages of the site, or to the repository. */
+const linkPages = (md) => {
+  md.core.ruler.push('link-pages', ({ tokens, env }) => {
     const links = tokens.flatMap(({ children }) => children ?? []);
     for (const link of links.filter(({ type }) => type === 'link_open')) {
-      const href = link.attrGet('href');
-      if (/^([a-z]+:|#)|\.(md|html)(#|$)/.test(href)) continue;
-      const file = resolve(dirname(env.realPath ?? env.path), href);
-      const kind = statSync(file).isDirectory() ? 'tree' : 'blob';
-      link.attrSet('href', `${repository}/${kind}/HEAD/${relative(root, file)}`);
+      const href = targetOf(link.attrGet('href'), env.realPath ?? env.path);
+      // Without `href`, `<a>` is text.
+      link.attrs = href === undefined ? null : [['href', href]];
     }
   });
 };
@@ -63,19 +75,21 @@ export default {
     'bench/**',
     'tests/**',
   ],
+  head: [['link', { rel: 'icon', href: '/favicon.svg' }]],
   outDir: 'dist',
   cacheDir: 'cache',
   rewrites: { 'README.md': 'index.md', ':folder(.*)/README.md': ':folder/index.md' },
   markdown: {
     anchor: { slugify },
     config: (md) => {
-      linkSources(md);
+      linkPages(md);
       breakCode(md);
       drawMermaid(md);
     },
   },
   // Pages are outside this folder, where the packages of the generator are.
   vite: {
+    publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     resolve: {
       alias: [
         { find: /^vue\/server-renderer$/, replacement: `${modules}/server-renderer/index.mjs` },
@@ -86,7 +100,7 @@ export default {
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    socialLinks: [{ icon: 'github', link: repository }],
+    socialLinks: isPlaceholder ? [] : [{ icon: 'github', link: repository }],
     sidebar: [
       {
         text: 'Start',
