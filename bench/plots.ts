@@ -82,7 +82,7 @@ const style = `<style>
 svg { color-scheme: light dark }
 @media (prefers-color-scheme: dark) {
   text { fill: #dfdfd6 }
-  [stroke="#ddd"], [stroke="#888"] { stroke: #54545b }
+  [stroke="#ddd"], [stroke="#888"] { stroke: #3c3f44 }
 }
 </style>`;
 

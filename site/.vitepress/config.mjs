@@ -55,7 +55,12 @@ const drawMermaid = (md) => {
   md.renderer.rules.fence = (tokens, index, ...rest) => {
     const { info, content } = tokens[index];
     if (info !== 'mermaid') return fence(tokens, index, ...rest);
-    const colours = { bg: 'var(--vp-c-bg)', fg: 'var(--vp-c-text-1)', transparent: true };
+    const colours = {
+      bg: 'var(--vp-c-bg)',
+      fg: 'var(--vp-c-text-1)',
+      transparent: true,
+      padding: 8,
+    };
     const svg = renderMermaidSVG(content, colours)
       .replace(/@import .*/, '')
       .replace("'Inter', system-ui, sans-serif", 'inherit');
@@ -100,7 +105,7 @@ export default {
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    socialLinks: isPlaceholder ? [] : [{ icon: 'github', link: repository }],
+    socialLinks: isPlaceholder ? undefined : [{ icon: 'github', link: repository }],
     sidebar: [
       {
         text: 'Start',
