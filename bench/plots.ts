@@ -73,10 +73,6 @@ export const plotsOf = ({ servers }: Results): Readonly<Record<string, object>> 
   }),
 });
 
-/** A comment in the SVG that changes with the specification, so that a test can see an outdated plot. */
-export const stampOf = (plot: object): string =>
-  `<!-- ${createHash('sha256').update(JSON.stringify(plot)).digest('hex')} -->`;
-
 /** Colours for a dark page: an image has the colour scheme of the page that shows it. */
 const style = `<style>
 svg { color-scheme: light dark }
@@ -85,6 +81,12 @@ svg { color-scheme: light dark }
   [stroke="#ddd"], [stroke="#888"] { stroke: #3c3f44 }
 }
 </style>`;
+
+/** A comment in the SVG that changes with the specification and the colours, so that a test can see an outdated plot. */
+export const stampOf = (plot: object): string =>
+  `<!-- ${createHash('sha256')
+    .update(JSON.stringify(plot) + style)
+    .digest('hex')} -->`;
 
 /** Draws a plot as SVG. */
 export const draw = async (plot: object): Promise<string> => {

@@ -19,13 +19,13 @@ const slugify = (heading) =>
 const isPlaceholder = repository.includes('/OWNER/');
 
 /** Returns where a link of a page leads on the site, or undefined without a target. */
-const targetOf = (href, page) => {
+const targetOf = (href, source) => {
   if (/^([a-z]+:|#)|\.html(#|$)/.test(href)) return href;
   // `rewrites` renames these pages, but not the links to them.
   if (/\.md(#|$)/.test(href)) return href.replace(/\bREADME\.md/, 'index.md');
   if (isPlaceholder) return undefined;
   // A source file or a folder, which is only in the repository.
-  const file = resolve(dirname(page), href);
+  const file = resolve(dirname(source), href);
   const kind = statSync(file).isDirectory() ? 'tree' : 'blob';
   return `${repository}/${kind}/HEAD/${relative(root, file)}`;
 };
