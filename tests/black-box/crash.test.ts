@@ -38,7 +38,7 @@ describe('an uncaught exception', () => {
     });
     expect(host.stdout() + host.stderr()).not.toContain(token);
     expect(host.stderr()).toBe('');
-    // SQLite removes its log when the store is closed.
+    // SQLite removes its WAL when the store is closed.
     expect(existsSync(`${path}-wal`)).toBe(false);
 
     const again = await startHost({ args });

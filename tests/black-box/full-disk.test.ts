@@ -25,7 +25,7 @@ it('a host that stops on a full disk warns that its newest plants are only in th
   expect(lines.slice(-2)).toMatchObject([
     {
       level: 'warn',
-      log: `${folder}/plants.db-wal`,
+      wal: `${folder}/plants.db-wal`,
       message: expect.stringContaining('copy it together with the database') as unknown,
     },
     { level: 'info', message: 'stopped' },

@@ -38,7 +38,7 @@ describe('the metrics of the real host', () => {
     ]);
     expect(await lines('store_up')).toEqual(['plantstore_store_up 1']);
     expect(await lines('plants_waiting')).toEqual(['plantstore_plants_waiting 0']);
-    expect((await lines('sqlite_log_bytes'))[0]).toMatch(/^plantstore_sqlite_log_bytes \d{4,}$/);
+    expect((await lines('sqlite_wal_bytes'))[0]).toMatch(/^plantstore_sqlite_wal_bytes \d{4,}$/);
     expect((await lines('build_info'))[0]).toMatch(
       /\{version="\d+\.\d+\.\d+.*",node="v.+",database="sqlite"\} 1$/,
     );

@@ -4,7 +4,7 @@
  * $DISK_KILL is the number of the change or sync after which the process kills itself with SIGKILL.
  * $DISK_FAILING_READ ("5") makes the fifth read in the folder fail with EIO, counted since the variable was changed;
  * "5 sector" makes every later read of the same 4 KiB fail, too.
- * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("log 2 4,folder 1 1") makes the second to the fourth
+ * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO).
  * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
  */
@@ -73,13 +73,13 @@ static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, 
 static const char *class_of(const char *name, int is_folder) {
   size_t length = strlen(name);
   if (is_folder) return "folder";
-  if (length > 4 && strcmp(name + length - 4, "-wal") == 0) return "log";
+  if (length > 4 && strcmp(name + length - 4, "-wal") == 0) return "wal";
   if (length > 8 && strcmp(name + length - 8, "-journal") == 0) return "journal";
   return "database";
 }
 
 static int must_fail(const char *class) {
-  static struct { const char *class; int syncs; } counts[] = {{"folder", 0}, {"log", 0}, {"journal", 0}, {"database", 0}};
+  static struct { const char *class; int syncs; } counts[] = {{"folder", 0}, {"wal", 0}, {"journal", 0}, {"database", 0}};
   int count = 0, first, last, read;
   char failing[16];
   for (int i = 0; i < 4; i++) if (strcmp(counts[i].class, class) == 0) count = ++counts[i].syncs;

@@ -4,12 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
 import { findDamage, openReader, readErrorOf } from './find-damage.ts';
-import { syncFolderOf } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 import { acquireOwnerLock, copyPermissions } from './owner-lock.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
+import { syncFolderOf } from './wal-file.ts';
 
 const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
 

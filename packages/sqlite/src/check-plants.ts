@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { findDamage, readErrorOf } from './find-damage.ts';
-import { logSize, resolveLinks } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 import { largestId, smallestId } from './read-plants.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
+import { walSize, resolveLinks } from './wal-file.ts';
 
 /** Range of ids whose stored plants are all readable. */
 export type IdRange = {
@@ -141,7 +141,7 @@ export const checkPlants = (path: string): Result<PlantsCheck, OpenSqliteError> 
     return ok({
       plants: readable.reduce((sum, { plants }) => sum + plants, 0),
       size: statSync(file).size,
-      walSize: logSize(file),
+      walSize: walSize(file),
       damage,
       readable,
     });

@@ -1,8 +1,8 @@
-import { logSize } from './log-file.ts';
 import type { Database } from './node-sqlite.ts';
+import { walSize } from './wal-file.ts';
 
 /** Size of the WAL file that starts a checkpoint, in bytes: small, so that a checkpoint takes milliseconds. */
-export const logLimit = 8 * 2 ** 20;
+export const walLimit = 8 * 2 ** 20;
 
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;
@@ -20,15 +20,15 @@ export type Checkpointer = {
  * `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
  */
 export const createCheckpointer = (database: Database, path: string): Checkpointer => {
-  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${logLimit}`);
+  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
   let size = 0;
-  let dueAt = logLimit;
+  let dueAt = walLimit;
   let reportAt = firstReportSize;
   return {
     measure() {
       const before = size;
-      size = logSize(path);
-      if (size < before) [dueAt, reportAt] = [logLimit, firstReportSize];
+      size = walSize(path);
+      if (size < before) [dueAt, reportAt] = [walLimit, firstReportSize];
       if (size < reportAt) return undefined;
       reportAt = 2 * size;
       return size;
@@ -36,7 +36,7 @@ export const createCheckpointer = (database: Database, path: string): Checkpoint
     checkpointIfDue() {
       if (size <= dueAt) return;
       // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
-      dueAt = size + logLimit;
+      dueAt = size + walLimit;
       database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     },
   };

@@ -23,7 +23,7 @@ export type FromWorker =
       readonly kind: 'committed';
       readonly taken: readonly number[];
       /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
-      readonly heldLog: number | undefined;
+      readonly heldWal: number | undefined;
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly cause: unknown }
   | {

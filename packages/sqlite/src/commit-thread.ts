@@ -47,7 +47,7 @@ const startError = (path: string, cause: unknown): OpenSqliteError => {
 /** Starts a worker thread that opens the file. */
 export const startCommitThread = async (
   data: WorkerData,
-  onHeldLog: (size: number) => void,
+  onHeldWal: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> => {
   const options = { workerData: data, execArgv: [], name: 'plantstore' };
   const worker = new Worker(workerFile('commit'), options);
@@ -95,7 +95,7 @@ export const startCommitThread = async (
         await exited;
       }
       worker.unref();
-      if (reply.kind === 'committed' && reply.heldLog !== undefined) onHeldLog(reply.heldLog);
+      if (reply.kind === 'committed' && reply.heldWal !== undefined) onHeldWal(reply.heldWal);
       return resultOf(reply);
     },
     async close() {

@@ -2,7 +2,6 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
-import { rewriteTail } from './log-file.ts';
 import { type Checkpointer, createCheckpointer } from './checkpointer.ts';
 import { unusableFileError, openErrorOf } from './open-error.ts';
 import type { OwnedDatabase } from './owned-database.ts';
@@ -10,6 +9,7 @@ import { ownerLockPathOf } from './owner-lock.ts';
 import { createPlantsTable, type PlantsTable } from './plants-table.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
+import { rewriteTail } from './wal-file.ts';
 
 type Opened = {
   readonly database: OwnedDatabase;
@@ -133,7 +133,7 @@ const commit = (
     // After a restart, plants in a file that was removed or replaced would be missing.
     const reason = findReplaced();
     return reason === undefined
-      ? { kind: 'committed', taken: created.taken, heldLog: checkpointer.measure() }
+      ? { kind: 'committed', taken: created.taken, heldWal: checkpointer.measure() }
       : failed(reason);
   } catch (cause) {
     return failureOf(cause);
@@ -165,7 +165,7 @@ const tryToRewriteTail = ({ database, file }: Opened): void => {
  * Runs a checkpoint that truncates the WAL file, also when the database file was renamed. On close, SQLite would then
  * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them.
  */
-const truncateLog = (opened: Opened, failure: Failed | undefined): void => {
+const truncateWal = (opened: Opened, failure: Failed | undefined): void => {
   const { database, findReplaced } = opened;
   try {
     if (failure !== undefined) throw failure.cause;
@@ -204,7 +204,7 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
   let failedCheckpoint: Failed | undefined;
   const countLocked = createLockedCounter();
   const end = () => {
-    truncateLog(opened, failedCheckpoint);
+    truncateWal(opened, failedCheckpoint);
     opened.database.close();
     port.close();
   };

@@ -15,9 +15,9 @@ it('finds the same last commit as SQLite, whichever frame of the WAL file is dam
   const copy = join(folder, 'copy.db');
   const store = (await openSqliteRepository({ path }))._unsafeUnwrap();
   for (let id = 0n; id < 10n; id += 1n) await store.create({ id, name: 'x'.repeat(5_000) });
-  const log = await readFile(`${path}-wal`);
-  for (let frame = 2; 32 + frame * frameSize < log.length; frame += 1) {
-    const damaged = Buffer.from(log);
+  const wal = await readFile(`${path}-wal`);
+  for (let frame = 2; 32 + frame * frameSize < wal.length; frame += 1) {
+    const damaged = Buffer.from(wal);
     const at = 32 + frame * frameSize + 24 + 2_000;
     damaged[at] = (damaged[at] ?? 0) ^ 1;
     await copyFile(path, copy);

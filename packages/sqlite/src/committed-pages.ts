@@ -39,9 +39,9 @@ const createSums = () => {
   };
 };
 
-const readFrames = (log: number): Committed | undefined => {
+const readFrames = (wal: number): Committed | undefined => {
   const start = Buffer.alloc(headerSize);
-  if (readSync(log, start, 0, headerSize, 0) < headerSize) return undefined;
+  if (readSync(wal, start, 0, headerSize, 0) < headerSize) return undefined;
   const sums = createSums();
   sums.add(new Int32Array(start.buffer), 0, 24);
   if (start.readUInt32BE(0) !== magic || !sums.areAt(start, 24)) return undefined;
@@ -65,12 +65,12 @@ const readFrames = (log: number): Committed | undefined => {
     return { ...committed, pageSize, hasFrom };
   };
   for (let position = headerSize; ; position += chunk.length) {
-    const length = readSync(log, chunk, 0, chunk.length, position);
+    const length = readSync(wal, chunk, 0, chunk.length, position);
     for (let at = 0; at + frameSize <= length; at += frameSize) {
       sums.add(words, at, 8);
       sums.add(words, at + frameHeaderSize, pageSize);
-      const isOfThisLog = chunk.compare(start, 16, 24, at + 8, at + 16) === 0;
-      if (!isOfThisLog || !sums.areAt(chunk, at + 16)) return result();
+      const isOfThisWal = chunk.compare(start, 16, 24, at + 8, at + 16) === 0;
+      if (!isOfThisWal || !sums.areAt(chunk, at + 16)) return result();
       const page = chunk.readUInt32BE(at);
       uncommitted.push(page);
       if (page === 1)
@@ -91,16 +91,16 @@ const readFrames = (log: number): Committed | undefined => {
  * this process. Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
  */
 export const readCommitted = (path: string): Committed | undefined => {
-  let log: number;
+  let wal: number;
   try {
-    log = openSync(`${path}-wal`, 'r');
+    wal = openSync(`${path}-wal`, 'r');
   } catch {
     // Without a WAL file there is nothing to check. SQLite reports any other error.
     return undefined;
   }
   try {
-    return readFrames(log);
+    return readFrames(wal);
   } finally {
-    closeSync(log);
+    closeSync(wal);
   }
 };

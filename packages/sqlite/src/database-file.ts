@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import { hasForeignLog } from './foreign-log.ts';
-import { logSize, rewriteLog, rewriteTail, syncLog, resolveLinks } from './log-file.ts';
 import { isMountPoint } from './mount-point.ts';
 import type { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
+import { hasForeignWal } from './foreign-wal.ts';
+import { walSize, rewriteWal, rewriteTail, syncWal, resolveLinks } from './wal-file.ts';
 
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
@@ -28,7 +28,7 @@ export type UnusableFile =
   | { readonly kind: 'locked' }
   | { readonly kind: 'damaged' }
   | { readonly kind: 'replaced' }
-  | { readonly kind: 'log-of-another-file'; readonly log: string }
+  | { readonly kind: 'wal-of-another-file'; readonly wal: string }
   | { readonly kind: 'schema-newer'; readonly version: number }
   | { readonly kind: 'not-a-plant-store' }
   | { readonly kind: 'table-altered'; readonly by: string };
@@ -107,19 +107,19 @@ const configureAndMigrate = (database: Database): void => {
 };
 
 /** Runs WAL recovery by a first read, in normal locking mode, so that other programs can share the file. */
-const recoverLog = (database: Database): void =>
+const recoverWal = (database: Database): void =>
   database.exec('SELECT count(*) FROM sqlite_schema');
 
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
-const makeLogDurable = (database: OwnedDatabase, path: string, requireExclusive: boolean): void => {
+const makeWalDurable = (database: OwnedDatabase, path: string, requireExclusive: boolean): void => {
   const run = withExclusiveLock(database, () => {
     try {
-      rewriteLog(path);
+      rewriteWal(path);
       rewriteTail(database, path);
-      syncLog(path);
+      syncWal(path);
     } catch (thrown) {
       // Closing the database syncs the WAL file and runs a checkpoint. That sync must write every page again.
-      rewriteLog(path);
+      rewriteWal(path);
       throw thrown;
     }
   });
@@ -128,8 +128,8 @@ const makeLogDurable = (database: OwnedDatabase, path: string, requireExclusive:
   // Other programs can still read and run checkpoints, but not write to the WAL file.
   database.exec('BEGIN IMMEDIATE');
   try {
-    rewriteLog(path);
-    syncLog(path);
+    rewriteWal(path);
+    syncWal(path);
   } finally {
     database.exec('ROLLBACK');
   }
@@ -141,19 +141,19 @@ const busyTimeoutMs = 2_000;
 const prepareFile = (
   database: OwnedDatabase,
   path: string,
-  { mayBeNew, mustRewrite, hadLog }: Expected & { readonly hadLog: boolean },
+  { mayBeNew, mustRewrite, hadWal }: Expected & { readonly hadWal: boolean },
 ): UnusableFile | undefined => {
-  recoverLog(database);
-  if (hadLog) makeLogDurable(database, path, mustRewrite);
+  recoverWal(database);
+  if (hadWal) makeWalDurable(database, path, mustRewrite);
   const unusable = findUnusable(database, { mayBeNew });
   if (unusable !== undefined) return unusable;
   // With a WAL file, the last pages can be in it alone.
-  if (!hadLog && isTruncated(database, path)) return { kind: 'damaged' };
+  if (!hadWal && isTruncated(database, path)) return { kind: 'damaged' };
   configureAndMigrate(database);
   database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
   const altered = findAlteration(database);
   if (altered !== undefined) return altered;
-  syncLog(path);
+  syncWal(path);
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   return undefined;
 };
@@ -164,11 +164,11 @@ const openOwned = (
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
   // SQLite would copy its pages into the database file.
-  if (hasForeignLog(file)) return { kind: 'log-of-another-file', log: `${file}-wal` };
-  const hadLog = logSize(file) > 0;
+  if (hasForeignWal(file)) return { kind: 'wal-of-another-file', wal: `${file}-wal` };
+  const hadWal = walSize(file) > 0;
   const database = new OwnedDatabase(file, ownerLock);
   try {
-    const unusable = prepareFile(database, file, { ...expected, hadLog });
+    const unusable = prepareFile(database, file, { ...expected, hadWal });
     if (unusable === undefined) return database;
     database.close();
     return unusable;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
 import { openDatabaseFile } from './database-file.ts';
-import { rewriteTail } from './log-file.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
+import { rewriteTail } from './wal-file.ts';
 
 it('keeps the exclusive lock while the end of the file is written again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));

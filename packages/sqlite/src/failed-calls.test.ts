@@ -45,7 +45,7 @@ it('reports disk-full when a quota is exceeded', async ({ skip }) => {
   await createOnFailingDisk(disk, { plants: [0, 20], end: 'kill' });
   const env = {
     ...disk.env,
-    DISK_FAILS: 'log 1 99',
+    DISK_FAILS: 'wal 1 99',
     DISK_ERROR: String(constants.errno.EDQUOT),
   };
   expect(await runOn('open-once.ts', disk.path, env)).toEqual({

@@ -11,11 +11,11 @@ const noCompiler = 'this machine has no C compiler to build the faulty disk';
 const scenarios: [string, readonly Creating[]][] = [
   ...[1, 2, 3, 4, 5, 6].map((syncs): [string, readonly Creating[]] => [
     `${syncs} of the WAL file`,
-    [initial, { fails: `log 5 ${4 + syncs}`, plants: [880, 930], end: 'kill' }],
+    [initial, { fails: `wal 5 ${4 + syncs}`, plants: [880, 930], end: 'kill' }],
   ]),
   [
     'the WAL file, and the database file at a checkpoint',
-    [initial, { fails: 'log 5 6,database 1 1', plants: [880, 930], end: 'kill' }],
+    [initial, { fails: 'wal 5 6,database 1 1', plants: [880, 930], end: 'kill' }],
   ],
   [
     'the database file at both checkpoints on close',
@@ -25,7 +25,7 @@ const scenarios: [string, readonly Creating[]][] = [
     'the WAL file at open, and the database file at a checkpoint',
     [
       { plants: [0, 900], end: 'kill' },
-      { fails: 'log 1 3,database 1 2', plants: [880, 900], end: 'close' },
+      { fails: 'wal 1 3,database 1 2', plants: [880, 900], end: 'close' },
     ],
   ],
   [

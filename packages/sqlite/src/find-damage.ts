@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { resolveLinks } from './log-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError } from './open-error.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
+import { resolveLinks } from './wal-file.ts';
 
 /** Time that a read waits for the WAL recovery of another program, in milliseconds. */
 const timeout = 2_000;

@@ -4,7 +4,7 @@ export { checkDatabasePath } from './check-database-path.ts';
 export type { OpenSqliteError } from './open-error.ts';
 export {
   type ClosedSqliteRepository,
-  type HeldLog,
+  type HeldWal,
   openSqliteRepository,
   type SqliteOptions,
   type SqliteRepository,

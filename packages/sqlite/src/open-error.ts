@@ -1,9 +1,9 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
-import { resolveLinks } from './log-file.ts';
 import { OwnerLockFailure } from './owner-lock.ts';
 import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
+import { resolveLinks } from './wal-file.ts';
 
 /** Reason why a database file could not be opened. */
 export type OpenSqliteError = {
@@ -22,7 +22,7 @@ export type OpenSqliteError = {
     | 'no-shared-memory'
     | 'not-a-database'
     | 'replaced'
-    | 'log-of-another-file'
+    | 'wal-of-another-file'
     | 'schema-newer'
     | 'not-a-plant-store'
     | 'table-altered'
@@ -182,8 +182,8 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
       return `${path} has schema version ${unusable.version}, made by a newer version of Plantstore; this version supports schema versions up to ${schemaVersion}: upgrade it`;
     case 'replaced':
       return `${path} was removed or replaced while it was in use; put it back, or restart to use the new file`;
-    case 'log-of-another-file':
-      return `${path} and ${unusable.log} do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`;
+    case 'wal-of-another-file':
+      return `${path} and ${unusable.wal} do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`;
     case 'not-a-plant-store':
       return `${path} is the database of another application; name another file`;
     case 'table-altered':

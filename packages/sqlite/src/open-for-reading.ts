@@ -2,16 +2,16 @@ import { constants, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { isTruncated, hasExpectedTable, findUnusable, type UnusableFile } from './database-file.ts';
 import { openReader, readErrorOf } from './find-damage.ts';
-import { hasForeignLog } from './foreign-log.ts';
-import { logSize, resolveLinks } from './log-file.ts';
+import { hasForeignWal } from './foreign-wal.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
+import { walSize, resolveLinks } from './wal-file.ts';
 
 const unusableForReading = (database: Database, file: string): UnusableFile | undefined => {
   const unusable = findUnusable(database, { mayBeNew: false });
   if (unusable !== undefined) return unusable;
   // An owner may start to write between the two checks of the WAL file.
-  const isDamaged = logSize(file) === 0 && isTruncated(database, file) && logSize(file) === 0;
+  const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
   return isDamaged || !hasExpectedTable(database) ? { kind: 'damaged' } : undefined;
 };
 
@@ -36,7 +36,7 @@ const open = (path: string): Result<Database, OpenSqliteError> => {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return unusable({ kind: 'missing' });
   if (!found.isFile()) return unusable({ kind: 'cannot-open' });
-  if (hasForeignLog(file)) return unusable({ kind: 'log-of-another-file', log: `${file}-wal` });
+  if (hasForeignWal(file)) return unusable({ kind: 'wal-of-another-file', wal: `${file}-wal` });
   return openFile(path, file);
 };
 

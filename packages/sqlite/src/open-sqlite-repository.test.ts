@@ -61,9 +61,9 @@ describe('openSqliteRepository', () => {
     await new Promise(setImmediate);
     expect(repository.waiting()).toBe(0);
     expect(commits).toEqual([3]);
-    expect(repository.logSize()).toBe((await stat(`${path}-wal`)).size);
+    expect(repository.walSize()).toBe((await stat(`${path}-wal`)).size);
     await repository.close();
-    expect(repository.logSize()).toBe(0);
+    expect(repository.walSize()).toBe(0);
   });
 
   it('returns store-unavailable after close, and can be closed twice', async () => {

@@ -8,9 +8,9 @@ import {
 } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
-import { logSize, remainingLogOf, resolveLinks } from './log-file.ts';
 import { createMutex } from './mutex.ts';
 import type { OpenSqliteError } from './open-error.ts';
+import { walSize, remainingWalOf, resolveLinks } from './wal-file.ts';
 
 /** Result of closing a repository. */
 export type ClosedSqliteRepository = {
@@ -18,7 +18,7 @@ export type ClosedSqliteRepository = {
    * Path of the WAL file, when it contains the latest plants because the last checkpoint failed: the disk is full
    * or failing, or another program reads the file. Copy both files then. `undefined` when the database file is complete.
    */
-  readonly logLeft: string | undefined;
+  readonly walLeft: string | undefined;
 };
 
 /** A plant repository on a database file. */
@@ -31,7 +31,7 @@ export interface SqliteRepository extends PlantStore {
   /** Number of creates in flight. */
   readonly waiting: () => number;
   /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it does not exist or is inaccessible. */
-  readonly logSize: () => number;
+  readonly walSize: () => number;
   /**
    * Commits the queued plants and closes the file. Later creates return `store-unavailable`. Further calls have no
    * effect. Acknowledged plants are on the disk even if this is never called.
@@ -46,7 +46,7 @@ const reopenPauseMs = 1_000;
 const createRecoveringCommit = (
   path: string,
   first: CommitThread,
-  onHeldLog: (size: number) => void,
+  onHeldWal: (size: number) => void,
 ) => {
   const { identity } = first;
   let thread = first;
@@ -57,7 +57,7 @@ const createRecoveringCommit = (
       return lastFailure.error;
     }
     const mustRewrite = thread.mustRewrite();
-    const started = await startCommitThread({ path, identity, mustRewrite }, onHeldLog);
+    const started = await startCommitThread({ path, identity, mustRewrite }, onHeldWal);
     if (started.isOk()) thread = started.value;
     lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
     return lastFailure?.error;
@@ -81,10 +81,10 @@ const created: Created = ok();
 const repositoryOn = (
   path: string,
   thread: CommitThread,
-  onHeldLog: (size: number) => void,
+  onHeldWal: (size: number) => void,
   onCommit: SqliteOptions['onCommit'],
 ): SqliteRepository => {
-  const { commit, close } = createRecoveringCommit(path, thread, onHeldLog);
+  const { commit, close } = createRecoveringCommit(path, thread, onHeldWal);
   const runExclusively = createMutex();
   const lane: Commit = async (plants) => {
     const committed = await runExclusively(async () => commit(plants));
@@ -111,9 +111,9 @@ const repositoryOn = (
     create: group.create,
     check: () => new ResultAsync(check()),
     waiting: group.waiting,
-    logSize: () => {
+    walSize: () => {
       try {
-        return logSize(resolveLinks(path));
+        return walSize(resolveLinks(path));
       } catch {
         return 0;
       }
@@ -122,7 +122,7 @@ const repositoryOn = (
       closing ??= group
         .close()
         .then(async () => runExclusively(close))
-        .then(() => ({ logLeft: remainingLogOf(path) }));
+        .then(() => ({ walLeft: remainingWalOf(path) }));
       return closing;
     },
   };
@@ -136,27 +136,27 @@ export type SqliteOptions = {
    * Called when the WAL file (`plants.db-wal`) has grown to 64 MiB, because a long read transaction of another program
    * prevents checkpoints, and again each time that its size doubles. Default: none.
    */
-  readonly onHeldLog?: (log: HeldLog) => void;
+  readonly onHeldWal?: (wal: HeldWal) => void;
   /** Called after each commit, for metrics. Default: none. */
   readonly onCommit?: (batch: CommittedBatch) => void;
 };
 
 /** A WAL file that a checkpoint cannot reset, because another program reads an older snapshot. */
-export type HeldLog = {
+export type HeldWal = {
   /** Path of the WAL file. */
-  readonly log: string;
+  readonly wal: string;
   /** Size of the WAL file, in bytes. */
   readonly size: number;
 };
 
 const open = async (
   path: string,
-  onHeldLog: (log: HeldLog) => void,
+  onHeldWal: (wal: HeldWal) => void,
   onCommit: SqliteOptions['onCommit'],
 ): Promise<Result<SqliteRepository, OpenSqliteError>> => {
   // An exception in the callback must not fail the commit.
   const report = (size: number) =>
-    queueMicrotask(() => onHeldLog({ log: `${resolveLinks(path)}-wal`, size }));
+    queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(path)}-wal`, size }));
   const data = { path, identity: undefined, mustRewrite: false };
   return (await startCommitThread(data, report)).map((thread) =>
     repositoryOn(path, thread, report, onCommit),
@@ -185,7 +185,7 @@ const open = async (
  */
 export const openSqliteRepository = ({
   path,
-  onHeldLog = () => {},
+  onHeldWal = () => {},
   onCommit,
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> =>
-  new ResultAsync(open(resolve(path), onHeldLog, onCommit));
+  new ResultAsync(open(resolve(path), onHeldWal, onCommit));

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startOtherProgram } from '../test/other-program.ts';
-import { logLimit } from './checkpointer.ts';
+import { walLimit } from './checkpointer.ts';
 import {
-  type HeldLog,
+  type HeldWal,
   openSqliteRepository,
   type SqliteRepository,
 } from './open-sqlite-repository.ts';
@@ -17,8 +17,8 @@ beforeEach(async () => {
   return async () => rm(folder, { recursive: true });
 });
 
-const open = async (onHeldLog?: (log: HeldLog) => void) => {
-  const options = { path, ...(onHeldLog && { onHeldLog }) };
+const open = async (onHeldWal?: (wal: HeldWal) => void) => {
+  const options = { path, ...(onHeldWal && { onHeldWal }) };
   const repository = (await openSqliteRepository(options))._unsafeUnwrap();
   onTestFinished(async () => void (await repository.close()));
   return repository;
@@ -34,7 +34,7 @@ const createLarge = async (repository: SqliteRepository, from: number, to: numbe
     expect(created.isOk()).toBe(true);
   }
 };
-const logSize = async () => (await stat(`${path}-wal`)).size;
+const walSize = async () => (await stat(`${path}-wal`)).size;
 
 /** Returns why a plant cannot be created. */
 const refusalOf = async (repository: SqliteRepository, id: number): Promise<string> => {
@@ -52,7 +52,7 @@ describe('while a repository is open, another program', () => {
       const other = startOtherProgram(path);
       expect(await other.run(count)).toEqual([{ plants: id }]);
       await other.end();
-      expect(await logSize()).toBeGreaterThan(0);
+      expect(await walSize()).toBeGreaterThan(0);
     }
   });
 
@@ -95,7 +95,7 @@ describe('while a repository is open, another program', () => {
     await repository.create(plant(1));
     const other = startOtherProgram(path);
     await other.run('PRAGMA wal_checkpoint(TRUNCATE)');
-    expect(await logSize()).toBe(0);
+    expect(await walSize()).toBe(0);
     await repository.create(plant(2));
     expect(await other.run(count)).toEqual([{ plants: 2 }]);
   });
@@ -169,24 +169,24 @@ describe('the WAL file', () => {
   it('stays small while no other program reads', async () => {
     const repository = await open();
     await createLarge(repository, 0, 20);
-    expect(await logSize()).toBeLessThan(logLimit + 3 * megabyte);
+    expect(await walSize()).toBeLessThan(walLimit + 3 * megabyte);
   });
 
   it('grows during a long read transaction, which is reported, and shrinks afterwards', async () => {
-    const reports: HeldLog[] = [];
-    const repository = await open((log) => void reports.push(log));
+    const reports: HeldWal[] = [];
+    const repository = await open((wal) => void reports.push(wal));
     await repository.create(plant(0));
     const other = startOtherProgram(path);
     await other.run('BEGIN');
     await other.run(count);
     await createLarge(repository, 1, 70);
-    expect(await logSize()).toBeGreaterThan(64 * megabyte);
-    expect(reports).toEqual([{ log: `${path}-wal`, size: expect.any(Number) as unknown }]);
+    expect(await walSize()).toBeGreaterThan(64 * megabyte);
+    expect(reports).toEqual([{ wal: `${path}-wal`, size: expect.any(Number) as unknown }]);
     expect(reports[0]?.size).toBeGreaterThanOrEqual(64 * megabyte);
     expect(await other.run(count)).toEqual([{ plants: 1 }]);
     await other.run('COMMIT');
     await createLarge(repository, 70, 80);
-    expect(await logSize()).toBeLessThan(logLimit + 3 * megabyte);
+    expect(await walSize()).toBeLessThan(walLimit + 3 * megabyte);
     expect(await other.run(count)).toEqual([{ plants: 80 }]);
   });
 
@@ -197,7 +197,7 @@ describe('the WAL file', () => {
     await other.run('BEGIN');
     await other.run(count);
     await repository.create(plant(2));
-    expect(await repository.close()).toEqual({ logLeft: `${path}-wal` });
+    expect(await repository.close()).toEqual({ walLeft: `${path}-wal` });
     await other.end();
     expect((await readdir(join(path, '..'))).toSorted()).toEqual(['plants.db', 'plants.db-owner']);
   });

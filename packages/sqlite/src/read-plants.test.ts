@@ -76,13 +76,13 @@ describe('readPlants', () => {
       if (id === 1_500n) await repository.create({ id: 5_000n, name: 'later' });
     }
     expect(ids).toEqual([...many.map((plant) => plant.id), 5_000n]);
-    expect(await repository.close()).toEqual({ logLeft: undefined });
+    expect(await repository.close()).toEqual({ walLeft: undefined });
   });
 
   it('closes the file when the caller ends the loop early', async () => {
     const repository = await makeStore(many);
     for await (const read of readPlants({ path })) if (read.isOk()) break;
-    expect(await repository.close()).toEqual({ logLeft: undefined });
+    expect(await repository.close()).toEqual({ walLeft: undefined });
   });
 
   it('yields an error for a damaged page, and can read the plants after it', async () => {

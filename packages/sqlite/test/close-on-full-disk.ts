@@ -14,9 +14,9 @@ const open = async () => (await openSqliteRepository({ path }))._unsafeUnwrap();
 const before = await open();
 (await before.create({ id: 7n, name: 'x'.repeat(10_000) }))._unsafeUnwrap();
 fillDisk(ballast);
-const { logLeft: onFullDisk = 'none' } = await before.close();
+const { walLeft: onFullDisk = 'none' } = await before.close();
 rmSync(ballast);
-const { logLeft: withFreeSpace = 'none' } = await (await open()).close();
+const { walLeft: withFreeSpace = 'none' } = await (await open()).close();
 
 const after = await open();
 const other = await after.create({ id: 7n, name: 'other' });

@@ -15,7 +15,7 @@ const nodeWith = (program: string, args: readonly string[]) => [
 
 /** Parameters of a process that creates plants while some syncs fail. */
 export type Creating = {
-  /** Syncs that fail: `log 2 4` fails the second to the fourth sync of the WAL file. */
+  /** Syncs that fail: `wal 2 4` fails the second to the fourth sync of the WAL file. */
   readonly fails?: string;
   /** Number of the first plant, and one more than the number of the last. */
   readonly plants: readonly [number, number];

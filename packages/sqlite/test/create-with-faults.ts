@@ -61,7 +61,7 @@ const somePlants = fc.array(aPlant, { minLength: 1, maxLength: 8 });
 const aFault = fc.constantFrom<Fault>(
   'kill the thread',
   'crash the thread',
-  'remove the log',
+  'remove the WAL',
   'move the file',
   'lock the file',
   'fill the disk',

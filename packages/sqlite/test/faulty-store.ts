@@ -20,7 +20,7 @@ export type FaultyStore = Readonly<Awaited<ReturnType<typeof openFaultyStore>>>;
 
 /** @param ballast - file that fills the disk; `undefined` when the disk must not be filled */
 export const openFaultyStore = async (path: string, ballast: string | undefined) => {
-  const [moved, log] = [`${path}.moved`, `${path}-wal`];
+  const [moved, wal] = [`${path}.moved`, `${path}-wal`];
   const open = async () => (await openSqliteRepository({ path }))._unsafeUnwrap();
   let repository = await open();
   let locker: Database | undefined;
@@ -46,7 +46,7 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
 
   // One fault at a time: a second one could prevent the recovery of a removed WAL file.
   const isIntact = () =>
-    existsSync(path) && existsSync(log) && !existsSync(ballast ?? '') && locker === undefined;
+    existsSync(path) && existsSync(wal) && !existsSync(ballast ?? '') && locker === undefined;
 
   const faults = {
     'kill the thread': async () => {
@@ -58,8 +58,8 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
       // No reply is possible: a reply to a message of the test would be taken for that of the next batch.
       threads.at(-1)?.postMessage(null);
     },
-    'remove the log': async () => {
-      if (isIntact() && faultsSurvived === faultCount) rmSync(log);
+    'remove the WAL': async () => {
+      if (isIntact() && faultsSurvived === faultCount) rmSync(wal);
     },
     'move the file': async () => {
       if (!isIntact()) return;
@@ -100,7 +100,7 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
     remove: async () => {
       repair();
       await repository.close();
-      for (const name of [path, log, `${path}-journal`]) rmSync(name, { force: true });
+      for (const name of [path, wal, `${path}-journal`]) rmSync(name, { force: true });
     },
   };
 };

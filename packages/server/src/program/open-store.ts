@@ -7,7 +7,7 @@ import { isInstalled, missingPackage } from './is-installed.ts';
 import type { DatabaseSetting } from './settings/setting-table.ts';
 
 /** An open store, with the size of its WAL file if it has one. */
-export type Store = PlantStore & Partial<Pick<SqliteRepository, 'logSize'>>;
+export type Store = PlantStore & Partial<Pick<SqliteRepository, 'walSize'>>;
 
 /** Optional callbacks for what a store reports. */
 export type Reports = Pick<GroupCommitOptions, 'onCommit'>;
@@ -33,11 +33,11 @@ const openPostgres = async (url: string, reports: Reports): Promise<Result<Store
     .mapErr(({ message }) => cannotOpen(message));
 };
 
-const logLeftMessage =
-  'the newest plants are still in the write-ahead log: copy it together with the database; or end the programs that read the database, free space on the disk, then start and stop the server';
+const walLeftMessage =
+  'the newest plants are still in the WAL: copy it together with the database; or end the programs that read the database, free space on the disk, then start and stop the server';
 
-const heldLogMessage =
-  'a transaction of another program blocks checkpoints: end it, or the write-ahead log grows with every plant';
+const heldWalMessage =
+  'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
 
 const openSqlite = async (
   path: string,
@@ -46,14 +46,14 @@ const openSqlite = async (
 ): Promise<Result<Store, string>> =>
   openSqliteRepository({
     path,
-    onHeldLog: (held) => log.warn({ ...held }, heldLogMessage),
+    onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
     ...reports,
   })
     .map((repository) => ({
       ...repository,
       close: async () => {
-        const { logLeft } = await repository.close();
-        if (logLeft !== undefined) log.warn({ log: logLeft }, logLeftMessage);
+        const { walLeft } = await repository.close();
+        if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
       },
     }))
     .mapErr(({ message }) => cannotOpen(message));

@@ -113,8 +113,8 @@ export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boo
       gauge('connections', 'Open connections', () => server.usage().connections);
       gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
       gauge('plants_waiting', 'Plants that wait for the store', () => store.waiting());
-      if (store.logSize !== undefined) {
-        gauge('sqlite_log_bytes', "Size of SQLite's write-ahead log", store.logSize);
+      if (store.walSize !== undefined) {
+        gauge('sqlite_wal_bytes', "Size of SQLite's WAL", store.walSize);
       }
       gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
         version: version(),

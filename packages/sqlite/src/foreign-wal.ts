@@ -25,25 +25,25 @@ const headerOf = (path: string): Header | undefined => {
 };
 
 /** Whether commits can lead from the header in the file to the one in the WAL file. */
-const follows = (log: Committed, file: Header): boolean => {
+const follows = (wal: Committed, file: Header): boolean => {
   // A commit that changes the number of pages writes page 1, which contains it.
-  if (log.header === undefined) return log.pages === file.pages;
-  if (log.pages >= file.pages) return true;
-  const [cookie, autoVacuum] = [log.header.readUInt32BE(40), log.header.readUInt32BE(52)];
+  if (wal.header === undefined) return wal.pages === file.pages;
+  if (wal.pages >= file.pages) return true;
+  const [cookie, autoVacuum] = [wal.header.readUInt32BE(40), wal.header.readUInt32BE(52)];
   // VACUUM and the backup API write every page, and increase the schema cookie.
-  return autoVacuum !== 0 || (cookie > file.cookie && log.hasFrom(1));
+  return autoVacuum !== 0 || (cookie > file.cookie && wal.hasFrom(1));
 };
 
 const isForeignNow = (path: string): boolean => {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  const log = readCommitted(path);
-  if (log === undefined) return false;
+  const wal = readCommitted(path);
+  if (wal === undefined) return false;
   // SQLite removes a WAL file beside an empty file.
   if (size === 0) return true;
   // A partly written last page is also in the WAL file.
-  if (!log.hasFrom(Math.floor(size / log.pageSize) + 1)) return true;
+  if (!wal.hasFrom(Math.floor(size / wal.pageSize) + 1)) return true;
   const file = headerOf(path);
-  return file !== undefined && !follows(log, file);
+  return file !== undefined && !follows(wal, file);
 };
 
 const stateOf = (path: string): string =>
@@ -59,7 +59,7 @@ const pauseMs = 50;
  * neither, or no commit leads from one to the other. SQLite would open them, and plants would be lost. Returns `false`
  * while an owner writes to them.
  */
-export const hasForeignLog = (path: string): boolean => {
+export const hasForeignWal = (path: string): boolean => {
   const before = stateOf(path);
   if (!isForeignNow(path)) return false;
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);

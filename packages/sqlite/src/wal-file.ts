@@ -28,37 +28,37 @@ export const resolveLinks = (path: string): string => {
 };
 
 /** Size of the WAL file of a database, in bytes; 0 when it does not exist. */
-export const logSize = (path: string): number =>
+export const walSize = (path: string): number =>
   statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
 /** Returns the path of a WAL file that remains after close; `undefined` when it does not exist or is inaccessible. */
-export const remainingLogOf = (path: string): string | undefined => {
+export const remainingWalOf = (path: string): string | undefined => {
   try {
     const file = resolveLinks(path);
-    return logSize(file) > 0 ? `${file}-wal` : undefined;
+    return walSize(file) > 0 ? `${file}-wal` : undefined;
   } catch {
     return undefined;
   }
 };
 
-const withLog = (path: string, use: (log: number) => void): void => {
-  let log: number;
+const withWal = (path: string, use: (wal: number) => void): void => {
+  let wal: number;
   try {
-    log = openSync(`${path}-wal`, 'r+');
+    wal = openSync(`${path}-wal`, 'r+');
   } catch (thrown) {
     if (isMissing(thrown)) return;
     throw thrown;
   }
   try {
-    use(log);
+    use(wal);
   } finally {
-    closeSync(log);
+    closeSync(wal);
   }
 };
 
 /** Rewrites the WAL file, if it exists. Must only run while no other program can write to it. */
-export const rewriteLog = (path: string): void => {
-  if (logSize(path) === 0) return;
+export const rewriteWal = (path: string): void => {
+  if (walSize(path) === 0) return;
   const rewriter = openRewriter(`${path}-wal`);
   try {
     rewriter.rewrite(0);
@@ -72,17 +72,17 @@ export const rewriteLog = (path: string): void => {
  * without writing them to the disk, and remove the WAL file. Must only run while no other program has the file open.
  */
 export const rewriteTail = (database: OwnedDatabase, path: string): void => {
-  const log = logSize(path);
-  if (log === 0) return;
+  const size = walSize(path);
+  if (size === 0) return;
   const rewriter = openRewriter(path);
-  // Closing it now would release the locks on the file, and another program could remove the log.
+  // Closing it now would release the locks on the file, and another program could remove the WAL file.
   database.closeLater(rewriter);
-  rewriter.rewrite(Math.max(0, statSync(path).size - log));
+  rewriter.rewrite(Math.max(0, statSync(path).size - size));
 };
 
 /** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
-export const syncLog = (path: string): void => {
-  withLog(path, fsyncSync);
+export const syncWal = (path: string): void => {
+  withWal(path, fsyncSync);
   syncFolderOf(path);
 };
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
-import { hasForeignLog } from './foreign-log.ts';
+import { hasForeignWal } from './foreign-wal.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
 
@@ -52,7 +52,7 @@ const expectRefusal = async (path: string) => {
   const opened = await openSqliteRepository({ path });
   if (opened.isOk()) await opened.value.close();
   expect(opened._unsafeUnwrapErr()).toMatchObject({
-    kind: 'log-of-another-file',
+    kind: 'wal-of-another-file',
     message: `${path} and ${path}-wal do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`,
   });
   expect(await read()).toEqual(before);
@@ -119,8 +119,8 @@ describe('a WAL file of another database', () => {
   });
 
   it.each([
-    ['a log of a newer schema without all pages', 'CREATE TABLE notes (text)'],
-    ['a log of the same schema', 'PRAGMA user_version = 1'],
+    ['a WAL of a newer schema without all pages', 'CREATE TABLE notes (text)'],
+    ['a WAL of the same schema', 'PRAGMA user_version = 1'],
   ])('is refused beside a larger file when it is %s', async (_, sql) => {
     const path = inFolder('plants.db');
     const store = await open(path);
@@ -219,7 +219,7 @@ describe('the WAL file of a database', () => {
     const database = new Database(path);
     database.prepare('INSERT INTO plants VALUES (?, ?, NULL)').run(1, 'x'.repeat(50_000));
     expect(database.prepare('PRAGMA page_count').get()).toEqual({ page_count: pages + 13 });
-    expect(hasForeignLog(path)).toBe(false);
+    expect(hasForeignWal(path)).toBe(false);
     database.close();
   });
 });
@@ -228,7 +228,7 @@ it('comparing a file with its WAL file releases no lock of a repository in the s
   const path = inFolder('plants.db');
   const store = await open(path);
   await createAll(store, 0, 10);
-  expect(hasForeignLog(path)).toBe(false);
+  expect(hasForeignWal(path)).toBe(false);
   expect(runInOtherProgram(path, 'PRAGMA journal_mode = DELETE')).toBe('database is locked');
   await store.close();
 });
