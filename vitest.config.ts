@@ -21,7 +21,7 @@ const globalSetups: Readonly<Record<string, string>> = {
 /** Leaves out the longest proofs of the stores, and the tests of types: `.ci/run` sets it where it repeats tests. */
 const isShort = process.env['SHORT_TESTS'] !== undefined;
 const longest =
-  '**/{failed-syncs,faults,power-cut,ext4,restore-plants,many-hosts,server-restarts,locked-ids}.test.ts';
+  '**/{failed-syncs,faults,power-cut,ext4,restore-plants,many-repositories,server-restarts,locked-ids}.test.ts';
 
 /** Returns the project for the tests of a folder. */
 export const testsIn = (folder: string): TestProjectInlineConfiguration => ({

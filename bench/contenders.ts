@@ -30,10 +30,10 @@ const inMemory: Store = { section: 'HTTP alone, in memory', ids: 'random' };
 const onSqlite: Store = { section: 'on SQLite', ids: 'random', core: 'any' };
 const onPostgres: Store = { section: 'on PostgreSQL', ids: 'random' };
 
-/** Our request listener on a database, without the host around it. */
+/** Our request listener on a database, without the program around it. */
 const listener = (database: string): Program => ({ file: 'servers/ours.ts', args: [database] });
 
-const host = (port: number, database: string, log: string): Program => ({
+const wholeServer = (port: number, database: string, log: string): Program => ({
   file: bin,
   args: ['--port', String(port), '--database', database, '--log', 'json'],
   env: { PLANTSTORE_TOKENS: token },
@@ -41,10 +41,10 @@ const host = (port: number, database: string, log: string): Program => ({
 });
 
 /** The program on a database file, which it creates if it does not exist. */
-export const hostOn = (file: string): Server => ({
+export const wholeServerOn = (file: string): Server => ({
   ...onSqlite,
-  name: 'host',
-  program: (port) => host(port, `sqlite:${file}`, `${file}.log`),
+  name: 'server',
+  program: (port) => wholeServer(port, `sqlite:${file}`, `${file}.log`),
 });
 
 /** The build of this project. */
@@ -59,10 +59,14 @@ const ours = ({ newFile, newDatabase }: Stores): readonly Server[] => {
   return [
     server(inMemory, 'keeping nothing', () => listener('nothing'), { storesNothing: true }),
     server(inMemory, 'in memory', () => listener('memory')),
-    server(inMemory, 'in memory, whole host, logging', (port) => host(port, 'memory:', newFile())),
+    server(inMemory, 'in memory, whole server, logging', (port) =>
+      wholeServer(port, 'memory:', newFile()),
+    ),
     server(onSqlite, 'sqlite, sequential ids', onNewFile, { ids: 'sequential' }),
     server(onSqlite, 'sqlite', onNewFile),
-    server(onSqlite, 'sqlite, whole host, logging', (port) => hostOn(newFile()).program(port)),
+    server(onSqlite, 'sqlite, whole server, logging', (port) =>
+      wholeServerOn(newFile()).program(port),
+    ),
     server(onPostgres, 'postgres', async () => listener(await newDatabase())),
   ];
 };

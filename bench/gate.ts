@@ -12,13 +12,13 @@ import { underLoad } from './servers.ts';
  */
 const limits: Readonly<Record<string, number>> = {
   'ours, keeping nothing': 2,
-  'ours, in memory, whole host, logging': 3,
+  'ours, in memory, whole server, logging': 3,
 };
 
 const load = { connections: 64, seconds: 1, warmUpSeconds: 1.5 };
 await withFolder(async (folder) => {
   const servers = allServers({
-    newFile: () => join(folder, 'host'),
+    newFile: () => join(folder, 'server'),
     newDatabase: async () => Promise.reject(new Error('no server with a limit uses a database')),
   });
   const contenders = servers.filter(({ name }) => name in limits);

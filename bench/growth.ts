@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { hostOn } from './contenders.ts';
+import { wholeServerOn } from './contenders.ts';
 import { withFolder } from './folder.ts';
 import type { Load } from './load.ts';
 import type { Part, Row } from './results.ts';
@@ -40,10 +40,10 @@ const contenderOf = async (folder: string, plants: number, load: Load): Promise<
     name: String(plants),
     measure: async () =>
       withFolder(async (copyFolder) => {
-        const host = hostOn(join(copyFolder, 'plants.db'));
+        const server = wholeServerOn(join(copyFolder, 'plants.db'));
         await copyFile(filled, join(copyFolder, 'plants.db'));
-        const start = await measureStart(host);
-        const figures = await measureServer(host, load);
+        const start = await measureStart(server);
+        const figures = await measureServer(server, load);
         return { ...figures, ...start, bytesPerPlant: size / plants };
       }),
   };

@@ -1,7 +1,7 @@
 // Measures the time from the start to the first response, and the idle memory, in comparison with a bare server.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseline, hostOn } from './contenders.ts';
+import { baseline, wholeServerOn } from './contenders.ts';
 import { withFolder } from './folder.ts';
 import type { Part } from './results.ts';
 import { type Figures, runRounds } from './rounds.ts';
@@ -23,12 +23,12 @@ export const measureStart = async (server: Server): Promise<Figures> => {
 /** Starts the program on a new file and the bare server alternately. */
 export const compareStarts = async (rounds: number): Promise<Part> => {
   const bare = { name: baseline.name, measure: async () => measureStart(baseline) };
-  const host = {
+  const server = {
     name: 'plantstore-server, sqlite',
     measure: async () =>
-      withFolder(async (folder) => measureStart(hostOn(join(folder, 'plants.db')))),
+      withFolder(async (folder) => measureStart(wholeServerOn(join(folder, 'plants.db')))),
   };
   // The first round reads the files from the disk.
-  const rows = await runRounds(bare, [host], { rounds, warmUps: 1 });
+  const rows = await runRounds(bare, [server], { rounds, warmUps: 1 });
   return { rounds, baseline: bare.name, rows };
 };

@@ -5,8 +5,8 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The bundled host with the example loaded before it, and what it has written so far. */
-const startHost = async () => {
+/** The bundled server with the example loaded before it, and what it has written so far. */
+const startProgram = async () => {
   const program = fileOf('../packages/server/src/bin.ts');
   const flags = [
     '--conditions=@plantstore/source',
@@ -14,7 +14,7 @@ const startHost = async () => {
     fileOf('opentelemetry-spans.ts'),
     program,
   ];
-  const host = spawn(process.execPath, flags, {
+  const server = spawn(process.execPath, flags, {
     env: {
       PLANTSTORE_PORT: '0',
       PLANTSTORE_TOKENS: 'example',
@@ -24,13 +24,13 @@ const startHost = async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(async () => {
-    host.kill();
-    await once(host, 'close');
+    server.kill();
+    await once(server, 'close');
   });
   let written = '';
-  host.stdout.setEncoding('utf8').on('data', (text: string) => (written += text));
+  server.stdout.setEncoding('utf8').on('data', (text: string) => (written += text));
   const until = async (text: string) => {
-    while (!written.includes(text)) await once(host.stdout, 'data');
+    while (!written.includes(text)) await once(server.stdout, 'data');
     return written;
   };
   await until('"url"');
@@ -38,7 +38,7 @@ const startHost = async () => {
 };
 
 it('opentelemetry-spans.ts makes spans, which continue the trace of traceparent', async () => {
-  const { url, until } = await startHost();
+  const { url, until } = await startProgram();
   const send = async (headers: Readonly<Record<string, string>>) => {
     const response = await fetch(url, {
       method: 'POST',

@@ -1,4 +1,4 @@
-// Builds the bundled host with all stores as one executable, which contains the Node that runs this script.
+// Builds the server with all stores as one executable, which contains the Node that runs this script.
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

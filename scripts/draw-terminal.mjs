@@ -12,14 +12,14 @@ const lines = [];
 
 const start = async () => {
   lines.push('$ npx -y pnpm@12 start');
-  const host = spawn(
+  const server = spawn(
     process.execPath,
     ['--conditions=@plantstore/source', program, '--log', 'pretty'],
     { cwd: folder, env: { PLANTSTORE_TOKENS: 'secret' } },
   );
-  const [line] = await once(host.stdout.setEncoding('utf8'), 'data');
+  const [line] = await once(server.stdout.setEncoding('utf8'), 'data');
   lines.push(...line.trimEnd().split('\n'));
-  return host;
+  return server;
 };
 
 const create = async (plant) => {

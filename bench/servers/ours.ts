@@ -1,4 +1,4 @@
-// Our request listener on a repository, without the host around it.
+// Our request listener on a repository, without the program around it.
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { openPostgresRepository } from '@plantstore/postgres';
 import { acceptTokens, createHttpServer } from '@plantstore/server';

@@ -1,7 +1,7 @@
 import { connectRaw, parseResponses, type RawConnection } from '@plantstore/test-support/raw-http';
-import { token } from './host.ts';
+import { token } from './program.ts';
 
-/** Starts a request that stays in flight: the host has received its head and waits for its body. */
+/** Starts a request that stays in flight: the server has received its head and waits for its body. */
 export const beginPost = async (
   { port, url }: { readonly port: number; readonly url: string },
   body: string,
@@ -13,7 +13,7 @@ export const beginPost = async (
     `Authorization: Bearer ${bearer}`,
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
-    // The host sends 100 Continue once the request is admitted.
+    // The server sends 100 Continue once the request is admitted.
     'Expect: 100-continue',
     'Connection: close',
   ];

@@ -6,12 +6,12 @@ import {
   makeCertificate,
 } from '@plantstore/test-support/certificate';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newFolder, spawnHost, startHost } from './host.ts';
+import { newFolder, spawnProgram, startProgram } from './program.ts';
 
 const run = async (args: readonly string[]) => {
-  const host = spawnHost({ args, env: { PLANTSTORE_PORT: '0' } });
-  const status = await host.exited;
-  return { status, stdout: host.stdout(), stderr: host.stderr() };
+  const server = spawnProgram({ args, env: { PLANTSTORE_PORT: '0' } });
+  const status = await server.exited;
+  return { status, stdout: server.stdout(), stderr: server.stderr() };
 };
 
 const filesOf = async ({ cert, key }: Certificate) => {
@@ -64,10 +64,10 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
 
   it('exits with 0 while the server has the database open, and leaves its files as they are', async () => {
     const files = await filesOf(one);
-    const host = await startHost({ args: argsOf(files) });
+    const server = await startProgram({ args: argsOf(files) });
     const before = await readdir(files.folder);
     // The server keeps the port; a restart takes it over.
-    const args = [...argsOf(files), '--port', String(host.port), '--check-settings'];
+    const args = [...argsOf(files), '--port', String(server.port), '--check-settings'];
     const { status, stderr } = await run(args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(await readdir(files.folder)).toEqual(before);

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { createClient, type CreatePlantError } from '@plantstore/client';
 import type { ErrorName } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
-import { newFolder, type RunningHost, startHost, token } from './host.ts';
+import { newFolder, type RunningProgram, startProgram, token } from './program.ts';
 
-const baseOf = ({ url }: RunningHost) => url.replace(/\/plants$/, '');
+const baseOf = ({ url }: RunningProgram) => url.replace(/\/plants$/, '');
 
-const clientOf = (host: RunningHost, options: { token?: string; path?: string } = {}) =>
-  createClient({ baseUrl: baseOf(host) + (options.path ?? ''), token: options.token ?? token });
+const clientOf = (server: RunningProgram, options: { token?: string; path?: string } = {}) =>
+  createClient({ baseUrl: baseOf(server) + (options.path ?? ''), token: options.token ?? token });
 
 const outcomeOf = async (
   client: ReturnType<typeof createClient>,
@@ -18,10 +18,12 @@ const outcomeOf = async (
     (error) => (error.kind === 'refused' ? error.name : error.kind),
   );
 
-describe('the client with the real host', () => {
+describe('the client with the real server', () => {
   it('reports each error of the table that a client can cause', async () => {
-    const host = await startHost({ args: ['--database', 'memory:', '--max-body-bytes', '100000'] });
-    const client = clientOf(host);
+    const server = await startProgram({
+      args: ['--database', 'memory:', '--max-body-bytes', '100000'],
+    });
+    const client = clientOf(server);
     const rows: [string, unknown][] = [
       ['created', { id: 7n, name: 'Monstera' }],
       ['created', { id: 7, name: 'Monstera' }],
@@ -36,30 +38,32 @@ describe('the client with the real host', () => {
     ];
     for (const [outcome, plant] of rows) expect(await outcomeOf(client, plant)).toBe(outcome);
     const plant = { id: 9n, name: 'x' };
-    expect(await outcomeOf(clientOf(host, { token: 'another' }), plant)).toBe('token-rejected');
-    expect(await outcomeOf(clientOf(host, { path: '/garden' }), plant)).toBe('path-unknown');
-    expect(await outcomeOf(clientOf(host, { token: 'two words' }), plant)).toBe('token-failed');
+    expect(await outcomeOf(clientOf(server, { token: 'another' }), plant)).toBe('token-rejected');
+    expect(await outcomeOf(clientOf(server, { path: '/garden' }), plant)).toBe('path-unknown');
+    expect(await outcomeOf(clientOf(server, { token: 'two words' }), plant)).toBe('token-failed');
   });
 
   it('supports a base path, with and without a trailing slash', async () => {
-    const host = await startHost({ args: ['--database', 'memory:', '--base-path', '/garden/v1/'] });
+    const server = await startProgram({
+      args: ['--database', 'memory:', '--base-path', '/garden/v1/'],
+    });
     for (const path of ['', '/']) {
-      expect(await outcomeOf(clientOf(host, { path }), { id: 7n, name: 'x' })).toBe('created');
+      expect(await outcomeOf(clientOf(server, { path }), { id: 7n, name: 'x' })).toBe('created');
     }
   });
 
   it('keeps neighbouring ids distinct, the largest included, after kill -9 and a restart', async () => {
     const args = ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`];
     const ids = [9223372036854775807n, 9007199254740993n, 9007199254740992n, -(2n ** 63n)];
-    const host = await startHost({ args });
+    const server = await startProgram({ args });
     for (const id of ids) {
-      expect(await outcomeOf(clientOf(host), { id, name: `plant ${id}` })).toBe('created');
+      expect(await outcomeOf(clientOf(server), { id, name: `plant ${id}` })).toBe('created');
     }
-    host.process.kill('SIGKILL');
-    await host.exited;
-    expect(await outcomeOf(clientOf(host), { id: 1n, name: 'x' })).toBe('network');
+    server.process.kill('SIGKILL');
+    await server.exited;
+    expect(await outcomeOf(clientOf(server), { id: 1n, name: 'x' })).toBe('network');
 
-    const again = clientOf(await startHost({ args }));
+    const again = clientOf(await startProgram({ args }));
     for (const id of ids) {
       expect(await outcomeOf(again, { id, name: `plant ${id}` })).toBe('created');
       expect(await outcomeOf(again, { id, name: 'another' })).toBe('id-taken');
@@ -67,10 +71,10 @@ describe('the client with the real host', () => {
   });
 
   it('creates exactly one of 1,000 concurrent plants with the same id', async () => {
-    const host = await startHost({
+    const server = await startProgram({
       args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
     });
-    const client = clientOf(host);
+    const client = clientOf(server);
     const outcomes = await Promise.all(
       Array.from({ length: 1000 }, async (_, index) =>
         outcomeOf(client, { id: 7n, name: `rival ${index}` }),
@@ -81,19 +85,19 @@ describe('the client with the real host', () => {
   });
 
   it('gets an answer to every request that was accepted before SIGTERM', async () => {
-    const host = await startHost({ args: ['--database', 'memory:'] });
-    const client = clientOf(host);
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    const client = clientOf(server);
     let created = 0;
     const callers = Array.from({ length: 8 }, async (_, caller) => {
       for (let id = caller; ; id += 8) {
         const outcome = await outcomeOf(client, { id: BigInt(id), name: 'x' });
         if (outcome !== 'created') return outcome;
         created += 1;
-        if (created === 200) host.process.kill('SIGTERM');
+        if (created === 200) server.process.kill('SIGTERM');
       }
     });
     expect(new Set(await Promise.all(callers))).toEqual(new Set(['network']));
-    expect(await host.exited).toBe(0);
+    expect(await server.exited).toBe(0);
     expect(created).toBeGreaterThanOrEqual(200);
   });
 });

@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { bin } from './host.ts';
+import { bin } from './program.ts';
 
-/** The first line of a host on a terminal, which `script` of util-linux makes. */
+/** The first line of a server on a terminal, which `script` of util-linux makes. */
 const firstLine = async (env: Readonly<Record<string, string>>): Promise<string> => {
   const program = `${process.execPath} --conditions=@plantstore/source ${bin} --database memory: --port 0`;
-  const host = spawn('script', ['--quiet', '--return', '--command', program, '/dev/null'], {
+  const server = spawn('script', ['--quiet', '--return', '--command', program, '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const ended = once(host, 'close');
+  const ended = once(server, 'close');
   let text = '';
-  host.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  while (!/pid=\d+[^\n]*\n/.test(text)) await once(host.stdout, 'data');
-  // The host itself: it ignores the SIGHUP of a terminal that closes.
+  server.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  while (!/pid=\d+[^\n]*\n/.test(text)) await once(server.stdout, 'data');
+  // The server itself: it ignores the SIGHUP of a terminal that closes.
   process.kill(Number(/pid=(\d+)/.exec(text)?.[1]), 'SIGTERM');
   await ended;
   return text;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { describe, expect, it } from 'vitest';
-import { bin, newFolder, post, startHost } from './host.ts';
+import { bin, newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
 
 const run = promisify(execFile);
@@ -25,12 +25,12 @@ const filesIn = async (folder: string) => {
 /** A folder with a backup, with a database that was killed with plants in its WAL file, and with files of the user. */
 const newStore = async () => {
   const cwd = await newFolder();
-  const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
-  await post(host.url, '{"id":1,"name":"a"}');
+  const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+  await post(server.url, '{"id":1,"name":"a"}');
   await runCommand(['backup', 'backup.db'], { cwd });
-  await post(host.url, '{"id":2,"name":"b"}');
-  host.process.kill('SIGKILL');
-  await host.exited;
+  await post(server.url, '{"id":2,"name":"b"}');
+  server.process.kill('SIGKILL');
+  await server.exited;
   await copyFile(join(cwd, 'plants.db'), join(cwd, 'lone.db'));
   await writeFile(join(cwd, 'mine'), 'mine');
   await writeFile(join(cwd, 'backup.db.partial'), 'mine');

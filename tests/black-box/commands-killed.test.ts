@@ -1,17 +1,17 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { newFolder, post, startHost } from './host.ts';
+import { newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
 
 it('a backup taken under load has every plant that was acknowledged before it began', async () => {
   const cwd = await newFolder();
-  const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+  const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
   const acknowledged: number[] = [];
   const load = new AbortController();
   const clients = Array.from({ length: 8 }, async (_, client) => {
     for (let id = client; !load.signal.aborted; id += 8) {
-      const { status } = await post(host.url, `{"id":${id},"name":"plant ${id}"}`);
+      const { status } = await post(server.url, `{"id":${id},"name":"plant ${id}"}`);
       if (status === 200) acknowledged.push(id);
     }
   });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPostgres, superuserPassword } from '@plantstore/test-support/postgres-server';
 import { expect, it } from 'vitest';
-import { newFolder } from './host.ts';
+import { newFolder } from './program.ts';
 import { runCommand, writePlants } from './run-command.ts';
 
 it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and are equal', async ({

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, realpath, stat, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { bin, newFolder, post, startHost } from './host.ts';
+import { bin, newFolder, post, startProgram } from './program.ts';
 import { runCommand, writePlants } from './run-command.ts';
 
 const run = promisify(execFile);
@@ -150,8 +150,8 @@ describe('export and import', () => {
 
   it('export a range of ids while a server runs, and import nothing then', async () => {
     const cwd = await newFolder();
-    const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
-    for (const id of [1, 2, 3]) await post(host.url, `{"id":${id},"name":"a"}`);
+    const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+    for (const id of [1, 2, 3]) await post(server.url, `{"id":${id},"name":"a"}`);
     const { stdout } = await runCommand(['export', '--from-id', '2', '--to-id=2'], { cwd });
     expect(stdout).toBe('{"id":2,"name":"a"}\n');
     const imported = await runCommand(['import'], { cwd, stdin: '{"id":5,"name":"a"}' });
@@ -196,14 +196,14 @@ describe('export and import', () => {
 describe('backup and restore', () => {
   it('copy the plants of a running server, and create a database of them once the old one is moved away', async () => {
     const cwd = await newFolder();
-    const host = await startHost({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
-    await post(host.url, '{"id":1,"name":"a"}');
+    const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+    await post(server.url, '{"id":1,"name":"a"}');
     expect(await runCommand(['backup', 'b.db'], { cwd })).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^b\.db: 1 plant, \d+ bytes, checked\n$/),
       stderr: '',
     });
-    await post(host.url, '{"id":2,"name":"b"}');
+    await post(server.url, '{"id":2,"name":"b"}');
     const taken = await runCommand(['backup', 'b.db'], { cwd });
     expect(taken.status).toBe(1);
     expect(taken.stderr).toMatch(/b\.db already exists; name another file\n$/);
@@ -215,8 +215,8 @@ describe('backup and restore', () => {
       1,
       `plantstore-server: ${path} already exists; stop the server, then move the database and the files beside it away: ${advice}\n`,
     ]);
-    host.process.kill('SIGKILL');
-    await host.exited;
+    server.process.kill('SIGKILL');
+    await server.exited;
     expect((await stat(`${path}-wal`)).size).toBeGreaterThan(0);
     expect((await runCommand(['restore', 'b.db'], { cwd })).status).toBe(1);
     await mkdir(join(cwd, 'elsewhere'));
@@ -231,7 +231,7 @@ describe('backup and restore', () => {
     expect((await runCommand(['export', ...moved], { cwd })).stdout).toBe(
       '{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n',
     );
-    const again = await startHost({ args: ['--database', `sqlite:${path}`] });
+    const again = await startProgram({ args: ['--database', `sqlite:${path}`] });
     expect((await post(again.url, '{"id":3,"name":"c"}')).status).toBe(200);
   });
 

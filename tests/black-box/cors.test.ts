@@ -1,7 +1,7 @@
 import { sendRaw } from '@plantstore/test-support/raw-http';
 import { expect, it } from 'vitest';
 import { undeclaredHeaders } from './declared-headers.ts';
-import { startHost, token } from './host.ts';
+import { startProgram, token } from './program.ts';
 
 const garden = 'https://garden.example';
 const body = '{"id":7,"name":"Monstera"}';
@@ -10,7 +10,7 @@ const request = (method: string, fields: readonly string[], text = '') =>
   [`${method} /plants HTTP/1.1`, 'Host: a', `Origin: ${garden}`, ...fields, '', text].join('\r\n');
 
 it('pages of --cors-origins can create plants, and the log has their request ids', async () => {
-  const { port, stdout } = await startHost({
+  const { port, stdout } = await startProgram({
     args: [
       '--database=memory:',
       `--cors-origins=http://localhost:5173, ${garden}`,

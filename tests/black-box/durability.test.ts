@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { newFolder, post, startHost } from './host.ts';
+import { newFolder, post, startProgram } from './program.ts';
 
 const plant = (id: bigint | number, name = `plant ${id}`) =>
   JSON.stringify({ name }).replace('{', `{"id":${id},`);
@@ -19,21 +19,21 @@ describe('a plant that was answered with 200', () => {
   it('is stored after kill -9 under load', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
-    const host = await startHost({ args });
+    const server = await startProgram({ args });
     const answered: number[] = [];
     const clients = Array.from({ length: 16 }, async (_, client) => {
       for (let id = client; id < 1_000_000; id += 16) {
-        const response = await post(host.url, plant(id)).catch(() => undefined);
+        const response = await post(server.url, plant(id)).catch(() => undefined);
         if (response?.status !== 200) return;
         answered.push(id);
-        if (answered.length === 300) host.process.kill('SIGKILL');
+        if (answered.length === 300) server.process.kill('SIGKILL');
       }
     });
     await Promise.all(clients);
-    expect(await host.exited).toBe(null);
+    expect(await server.exited).toBe(null);
     expect(answered.length).toBeGreaterThanOrEqual(300);
 
-    const again = await startHost({ args });
+    const again = await startProgram({ args });
     const responses = await Promise.all(
       answered.map(async (id) => post(again.url, plant(id, 'another'))),
     );
@@ -44,14 +44,14 @@ describe('a plant that was answered with 200', () => {
 
   it('is stored exactly as it was sent', async () => {
     const path = join(await newFolder(), 'plants.db');
-    const host = await startHost({ args: ['--database', `sqlite:${path}`] });
+    const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
     const ids = [9223372036854775807n, 9007199254740993n, 9007199254740992n, -9223372036854775808n];
-    for (const id of ids) expect(await post(host.url, plant(id))).toMatchObject({ status: 200 });
-    expect(await post(host.url, '{"id":7e0,"name":"e\u0301 🪴","tag":""}')).toMatchObject({
+    for (const id of ids) expect(await post(server.url, plant(id))).toMatchObject({ status: 200 });
+    expect(await post(server.url, '{"id":7e0,"name":"e\u0301 🪴","tag":""}')).toMatchObject({
       status: 200,
     });
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
     expect(rowsOf(path)).toEqual([
       { id: -9223372036854775808n, name: 'plant -9223372036854775808', tag: null },
       { id: 7n, name: 'e\u0301 🪴', tag: '' },
@@ -63,15 +63,15 @@ describe('a plant that was answered with 200', () => {
 
   it('is the only one of 1,000 concurrent plants with the same id', async () => {
     const path = join(await newFolder(), 'plants.db');
-    const host = await startHost({ args: ['--database', `sqlite:${path}`] });
+    const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
     const competing = Array.from({ length: 1000 }, (_, index) => plant(7, `plant ${index}`));
-    const responses = await Promise.all(competing.map(async (body) => post(host.url, body)));
+    const responses = await Promise.all(competing.map(async (body) => post(server.url, body)));
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(responses.filter(({ status, error }) => status === 400 && error === 1401)).toHaveLength(
       999,
     );
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
     const winner = responses.findIndex(({ status }) => status === 200);
     expect(rowsOf(path)).toEqual([{ id: 7n, name: `plant ${winner}`, tag: null }]);
   });

@@ -9,7 +9,7 @@ import { type RawResponse, sendRaw } from '@plantstore/test-support/raw-http';
 import { errAsync } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { undeclaredHeaders } from './declared-headers.ts';
-import { type Cleanup, newFolder, type RunningHost, startHost, token } from './host.ts';
+import { type Cleanup, newFolder, type RunningProgram, startProgram, token } from './program.ts';
 
 const raw = (line: string, fields: Readonly<Record<string, string>>, body: string | Uint8Array) => {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -29,7 +29,7 @@ const post = (body: string | Uint8Array, change: Readonly<Record<string, string>
 
 const plant = '{"id":7,"name":"Monstera"}';
 
-/** Sends a request to a separate server, for errors that the host cannot be made to report. */
+/** Sends a request to an embedded server, for errors that the program cannot be made to report. */
 const sendTo = async (repository: PlantRepository, cleanup: Cleanup): Promise<RawResponse> => {
   const authenticate = () => true;
   const started = await startServer({ repository, authenticate, port: 0 });
@@ -51,7 +51,7 @@ const brokenStore: PlantRepository = {
   },
 };
 
-/** A request for each error of the table: bytes for the host, or a call with a separate server. */
+/** A request for each error of the table: bytes for the program, or a call with an embedded server. */
 const requests: Readonly<
   Record<ErrorName, Uint8Array | ((cleanup: Cleanup) => Promise<RawResponse>)>
 > = {
@@ -98,17 +98,17 @@ const furtherHeaders: Partial<Record<ErrorName, Readonly<Record<string, string>>
 };
 
 // All requests are concurrent, and one waits for the timeout of its head.
-describe('the real host', { timeout: 60_000 }, () => {
-  let host: RunningHost | undefined;
+describe('the real server', { timeout: 60_000 }, () => {
+  let server: RunningProgram | undefined;
   let stop = async () => {};
   beforeAll(async () => {
     const args = ['--database', 'memory:', '--headers-timeout-ms', '2000'];
-    host = await startHost({ args }, (task) => {
+    server = await startProgram({ args }, (task) => {
       stop = task;
     });
   });
   afterAll(async () => stop());
-  const port = () => host?.port ?? 0;
+  const port = () => server?.port ?? 0;
 
   it.concurrent.for(Object.entries(requests))(
     'answers %s as in the error table',

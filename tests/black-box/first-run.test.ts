@@ -2,24 +2,24 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { newFolder, post, spawnHost, startHost } from './host.ts';
+import { newFolder, post, spawnProgram, startProgram } from './program.ts';
 
 const run = promisify(execFile);
 
 const startWithoutTokens = async (args: readonly string[]) => {
-  const host = spawnHost({ args: ['--port', '0', ...args] });
-  while (!host.stderr().includes('curl')) {
+  const server = spawnProgram({ args: ['--port', '0', ...args] });
+  while (!server.stderr().includes('curl')) {
     await new Promise((resolve, reject) => {
-      host.process.stderr?.once('data', resolve);
-      void host.exited.then(() => reject(new Error(host.stderr())));
+      server.process.stderr?.once('data', resolve);
+      void server.exited.then(() => reject(new Error(server.stderr())));
     });
   }
   const curl =
-    host
+    server
       .stderr()
       .split('\n')
       .find((line) => line.startsWith('curl')) ?? '';
-  return { ...host, curl };
+  return { ...server, curl };
 };
 
 describe('a first run without tokens', () => {
@@ -50,37 +50,37 @@ describe('a first run without tokens', () => {
 
 describe('a log whose pipe is closed', () => {
   it('does not keep plants from being created', async () => {
-    const host = await startHost({ args: ['--database', 'memory:'] });
-    host.process.stdout?.destroy();
-    host.process.stderr?.destroy();
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    server.process.stdout?.destroy();
+    server.process.stderr?.destroy();
     for (const id of [1, 2, 3, 4, 5]) {
-      expect(await post(host.url, `{"id":${id},"name":"x"}`)).toMatchObject({ status: 200 });
+      expect(await post(server.url, `{"id":${id},"name":"x"}`)).toMatchObject({ status: 200 });
     }
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
   });
 });
 
 describe('the first log line', () => {
   it('has the URL of the operation, as JSON if the output is not a terminal', async () => {
     const path = join(await newFolder(), 'plants.db');
-    const host = await startHost({
+    const server = await startProgram({
       args: ['--database', `sqlite:${path}`, '--base-path', '/garden'],
     });
-    const [first = ''] = host.stdout().split('\n');
+    const [first = ''] = server.stdout().split('\n');
     expect(JSON.parse(first)).toMatchObject({
       level: 'info',
       message: 'accepting plants',
-      url: `http://127.0.0.1:${host.port}/garden/plants`,
+      url: `http://127.0.0.1:${server.port}/garden/plants`,
       database: `sqlite:${path}`,
-      pid: host.process.pid,
+      pid: server.process.pid,
     });
-    expect(host.stderr()).toBe('');
+    expect(server.stderr()).toBe('');
   });
 
   it('is text with --log pretty', async () => {
-    const host = await startHost({ args: ['--database', 'memory:', '--log', 'pretty'] });
-    expect(host.stdout()).toMatch(
+    const server = await startProgram({ args: ['--database', 'memory:', '--log', 'pretty'] });
+    expect(server.stdout()).toMatch(
       /^\d\d:\d\d:\d\dZ accepting plants url=http:\/\/127\.0\.0\.1:\d+\/plants /,
     );
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { post, startHost } from './host.ts';
+import { post, startProgram } from './program.ts';
 
 const packetBytes = 65_536;
 const request = 'GET / HTTP/1.1\r\n\r\n';
@@ -9,13 +9,13 @@ const connections = 250;
 
 it('serves on while unauthenticated clients send packets full of requests and read nothing', async () => {
   // A heap of 256 MB is too small for the requests of so many packets.
-  const host = await startHost({
+  const server = await startProgram({
     args: ['--database', 'memory:'],
     nodeArgs: ['--max-old-space-size=256'],
   });
   const sockets = await Promise.all(
     Array.from({ length: connections }, async () => {
-      const socket = connect(host.port, '127.0.0.1');
+      const socket = connect(server.port, '127.0.0.1');
       socket.on('error', () => {});
       onTestFinished(() => void socket.destroy());
       await once(socket, 'connect');
@@ -24,8 +24,8 @@ it('serves on while unauthenticated clients send packets full of requests and re
   );
   const packet = request.repeat(Math.floor(packetBytes / request.length));
   for (const socket of sockets) socket.write(packet);
-  expect((await post(host.url, '{"id":1,"name":"x"}')).status).toBe(200);
-  host.process.kill('SIGTERM');
-  expect(await host.exited).toBe(0);
+  expect((await post(server.url, '{"id":1,"name":"x"}')).status).toBe(200);
+  server.process.kill('SIGTERM');
+  expect(await server.exited).toBe(0);
   // Node.js parses 850,000 requests before it reads the good one, which takes long on a busy machine.
 }, 120_000);

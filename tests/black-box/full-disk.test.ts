@@ -1,23 +1,26 @@
 import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { expect, it } from 'vitest';
-import { bin, newFolder, post, startHost } from './host.ts';
+import { bin, newFolder, post, startProgram } from './program.ts';
 
-it('a host that stops on a full disk warns that its newest plants are only in the -wal file', async ({
+it('a server that stops on a full disk warns that its newest plants are only in the -wal file', async ({
   skip,
 }) => {
   const folder = await newFolder();
   skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
-  const host = await startHost({
+  const server = await startProgram({
     command: smallDiskCommand(folder, [process.execPath, '--conditions=@plantstore/source', bin]),
     args: ['--database', `sqlite:${folder}/plants.db`],
   });
   const name = 'x'.repeat(10_000);
   let id = 0;
-  while ((await post(host.url, JSON.stringify({ id, name }))).status === 200) id += 1;
-  expect(await post(host.url, JSON.stringify({ id, name }))).toEqual({ status: 503, error: 3503 });
-  host.process.kill('SIGTERM');
-  expect(await host.exited).toBe(0);
-  const lines = host
+  while ((await post(server.url, JSON.stringify({ id, name }))).status === 200) id += 1;
+  expect(await post(server.url, JSON.stringify({ id, name }))).toEqual({
+    status: 503,
+    error: 3503,
+  });
+  server.process.kill('SIGTERM');
+  expect(await server.exited).toBe(0);
+  const lines = server
     .stdout()
     .trim()
     .split('\n')

@@ -11,16 +11,16 @@ import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificat
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   bin,
-  type HostOptions,
-  type HostProcess,
+  type ProgramOptions,
+  type ProgramProcess,
   neededVariables,
   newFolder,
   post,
-  spawnHost,
-  startHost,
+  spawnProgram,
+  startProgram,
   token,
   untilLogged,
-} from './host.ts';
+} from './program.ts';
 import { postSecurely } from './https.ts';
 import { postOn } from './post-on.ts';
 
@@ -30,37 +30,37 @@ const memory = ['--database', 'memory:'];
 const accepting = 'accepting plants on the handed-over socket (LISTEN_FDS)';
 
 type Line = Readonly<Record<string, unknown>>;
-const linesOf = ({ stdout }: HostProcess): Line[] =>
+const linesOf = ({ stdout }: ProgramProcess): Line[] =>
   stdout()
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Line);
 
-const startsOf = (host: HostProcess): Line[] =>
-  linesOf(host).filter(({ message }) => message === accepting);
+const startsOf = (server: ProgramProcess): Line[] =>
+  linesOf(server).filter(({ message }) => message === accepting);
 
 /** The process id of the server that was started last. */
-const pidOf = (host: HostProcess): number => Number(startsOf(host).at(-1)?.['pid']);
+const pidOf = (server: ProgramProcess): number => Number(startsOf(server).at(-1)?.['pid']);
 
 /** Runs the program with sockets that outlive it, as often as it is stopped. */
 const startHolder = async (
   starts: number,
-  { args = [], env = {} }: Pick<HostOptions, 'args' | 'env'>,
-): Promise<HostProcess & { readonly url: string }> => {
-  const host = spawnHost({
+  { args = [], env = {} }: Pick<ProgramOptions, 'args' | 'env'>,
+): Promise<ProgramProcess & { readonly url: string }> => {
+  const server = spawnProgram({
     command: [process.execPath, holder, String(starts), ...program],
     args,
     env: { PLANTSTORE_TOKENS: token, ...env },
   });
   onTestFinished(() => {
     try {
-      process.kill(pidOf(host), 'SIGKILL');
+      process.kill(pidOf(server), 'SIGKILL');
     } catch {
       // It has ended.
     }
   });
-  await untilLogged(host, () => startsOf(host).length > 0);
-  return { ...host, url: String(startsOf(host)[0]?.['url']) };
+  await untilLogged(server, () => startsOf(server).length > 0);
+  return { ...server, url: String(startsOf(server)[0]?.['url']) };
 };
 
 // Windows has no such descriptors.
@@ -69,22 +69,22 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     const clients = 16;
     const restarts = 5;
     const path = join(await newFolder(), 'plants.db');
-    const host = await startHolder(restarts + 1, { args: ['--database', `sqlite:${path}`] });
+    const server = await startHolder(restarts + 1, { args: ['--database', `sqlite:${path}`] });
     const answered: number[] = [];
     const failures: string[] = [];
     let stops = 0;
     const isOver = () => stops > restarts;
     /** Stops the server each time that it has created 100 plants since its start. */
     const stopInTurn = () => {
-      if (startsOf(host).length === stops || answered.length < 100 * (stops + 1)) return;
+      if (startsOf(server).length === stops || answered.length < 100 * (stops + 1)) return;
       stops += 1;
-      if (!isOver()) process.kill(pidOf(host), 'SIGTERM');
+      if (!isOver()) process.kill(pidOf(server), 'SIGTERM');
     };
     const posting = Array.from({ length: clients }, async (_, client) => {
       // Half of the clients open a connection for each request.
       const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
       for (let id = client; !isOver(); id += clients) {
-        const result = await postOn(agent, host.url, id);
+        const result = await postOn(agent, server.url, id);
         if ('failed' in result) failures.push(result.failed);
         else if (result.status === 200) answered.push(id);
         else failures.push(`status ${result.status}`);
@@ -93,12 +93,12 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
       agent.destroy();
     });
     await Promise.all(posting);
-    process.kill(pidOf(host), 'SIGTERM');
-    expect(await host.exited).toBe(0);
+    process.kill(pidOf(server), 'SIGTERM');
+    expect(await server.exited).toBe(0);
     console.log(`${answered.length} plants through ${restarts} restarts of the server`);
     expect(failures).toEqual([]);
-    expect(startsOf(host).map(({ url }) => url)).toEqual(
-      Array.from({ length: restarts + 1 }, () => host.url),
+    expect(startsOf(server).map(({ url }) => url)).toEqual(
+      Array.from({ length: restarts + 1 }, () => server.url),
     );
     const database = new DatabaseSync(path);
     const stored = database.prepare('SELECT id FROM plants ORDER BY id').all();
@@ -109,36 +109,36 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
 
   it('uses the socket named health as its health port', async () => {
     const args = [...memory, '--metrics', 'on', '--health-port', '3001'];
-    const host = await startHolder(1, {
+    const server = await startHolder(1, {
       args,
       env: { LISTEN_FDNAMES: 'plantstore.socket:health' },
     });
-    const [first] = startsOf(host);
+    const [first] = startsOf(server);
     expect((await fetch(`${String(first?.['health'])}/metrics`)).status).toBe(200);
     expect(String(first?.['health'])).not.toMatch(/:3001$/);
-    expect(await post(host.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
-    expect(host.stdout()).toContain('--health-port has no effect: the socket is handed over');
+    expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
+    expect(server.stdout()).toContain('--health-port has no effect: the socket is handed over');
   });
 
   it('opens its own health port if no socket is named health', async () => {
-    const host = await startHolder(1, {
+    const server = await startHolder(1, {
       args: [...memory, '--health-port', '0', '--host', '127.0.0.1'],
     });
-    const [first] = startsOf(host);
+    const [first] = startsOf(server);
     expect((await fetch(`${String(first?.['health'])}/livez`)).status).toBe(200);
-    process.kill(pidOf(host), 'SIGTERM');
-    expect(await host.exited).toBe(0);
+    process.kill(pidOf(server), 'SIGTERM');
+    expect(await server.exited).toBe(0);
     // The health port is on the same host.
-    expect(linesOf(host).filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(linesOf(server).filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
   it('warns of settings that the socket replaces', async () => {
     const env = { PLANTSTORE_HOST: '0.0.0.0', PLANTSTORE_PORT: '3000' };
-    const host = await startHolder(1, { args: memory, env });
-    process.kill(pidOf(host), 'SIGTERM');
-    expect(await host.exited).toBe(0);
+    const server = await startHolder(1, { args: memory, env });
+    process.kill(pidOf(server), 'SIGTERM');
+    expect(await server.exited).toBe(0);
     expect(
-      linesOf(host).flatMap(({ level, message }) => (level === 'warn' ? [message] : [])),
+      linesOf(server).flatMap(({ level, message }) => (level === 'warn' ? [message] : [])),
     ).toEqual([
       'PLANTSTORE_HOST has no effect: the socket is handed over (LISTEN_FDS)',
       'PLANTSTORE_PORT has no effect: the socket is handed over (LISTEN_FDS)',
@@ -151,16 +151,16 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     await writeFile(join(folder, 'cert.pem'), cert);
     await writeFile(join(folder, 'key.pem'), key);
     const files = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')];
-    const host = await startHolder(1, { args: [...memory, ...files] });
-    expect(host.url).toMatch(/^https:/);
-    expect(await postSecurely(host.url, '{"id":7,"name":"x"}', cert)).toBe(200);
+    const server = await startHolder(1, { args: [...memory, ...files] });
+    expect(server.url).toMatch(/^https:/);
+    expect(await postSecurely(server.url, '{"id":7,"name":"x"}', cert)).toBe(200);
   });
 
   it('opens its port, with a warning, if the socket is for a wrapper process', async () => {
-    const host = await startHost({ args: memory, env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
-    expect(await post(host.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
-    await untilLogged(host, (log) => log.includes('LISTEN_PID is 1, and this process is'));
-    expect(linesOf(host)[0]).toMatchObject({ message: 'accepting plants' });
+    const server = await startProgram({ args: memory, env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
+    expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
+    await untilLogged(server, (log) => log.includes('LISTEN_PID is 1, and this process is'));
+    expect(linesOf(server)[0]).toMatchObject({ message: 'accepting plants' });
   });
 });
 

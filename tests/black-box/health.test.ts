@@ -5,47 +5,47 @@ import { join } from 'node:path';
 import { freePort } from '@plantstore/test-support/free-port';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
-import { newFolder, post, spawnHost, startHost, untilLogged } from './host.ts';
+import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
 
 const startWithHealth = async (args: readonly string[]) => {
-  const host = await startHost({ args: ['--health-port', '0', ...args] });
-  const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+  const server = await startProgram({ args: ['--health-port', '0', ...args] });
+  const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
   const statusOf = async (path: string) => (await fetch(health + path)).status;
-  return { host, statusOf };
+  return { server, statusOf };
 };
 
-describe('the health port of the real host', () => {
+describe('the health port of the real server', () => {
   it('is separate from the public port', async () => {
-    const { host, statusOf } = await startWithHealth(['--database', 'memory:']);
+    const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
     expect(await Promise.all(['/livez', '/readyz', '/plants'].map(statusOf))).toEqual([
       200, 200, 404,
     ]);
-    expect((await fetch(new URL('/livez', host.url))).status).toBe(404);
+    expect((await fetch(new URL('/livez', server.url))).status).toBe(404);
   });
 
   it('is not ready during a graceful shutdown', async () => {
-    const { host, statusOf } = await startWithHealth(['--database', 'memory:']);
-    const inFlight = await beginPost(host, '{"id":7,"name":"x"}');
-    host.process.kill('SIGTERM');
-    await untilLogged(host, (log) => log.includes('stopping'));
+    const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
+    const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
+    server.process.kill('SIGTERM');
+    await untilLogged(server, (log) => log.includes('stopping'));
     expect(await statusOf('/readyz')).toBe(503);
     expect(await statusOf('/livez')).toBe(200);
     expect(await inFlight.status()).toBe(200);
-    expect(await host.exited).toBe(0);
+    expect(await server.exited).toBe(0);
   });
 
   it('is not ready while the database file is missing, and ready once it is back', async () => {
     const path = join(await newFolder(), 'plants.db');
-    const { host, statusOf } = await startWithHealth(['--database', `sqlite:${path}`]);
+    const { server, statusOf } = await startWithHealth(['--database', `sqlite:${path}`]);
     expect(await statusOf('/readyz')).toBe(200);
     await rename(path, `${path}.moved`);
     expect(await statusOf('/readyz')).toBe(503);
     expect(await statusOf('/livez')).toBe(200);
-    await untilLogged(host, (log) => log.includes('not ready: the store is unavailable'));
+    await untilLogged(server, (log) => log.includes('not ready: the store is unavailable'));
     await rename(`${path}.moved`, path);
     while ((await statusOf('/readyz')) !== 200) await new Promise(setImmediate);
-    expect(await post(host.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
-    expect(host.stdout()).toContain('ready again');
+    expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
+    expect(server.stdout()).toContain('ready again');
   });
 
   it('is live before the store is open', async () => {
@@ -55,7 +55,7 @@ describe('the health port of the real host', () => {
     const { port } = silent.address() as AddressInfo;
     const asked = once(silent, 'connection');
     const healthPort = await freePort();
-    const host = spawnHost({
+    const server = spawnProgram({
       args: ['--port', '0', '--health-port', String(healthPort)],
       env: { PLANTSTORE_DATABASE: `postgres://ada@127.0.0.1:${port}/plants?sslmode=disable` },
     });
@@ -66,18 +66,18 @@ describe('the health port of the real host', () => {
       ),
     );
     expect(statuses).toEqual([200, 503]);
-    expect(await host.exited).toBe(1);
+    expect(await server.exited).toBe(1);
     silent.close();
   });
 
   it('that is in use is reported in one line, with exit status 1', async () => {
-    const { port } = await startHost({ args: ['--database', 'memory:'] });
-    const host = spawnHost({
+    const { port } = await startProgram({ args: ['--database', 'memory:'] });
+    const server = spawnProgram({
       args: ['--database', 'memory:', '--port', '0', '--health-port', String(port)],
     });
-    expect(await host.exited).toBe(1);
-    expect(host.stdout()).toBe('');
-    expect(host.stderr()).toMatch(
+    expect(await server.exited).toBe(1);
+    expect(server.stdout()).toBe('');
+    expect(server.stderr()).toMatch(
       /^plantstore-server: cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port\n$/,
     );
   });

@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import { token } from './host.ts';
+import { token } from './program.ts';
 
 /** Posts a body as JSON over TLS to a server whose certificate is signed by `ca`. */
 export const postSecurely = async (url: string, body: string, ca: string): Promise<number> =>

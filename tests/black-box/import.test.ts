@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bin, neededVariables, newFolder } from './host.ts';
+import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
 
 const csv = ['import', '--format=csv'];

@@ -4,14 +4,14 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { freePort } from '@plantstore/test-support/free-port';
 import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, newFolder, post, spawnHost, token } from './host.ts';
+import { bin, newFolder, post, spawnProgram, token } from './program.ts';
 
 const program = [process.execPath, '--conditions=@plantstore/source', bin];
 
-/** Starts a host whose log goes to a file or a pipe. */
+/** Starts a server whose log goes to a file or a pipe. */
 const start = async (log: string, wrap: (command: string[]) => [string, ...string[]]) => {
   const port = await freePort();
-  const host = spawnHost({
+  const server = spawnProgram({
     command: wrap(['sh', '-c', 'exec "$@" > "$0"', log, ...program]),
     args: ['--database', 'memory:', '--port', String(port)],
     env: { PLANTSTORE_TOKENS: token },
@@ -22,7 +22,7 @@ const start = async (log: string, wrap: (command: string[]) => [string, ...strin
       expect(await post(url, `{"id":${id},"name":"Monstera"}`)).toMatchObject({ status: 200 });
     }
   };
-  return { host, create };
+  return { server, create };
 };
 
 type Line = Readonly<Record<string, unknown>>;
@@ -57,11 +57,11 @@ describe('lines of the log that cannot be written', () => {
   }) => {
     const folder = await newFolder();
     skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
-    const { host, create } = await start(`${folder}/log`, (command) =>
+    const { server, create } = await start(`${folder}/log`, (command) =>
       smallDiskCommand(folder, command),
     );
-    // The folder as the host sees it.
-    const disk = `/proc/${host.process.pid}/root${folder}`;
+    // The folder as the server sees it.
+    const disk = `/proc/${server.process.pid}/root${folder}`;
     const readLog = async () => readFile(`${disk}/log`, 'utf8').catch(() => '');
     await expect.poll(readLog, { timeout: 20_000 }).toContain('accepting plants');
     await create(10);

@@ -3,28 +3,28 @@ import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
-import { newFolder, post, spawnHost, startHost, untilLogged } from './host.ts';
+import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
 
 const deployFile = (name: string) =>
   fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
 
 const startMeasured = async (args: readonly string[]) => {
-  const host = await startHost({ args: ['--health-port', '0', '--metrics', 'on', ...args] });
-  const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+  const server = await startProgram({ args: ['--health-port', '0', '--metrics', 'on', ...args] });
+  const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
   const scrape = async () => (await fetch(`${health}/metrics`)).text();
   /** The lines of a metric, without its help and type. */
   const lines = async (name: string) =>
     (await scrape()).split('\n').filter((line) => line.startsWith(`plantstore_${name}`));
-  return { host, health, scrape, lines };
+  return { server, health, scrape, lines };
 };
 
-describe('the metrics of the real host', () => {
+describe('the metrics of the real server', () => {
   it('count and time requests and commits, and show the state of the store', async () => {
     const path = join(await newFolder(), 'plants.db');
-    const { host, lines } = await startMeasured(['--database', `sqlite:${path}`]);
-    for (const id of [1, 2, 3]) await post(host.url, `{"id":${id},"name":"x"}`);
-    await post(host.url, '{"id":1,"name":"y"}');
-    await untilLogged(host, (log) => log.includes('"error":1401'));
+    const { server, lines } = await startMeasured(['--database', `sqlite:${path}`]);
+    for (const id of [1, 2, 3]) await post(server.url, `{"id":${id},"name":"x"}`);
+    await post(server.url, '{"id":1,"name":"y"}');
+    await untilLogged(server, (log) => log.includes('"error":1401'));
     expect(await lines('requests_total')).toEqual([
       'plantstore_requests_total{status="200",error="none"} 3',
       'plantstore_requests_total{status="400",error="1401"} 1',
@@ -45,8 +45,13 @@ describe('the metrics of the real host', () => {
   });
 
   it('have the requests in flight and the connections', async () => {
-    const { host, lines } = await startMeasured(['--database', 'memory:', '--max-in-flight', '7']);
-    const inFlight = await beginPost(host, '{"id":7,"name":"x"}');
+    const { server, lines } = await startMeasured([
+      '--database',
+      'memory:',
+      '--max-in-flight',
+      '7',
+    ]);
+    const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
     expect(await lines('requests_in_flight')).toEqual([
       'plantstore_requests_in_flight 1',
       'plantstore_requests_in_flight_limit 7',
@@ -57,16 +62,16 @@ describe('the metrics of the real host', () => {
   });
 
   it('are not there unless they are asked for', async () => {
-    const host = await startHost({ args: ['--health-port', '0', '--database', 'memory:'] });
-    const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+    const server = await startProgram({ args: ['--health-port', '0', '--database', 'memory:'] });
+    const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
     expect((await fetch(`${health}/metrics`)).status).toBe(404);
-    expect((await fetch(new URL('/metrics', host.url))).status).toBe(404);
+    expect((await fetch(new URL('/metrics', server.url))).status).toBe(404);
   });
 
   it('need a health port', async () => {
-    const host = spawnHost({ args: ['--metrics', 'on'] });
-    expect(await host.exited).toBe(2);
-    expect(host.stderr()).toBe(
+    const server = spawnProgram({ args: ['--metrics', 'on'] });
+    expect(await server.exited).toBe(2);
+    expect(server.stderr()).toBe(
       'plantstore-server: --metrics needs a port for /metrics: set --health-port\n',
     );
   });

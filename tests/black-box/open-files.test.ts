@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, startHost, untilLogged } from './host.ts';
+import { bin, startProgram, untilLogged } from './program.ts';
 
 const program = [process.execPath, '--conditions=@plantstore/source', bin];
 
-/** Starts a host that may open so many files. */
+/** Starts a server that may open so many files. */
 const startWith = async (openFiles: number, ...args: readonly string[]) =>
-  startHost({
+  startProgram({
     command: ['sh', '-c', `ulimit -n ${openFiles} && exec "$@"`, 'sh', ...program],
     args: ['--database', 'memory:', ...args],
   });
 
 const isLinux = process.platform === 'linux';
 
-describe('a host with a low limit of open files', () => {
+describe('a server with a low limit of open files', () => {
   it('warns at its start, with the limit and what it needs', async ({ skip }) => {
     skip(!isLinux, 'only Linux shows the limit');
-    const host = await startWith(149, '--max-connections', '50');
-    await untilLogged(host, (log) => log.includes('the limit of open files is too low'));
-    const line = host
+    const server = await startWith(149, '--max-connections', '50');
+    await untilLogged(server, (log) => log.includes('the limit of open files is too low'));
+    const line = server
       .stdout()
       .split('\n')
       .find((text) => text.includes('open files'));
@@ -28,10 +28,10 @@ describe('a host with a low limit of open files', () => {
 
   it('does not warn if the limit suffices', async ({ skip }) => {
     skip(!isLinux, 'only Linux shows the limit');
-    const host = await startWith(150, '--max-connections', '50');
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
-    expect(host.stdout()).not.toContain('open files');
+    const server = await startWith(150, '--max-connections', '50');
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
+    expect(server.stdout()).not.toContain('open files');
   });
 
   it('serves as many connections as the warning says', async ({ skip }) => {

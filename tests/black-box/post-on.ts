@@ -1,5 +1,5 @@
 import { type Agent, request } from 'node:http';
-import { token } from './host.ts';
+import { token } from './program.ts';
 
 /** The result of a request; `isFirst` is whether it was the first on its connection. */
 export type PostResult =

@@ -1,17 +1,17 @@
 import { startPostgres, superuserPassword } from '@plantstore/test-support/postgres-server';
 import { expect, it } from 'vitest';
-import { post, spawnHost, startHost } from './host.ts';
+import { post, spawnProgram, startProgram } from './program.ts';
 
 /** Timeout of a start, in milliseconds: other tests use all cores. */
 const startsMs = 60_000;
 
 it(
-  'hosts with one PostgreSQL database share its plants, and do not log its password',
+  'servers with one PostgreSQL database share its plants, and do not log its password',
   async ({ onTestFinished }) => {
-    const server = await startPostgres();
-    onTestFinished(server.dispose);
-    const env = { PLANTSTORE_DATABASE: server.url() };
-    const [one, two] = [await startHost({ env }), await startHost({ env })];
+    const postgres = await startPostgres();
+    onTestFinished(postgres.dispose);
+    const env = { PLANTSTORE_DATABASE: postgres.url() };
+    const [one, two] = [await startProgram({ env }), await startProgram({ env })];
     expect(await post(one.url, '{"id":9223372036854775807,"name":"Monstera"}')).toMatchObject({
       status: 200,
     });
@@ -25,7 +25,7 @@ it(
     });
     two.process.kill('SIGTERM');
     expect(await two.exited).toBe(0);
-    expect(two.stdout()).toContain(`postgres://127.0.0.1:${server.port}/postgres`);
+    expect(two.stdout()).toContain(`postgres://127.0.0.1:${postgres.port}/postgres`);
     expect(two.stdout() + two.stderr()).not.toContain(encodeURIComponent(superuserPassword));
   },
   startsMs,
@@ -34,18 +34,18 @@ it(
 it(
   'an unreachable database server is reported in one line',
   async () => {
-    const host = spawnHost({
+    const server = spawnProgram({
       env: {
         PLANTSTORE_PORT: '0',
         PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@127.0.0.1:1/plants',
       },
     });
-    expect(await host.exited).toBe(1);
-    expect(host.stdout()).toBe('');
-    expect(host.stderr()).toMatch(
+    expect(await server.exited).toBe(1);
+    expect(server.stdout()).toBe('');
+    expect(server.stderr()).toMatch(
       /^plantstore-server: cannot open the database \(--database, PLANTSTORE_DATABASE\): .*127\.0\.0\.1:1.*\n$/,
     );
-    expect(host.stderr()).not.toContain('s3cr3t');
+    expect(server.stderr()).not.toContain('s3cr3t');
   },
   startsMs,
 );

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newFolder, post, type RunningHost, startHost, token } from './host.ts';
+import { newFolder, post, type RunningProgram, startProgram, token } from './program.ts';
 
 const run = promisify(execFile);
 
@@ -23,19 +23,19 @@ const tooLarge: Result = { status: 413, error: 2413 };
 
 const errorOf = (body: string): number => (JSON.parse(body) as { error: number }).error;
 
-let host: RunningHost | undefined;
+let server: RunningProgram | undefined;
 let file = '';
 const cleanups: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   const cleanup = (task: () => Promise<void>) => void cleanups.push(task);
-  host = await startHost({ args: ['--database', 'memory:'] }, cleanup);
+  server = await startProgram({ args: ['--database', 'memory:'] }, cleanup);
   file = join(await newFolder(cleanup), 'large.json');
   await writeFile(file, Buffer.alloc(size, ' '));
 });
 afterAll(async () => {
   for (const task of cleanups.toReversed()) await task();
 });
-const url = () => host?.url ?? '';
+const url = () => server?.url ?? '';
 
 const curl = async (...args: readonly string[]): Promise<Result> => {
   const { stdout } = await run('curl', [
@@ -109,7 +109,7 @@ describe('a body of 20 MB gets a 413 that the client can read each time', () => 
 
   it.for(['declared', 'chunked'])("with Python's http.client, %s", async (how, { skip }) => {
     if (!(await isInstalled('python3'))) skip('python3 is not installed');
-    const args = [String(host?.port), token, String(size), how, String(times.length)];
+    const args = [String(server?.port), token, String(size), how, String(times.length)];
     const { stdout } = await run('python3', ['-c', pythonPost, ...args]);
     expect(JSON.parse(stdout)).toEqual(times.map(() => tooLarge));
   });
@@ -124,7 +124,7 @@ describe('a body of 20 MB gets a 413 that the client can read each time', () => 
 
   it('and the next plant is created, and the log has no error', async () => {
     expect(await post(url(), '{"id":1,"name":"Monstera"}')).toMatchObject({ status: 200 });
-    expect(host?.stdout()).not.toMatch(/"level":"(?:warn|error)"/);
-    expect(host?.stderr()).toBe('');
+    expect(server?.stdout()).not.toMatch(/"level":"(?:warn|error)"/);
+    expect(server?.stderr()).toBe('');
   });
 });

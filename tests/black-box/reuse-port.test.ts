@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { freePort } from '@plantstore/test-support/free-port';
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newFolder, post, spawnHost, startHost, token } from './host.ts';
+import { newFolder, post, spawnProgram, startProgram, token } from './program.ts';
 import { postOn } from './post-on.ts';
 
-let server: PostgresServer;
+let postgres: PostgresServer;
 beforeAll(async () => {
-  server = await startPostgres();
+  postgres = await startPostgres();
 });
-afterAll(async () => server.dispose());
+afterAll(async () => postgres.dispose());
 
 type Line = { readonly message: string; readonly status?: number };
 /** Parses the lines of a log; throws if a line is incomplete. */
@@ -24,7 +24,7 @@ const linesOf = (log: string): Line[] =>
 const settings = (port: number) => ({
   PLANTSTORE_PORT: String(port),
   PLANTSTORE_REUSE_PORT: 'on',
-  PLANTSTORE_DATABASE: server.url(),
+  PLANTSTORE_DATABASE: postgres.url(),
 });
 
 const clients = 64;
@@ -44,23 +44,23 @@ const missingOf = async (ids: readonly number[], url: string): Promise<number[]>
 };
 
 // Windows and macOS do not support reusePort.
-describe.runIf(process.platform === 'linux')('hosts on one port', () => {
+describe.runIf(process.platform === 'linux')('servers on one port', () => {
   it('share the connections, and exactly one of 200 concurrent plants with one id is created', async () => {
     const env = settings(await freePort());
-    const hosts = [await startHost({ env }), await startHost({ env })] as const;
-    const [{ url }] = hosts;
+    const servers = [await startProgram({ env }), await startProgram({ env })] as const;
+    const [{ url }] = servers;
     const responses = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => post(url, `{"id":-7,"name":"${index}"}`)),
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(responses.filter(({ error }) => error === 1401)).toHaveLength(199);
-    for (const { process } of hosts) process.kill('SIGTERM');
-    expect(await Promise.all(hosts.map(async ({ exited }) => exited))).toEqual([0, 0]);
-    const served = hosts.map(
+    for (const { process } of servers) process.kill('SIGTERM');
+    expect(await Promise.all(servers.map(async ({ exited }) => exited))).toEqual([0, 0]);
+    const served = servers.map(
       ({ stdout }) => linesOf(stdout()).filter(({ message }) => message === 'request').length,
     );
     console.log(
-      `of 200 requests on separate connections, the hosts served ${served.join(' and ')}`,
+      `of 200 requests on separate connections, the servers served ${served.join(' and ')}`,
     );
     expect(Math.min(...served)).toBeGreaterThan(0);
     expect(served.reduce((sum, count) => sum + count)).toBe(200);
@@ -75,13 +75,13 @@ describe.runIf(process.platform === 'linux')('hosts on one port', () => {
       const healthPort = await freePort();
       const env = { ...settings(port), PLANTSTORE_TOKENS: token };
       const args = ['--health-port', String(healthPort)];
-      const host = spawnHost({ args, env, stdout: log.fd });
-      while (host.process.exitCode === null) {
+      const server = spawnProgram({ args, env, stdout: log.fd });
+      while (server.process.exitCode === null) {
         const ready = await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => undefined);
-        if (ready?.ok === true) return host;
+        if (ready?.ok === true) return server;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      throw new Error(host.stderr());
+      throw new Error(server.stderr());
     };
     const [one, other] = [await start(), await start()];
     const url = `http://127.0.0.1:${port}/plants`;
@@ -108,9 +108,9 @@ describe.runIf(process.platform === 'linux')('hosts on one port', () => {
     await Promise.all(posting);
     expect(await one.exited).toBe(0);
     console.log(
-      `${answered.length} requests answered; ${failures.length} connections that the stopped host had not accepted were reset`,
+      `${answered.length} requests answered; ${failures.length} connections that the stopped server had not accepted were reset`,
     );
-    // The kernel resets connections that the closing host has not accepted; accepted ones are answered.
+    // The kernel resets connections that the closing server has not accepted; accepted ones are answered.
     expect(failures.filter((failure) => !/^(ECONNRESET|EPIPE) on a new/.test(failure))).toEqual([]);
     expect(await missingOf(answered, url)).toEqual([]);
     other.process.kill('SIGTERM');

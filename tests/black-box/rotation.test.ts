@@ -2,20 +2,26 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
-import { newFolder, type RunningHost, spawnHost, startHost, untilLogged } from './host.ts';
+import {
+  newFolder,
+  type RunningProgram,
+  spawnProgram,
+  startProgram,
+  untilLogged,
+} from './program.ts';
 
-const hostWithFile = async (text: string) => {
+const serverWithFile = async (text: string) => {
   const path = join(await newFolder(), 'tokens');
   await writeFile(path, text);
   const args = ['--database', 'memory:', '--tokens-file', path];
   // An empty environment, so that the tokens are only in the file.
-  const host = spawnHost({ args: ['--port', '0', ...args] });
-  await untilLogged(host, (log) => log.includes('accepting plants'));
-  const url = /http:[^"]+/.exec(host.stdout())?.[0] ?? '';
-  return { path, host: { ...host, url, port: Number(new URL(url).port) } };
+  const server = spawnProgram({ args: ['--port', '0', ...args] });
+  await untilLogged(server, (log) => log.includes('accepting plants'));
+  const url = /http:[^"]+/.exec(server.stdout())?.[0] ?? '';
+  return { path, server: { ...server, url, port: Number(new URL(url).port) } };
 };
 
-const statusWith = async ({ url }: RunningHost, token: string) => {
+const statusWith = async ({ url }: RunningProgram, token: string) => {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body: '{"id":7,"name":"x"}' });
   await response.arrayBuffer();
@@ -25,97 +31,97 @@ const statusWith = async ({ url }: RunningHost, token: string) => {
 const occurrences = (text: string, part: string) => text.split(part).length - 1;
 
 /** Sends SIGHUP and waits for a log message. */
-const hangUp = async (host: RunningHost, message: string) => {
-  const before = occurrences(host.stdout(), message);
-  host.process.kill('SIGHUP');
-  await untilLogged(host, (log) => occurrences(log, message) > before);
+const hangUp = async (server: RunningProgram, message: string) => {
+  const before = occurrences(server.stdout(), message);
+  server.process.kill('SIGHUP');
+  await untilLogged(server, (log) => occurrences(log, message) > before);
 };
 
 describe('SIGHUP', () => {
   it('replaces the tokens without affecting requests in flight', async () => {
-    const { host, path } = await hostWithFile('0ld\nb0th\n');
-    const inFlight = await beginPost(host, '{"id":7,"name":"x"}', '0ld');
-    expect(await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(host, t)))).toEqual(
-      [200, 200, 401],
-    );
+    const { server, path } = await serverWithFile('0ld\nb0th\n');
+    const inFlight = await beginPost(server, '{"id":7,"name":"x"}', '0ld');
+    expect(
+      await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(server, t))),
+    ).toEqual([200, 200, 401]);
     await writeFile(path, 'b0th\nn3w\n');
-    await hangUp(host, 'the tokens were reread');
-    expect(await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(host, t)))).toEqual(
-      [401, 200, 200],
-    );
+    await hangUp(server, 'the tokens were reread');
+    expect(
+      await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(server, t))),
+    ).toEqual([401, 200, 200]);
     expect(await inFlight.status()).toBe(200);
   });
 
   it('keeps the tokens if the file is invalid, and logs why without a token', async () => {
-    const { host, path } = await hostWithFile('s3cr3t\n');
+    const { server, path } = await serverWithFile('s3cr3t\n');
     const failure = 'the tokens could not be reread';
     for (const text of ['', '# none\n', 's3cr3t\nan0ther s3cr3t\n']) {
       await writeFile(path, text);
-      await hangUp(host, failure);
-      expect(await statusWith(host, 's3cr3t')).toBe(200);
+      await hangUp(server, failure);
+      expect(await statusWith(server, 's3cr3t')).toBe(200);
     }
     await rm(path);
-    await hangUp(host, failure);
-    expect(await statusWith(host, 's3cr3t')).toBe(200);
-    expect(host.stdout()).toContain('has no token: write one per line');
-    expect(host.stdout()).toContain('has no bearer token in line 2');
-    expect(host.stdout()).toContain('does not exist');
-    expect(host.stdout()).not.toMatch(/s3cr3t|an0ther/);
+    await hangUp(server, failure);
+    expect(await statusWith(server, 's3cr3t')).toBe(200);
+    expect(server.stdout()).toContain('has no token: write one per line');
+    expect(server.stdout()).toContain('has no bearer token in line 2');
+    expect(server.stdout()).toContain('does not exist');
+    expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
 
     await writeFile(path, 'n3w\n');
-    await hangUp(host, 'the tokens were reread');
-    expect(await statusWith(host, 's3cr3t')).toBe(401);
-    expect(await statusWith(host, 'n3w')).toBe(200);
+    await hangUp(server, 'the tokens were reread');
+    expect(await statusWith(server, 's3cr3t')).toBe(401);
+    expect(await statusWith(server, 'n3w')).toBe(200);
   });
 
   it('takes names and last days, which the log has instead of tokens', async () => {
-    const { host, path } = await hostWithFile(
+    const { server, path } = await serverWithFile(
       's3cr3t name=greenhouse until=9999-12-30\nan0ther name=shed until=2020-01-31\n',
     );
-    expect(await statusWith(host, 's3cr3t')).toBe(200);
-    expect(await statusWith(host, 'an0ther')).toBe(401);
-    await untilLogged(host, (log) => log.includes('"status":401'));
-    expect(host.stdout()).toMatch(/"status":200.*"tokenName":"greenhouse"/);
-    expect(host.stdout()).toMatch(
+    expect(await statusWith(server, 's3cr3t')).toBe(200);
+    expect(await statusWith(server, 'an0ther')).toBe(401);
+    await untilLogged(server, (log) => log.includes('"status":401'));
+    expect(server.stdout()).toMatch(/"status":200.*"tokenName":"greenhouse"/);
+    expect(server.stdout()).toMatch(
       /"tokens of the file have expired and are rejected".*"names":"shed"/,
     );
     await writeFile(path, 's3cr3t name=greenhouse until=2020-01-31\nan0ther name=shed\n');
-    await hangUp(host, 'the tokens were reread');
-    expect(await statusWith(host, 's3cr3t')).toBe(401);
-    expect(await statusWith(host, 'an0ther')).toBe(200);
-    await untilLogged(host, (log) => log.includes('"tokenName":"shed"'));
+    await hangUp(server, 'the tokens were reread');
+    expect(await statusWith(server, 's3cr3t')).toBe(401);
+    expect(await statusWith(server, 'an0ther')).toBe(200);
+    await untilLogged(server, (log) => log.includes('"tokenName":"shed"'));
     await writeFile(path, 's3cr3t name=greenhouse until=2020-02-31\n');
-    await hangUp(host, 'the tokens could not be reread');
-    expect(host.stdout()).toContain('has an invalid date in line 1');
-    expect(host.stdout()).not.toMatch(/s3cr3t|an0ther/);
+    await hangUp(server, 'the tokens could not be reread');
+    expect(server.stdout()).toContain('has an invalid date in line 1');
+    expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
   });
 
   it('does not replace tokens of the environment, and logs that', async () => {
-    const host = await startHost({ args: ['--database', 'memory:'] });
-    await hangUp(host, 'the tokens are from PLANTSTORE_TOKENS and stay');
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    await hangUp(server, 'the tokens are from PLANTSTORE_TOKENS and stay');
   });
 
   it('reads the last version of the file after many signals at once', async () => {
-    const { host, path } = await hostWithFile('0ld\n');
-    for (let count = 0; count < 20; count += 1) host.process.kill('SIGHUP');
+    const { server, path } = await serverWithFile('0ld\n');
+    for (let count = 0; count < 20; count += 1) server.process.kill('SIGHUP');
     await writeFile(path, 'n3w\n');
-    await hangUp(host, 'the tokens were reread');
-    while ((await statusWith(host, 'n3w')) !== 200) await new Promise(setImmediate);
-    expect(await statusWith(host, '0ld')).toBe(401);
+    await hangUp(server, 'the tokens were reread');
+    while ((await statusWith(server, 'n3w')) !== 200) await new Promise(setImmediate);
+    expect(await statusWith(server, '0ld')).toBe(401);
   });
 
-  it('does not end a host during a graceful shutdown', async () => {
-    const { host } = await hostWithFile('s3cr3t\n');
-    const inFlight = await beginPost(host, '{"id":7,"name":"x"}', 's3cr3t');
-    host.process.kill('SIGTERM');
-    await untilLogged(host, (log) => log.includes('stopping'));
-    for (let count = 0; count < 3; count += 1) host.process.kill('SIGHUP');
+  it('does not end a server during a graceful shutdown', async () => {
+    const { server } = await serverWithFile('s3cr3t\n');
+    const inFlight = await beginPost(server, '{"id":7,"name":"x"}', 's3cr3t');
+    server.process.kill('SIGTERM');
+    await untilLogged(server, (log) => log.includes('stopping'));
+    for (let count = 0; count < 3; count += 1) server.process.kill('SIGHUP');
     expect(await inFlight.status()).toBe(200);
-    expect(await host.exited).toBe(0);
+    expect(await server.exited).toBe(0);
   });
 
-  it('does not end a host that is starting', async () => {
-    // The process signals itself before it loads the first module of the host.
+  it('does not end a server that is starting', async () => {
+    // The process signals itself before it loads the first module of the server.
     const preload = `
       import { registerHooks } from 'node:module';
       let sent = false;
@@ -123,11 +129,11 @@ describe('SIGHUP', () => {
         if (!sent && url.endsWith('/main.ts')) { sent = true; process.kill(process.pid, 'SIGHUP'); }
         return next(url, context);
       } });`;
-    const host = await startHost({
+    const server = await startProgram({
       args: ['--database', 'memory:'],
       nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(preload)}`],
     });
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bin, neededVariables } from './host.ts';
+import { bin, neededVariables } from './program.ts';
 
 /** How a command ended. */
 export type CommandResult = {

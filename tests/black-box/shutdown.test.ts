@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { newFolder, post, startHost, token } from './host.ts';
+import { newFolder, post, startProgram, token } from './program.ts';
 import { postOn } from './post-on.ts';
 
 const clients = 32;
@@ -13,24 +13,24 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it('answers every accepted request and stores every answered plant', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
-    const host = await startHost({ args });
+    const server = await startProgram({ args });
     const answered: number[] = [];
     let signalledAt = 0;
     const posting = Array.from({ length: clients }, async (_, client) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (let id = client; ; id += clients) {
-        const result = await postOn(agent, host.url, id);
+        const result = await postOn(agent, server.url, id);
         if ('failed' in result) return result.failed;
         if (result.status !== 200) return `status ${result.status}`;
         answered.push(id);
         if (answered.length === 1_000) {
           signalledAt = performance.now();
-          host.process.kill(signal);
+          server.process.kill(signal);
         }
       }
     });
     expect(new Set(await Promise.all(posting))).toEqual(new Set(['ECONNREFUSED']));
-    expect(await host.exited).toBe(0);
+    expect(await server.exited).toBe(0);
     console.log(
       `${signal}: ${clients} clients, ${answered.length} requests answered, none lost; ` +
         `exit status 0 after ${Math.round(performance.now() - signalledAt)} ms`,
@@ -49,17 +49,17 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 
   it('closes the store and leaves no -wal file', async () => {
     const path = join(await newFolder(), 'plants.db');
-    const host = await startHost({ args: ['--database', `sqlite:${path}`] });
-    await post(host.url, '{"id":7,"name":"x"}');
+    const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
+    await post(server.url, '{"id":7,"name":"x"}');
     expect(existsSync(`${path}-wal`)).toBe(true);
-    host.process.kill(signal);
-    expect(await host.exited).toBe(0);
+    server.process.kill(signal);
+    expect(await server.exited).toBe(0);
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
   it('waits for a request whose body is still arriving', async () => {
-    const host = await startHost({ args: ['--database', 'memory:'] });
-    const { socket, ended } = await connectRaw(host.port);
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    const { socket, ended } = await connectRaw(server.port);
     const body = '{"id":7,"name":"x"}';
     const fields = [
       'Host: a',
@@ -68,30 +68,30 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
       `Content-Length: ${body.length}`,
     ];
     socket.write(`POST /plants HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`);
-    await post(host.url, '{"id":8,"name":"so that the first request has arrived"}');
-    host.process.kill(signal);
-    while (!host.stdout().includes('stopping')) {
-      await new Promise((resolve) => host.process.stdout?.once('data', resolve));
+    await post(server.url, '{"id":8,"name":"so that the first request has arrived"}');
+    server.process.kill(signal);
+    while (!server.stdout().includes('stopping')) {
+      await new Promise((resolve) => server.process.stdout?.once('data', resolve));
     }
     socket.write(body.slice(5));
     expect(parseResponses(await ended)).toMatchObject([
       { status: 200, headers: { connection: 'close' } },
     ]);
-    expect(await host.exited).toBe(0);
+    expect(await server.exited).toBe(0);
     socket.destroy();
   });
 
-  it('ends the host at once with status 1 when it is sent twice', async () => {
-    const host = await startHost({ args: ['--database', 'memory:'] });
-    const { socket } = await connectRaw(host.port);
+  it('ends the server at once with status 1 when it is sent twice', async () => {
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    const { socket } = await connectRaw(server.port);
     socket.write('POST /plants HTTP/1.1\r\nHost: a\r\n');
-    await post(host.url, '{"id":8,"name":"so that the first request has arrived"}');
-    host.process.kill(signal);
-    while (!host.stdout().includes('stopping')) {
-      await new Promise((resolve) => host.process.stdout?.once('data', resolve));
+    await post(server.url, '{"id":8,"name":"so that the first request has arrived"}');
+    server.process.kill(signal);
+    while (!server.stdout().includes('stopping')) {
+      await new Promise((resolve) => server.process.stdout?.once('data', resolve));
     }
-    host.process.kill(signal);
-    expect(await host.exited).toBe(1);
+    server.process.kill(signal);
+    expect(await server.exited).toBe(1);
     socket.destroy();
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '@plantstore/test-support/certificate';
 import { connectRaw } from '@plantstore/test-support/raw-http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newFolder, spawnHost, startHost, token, untilLogged } from './host.ts';
+import { newFolder, spawnProgram, startProgram, token, untilLogged } from './program.ts';
 import { postSecurely } from './https.ts';
 
 const run = promisify(execFile);
@@ -29,7 +29,7 @@ const filesOf = async ({ cert, key }: Certificate) => {
 const plant = (id: number) => `{"id":${id},"name":"x"}`;
 const memory = ['--database', 'memory:'];
 
-describe.runIf(hasOpenssl)('the host with a certificate', () => {
+describe.runIf(hasOpenssl)('the server with a certificate', () => {
   let one: Certificate;
   let other: Certificate;
   beforeAll(async () => {
@@ -37,47 +37,47 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
   });
 
   it('serves HTTPS at its URL, and ends connections without TLS', async () => {
-    const host = await startHost({ args: [...memory, ...(await filesOf(one)).args] });
-    expect(host.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/plants$/);
-    const { socket, ended } = await connectRaw(host.port);
+    const server = await startProgram({ args: [...memory, ...(await filesOf(one)).args] });
+    expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/plants$/);
+    const { socket, ended } = await connectRaw(server.port);
     socket.write('GET /plants HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(await ended).not.toContain('HTTP/1.1 200');
     socket.destroy();
-    await untilLogged(host, (log) => log.includes('no TLS handshake'));
-    expect(await postSecurely(host.url, plant(1), one.cert)).toBe(200);
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
+    await untilLogged(server, (log) => log.includes('no TLS handshake'));
+    expect(await postSecurely(server.url, plant(1), one.cert)).toBe(200);
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
   });
 
   it('prints a curl command that works as pasted', async ({ skip }) => {
     await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
     const { args } = await filesOf(one);
-    const host = spawnHost({ args: [...memory, '--port', '0', ...args] });
-    while (!host.stderr().includes('curl')) {
-      await new Promise((resolve) => host.process.stderr?.once('data', resolve));
+    const server = spawnProgram({ args: [...memory, '--port', '0', ...args] });
+    while (!server.stderr().includes('curl')) {
+      await new Promise((resolve) => server.process.stderr?.once('data', resolve));
     }
-    const curl = /^curl.*$/m.exec(host.stderr())?.[0] ?? '';
+    const curl = /^curl.*$/m.exec(server.stderr())?.[0] ?? '';
     const { stdout } = await run('sh', ['-c', curl]);
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
   it('uses a new certificate after SIGHUP, and keeps the old one if the new one is invalid', async () => {
     const files = await filesOf(one);
-    const host = await startHost({ args: [...memory, ...files.args] });
+    const server = await startProgram({ args: [...memory, ...files.args] });
     await files.write({ cert: one.cert, key: other.key });
-    host.process.kill('SIGHUP');
-    await untilLogged(host, (log) => log.includes('"level":"error"'));
-    expect(host.stdout()).toContain('is not the key of the certificate');
-    expect(host.stdout()).toContain('PLANTSTORE_TLS_KEY');
-    expect(await postSecurely(host.url, plant(1), one.cert)).toBe(200);
+    server.process.kill('SIGHUP');
+    await untilLogged(server, (log) => log.includes('"level":"error"'));
+    expect(server.stdout()).toContain('is not the key of the certificate');
+    expect(server.stdout()).toContain('PLANTSTORE_TLS_KEY');
+    expect(await postSecurely(server.url, plant(1), one.cert)).toBe(200);
 
     await files.write(other);
-    host.process.kill('SIGHUP');
-    await untilLogged(host, (log) => log.includes('the certificate was reread'));
-    expect(await postSecurely(host.url, plant(2), other.cert)).toBe(200);
-    await expect(postSecurely(host.url, plant(3), one.cert)).rejects.toThrow(/self.signed/);
+    server.process.kill('SIGHUP');
+    await untilLogged(server, (log) => log.includes('the certificate was reread'));
+    expect(await postSecurely(server.url, plant(2), other.cert)).toBe(200);
+    await expect(postSecurely(server.url, plant(3), one.cert)).rejects.toThrow(/self.signed/);
     const secret = other.key.split('\n')[1] ?? 'none';
-    expect(host.stdout() + host.stderr()).not.toContain(secret);
+    expect(server.stdout() + server.stderr()).not.toContain(secret);
   });
 
   it.each<[string, RegExp, (files: Awaited<ReturnType<typeof filesOf>>) => Promise<string[]>]>([
@@ -127,36 +127,36 @@ describe.runIf(hasOpenssl)('the host with a certificate', () => {
     ],
   ])('reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
     const args = [...memory, ...(await argsIn(await filesOf(one)))];
-    const host = spawnHost({ args, env: { PLANTSTORE_PORT: '0', PLANTSTORE_TOKENS: token } });
-    expect(await host.exited).toBe(1);
-    expect(host.stdout()).toBe('');
-    expect(host.stderr()).toMatch(/^plantstore-server: cannot use [^\n]*\n$/);
-    expect(host.stderr()).toMatch(message);
+    const server = spawnProgram({ args, env: { PLANTSTORE_PORT: '0', PLANTSTORE_TOKENS: token } });
+    expect(await server.exited).toBe(1);
+    expect(server.stdout()).toBe('');
+    expect(server.stderr()).toMatch(/^plantstore-server: cannot use [^\n]*\n$/);
+    expect(server.stderr()).toMatch(message);
   });
 
   // Root may read every file.
   it.skipIf(process.getuid?.() === 0)('reports a file without read permission', async () => {
     const { key, args } = await filesOf(one);
     await chmod(key, 0);
-    const host = spawnHost({ args: [...memory, ...args] });
-    expect(await host.exited).toBe(1);
-    expect(host.stderr()).toMatch(/the key .* may not be read by this user/);
+    const server = spawnProgram({ args: [...memory, ...args] });
+    expect(await server.exited).toBe(1);
+    expect(server.stderr()).toMatch(/the key .* may not be read by this user/);
   });
 });
 
-describe('the host without a certificate', () => {
+describe('the server without a certificate', () => {
   it('logs a warning if it listens on all addresses', async () => {
-    const host = await startHost({ args: [...memory, '--host', '0.0.0.0'] });
-    await untilLogged(host, (log) => log.includes('--tls-cert'));
-    const [first = '', second = ''] = host.stdout().split('\n');
+    const server = await startProgram({ args: [...memory, '--host', '0.0.0.0'] });
+    await untilLogged(server, (log) => log.includes('--tls-cert'));
+    const [first = '', second = ''] = server.stdout().split('\n');
     expect(JSON.parse(first)).toMatchObject({ message: 'accepting plants' });
     expect(JSON.parse(second)).toMatchObject({ level: 'warn', host: '0.0.0.0' });
   });
 
   it('logs no warning if it listens on loopback', async () => {
-    const host = await startHost({ args: [...memory, '--host', '127.0.0.1'] });
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
-    expect(host.stdout()).not.toContain('"warn"');
+    const server = await startProgram({ args: [...memory, '--host', '127.0.0.1'] });
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
+    expect(server.stdout()).not.toContain('"warn"');
   });
 });

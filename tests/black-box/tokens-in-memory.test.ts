@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { connectRaw, type RawConnection } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
-import { type HostProcess, newFolder, spawnHost, startHost, untilLogged } from './host.ts';
+import {
+  type ProgramProcess,
+  newFolder,
+  spawnProgram,
+  startProgram,
+  untilLogged,
+} from './program.ts';
 
 const token = 'f0rget-me-after-reading';
 const rotated = 'f0rget-me-after-rotating';
@@ -27,8 +33,8 @@ const nodeArgsFor = (folder: string) => [
 ];
 
 /** Returns a heap snapshot, which has every reachable string. */
-const heapOf = async (host: HostProcess, folder: string): Promise<string> => {
-  host.process.kill('SIGUSR2');
+const heapOf = async (server: ProgramProcess, folder: string): Promise<string> => {
+  server.process.kill('SIGUSR2');
   for (;;) {
     const name = (await readdir(folder)).find((one) => one.endsWith('.heapsnapshot'));
     const text = name === undefined ? '' : await readFile(join(folder, name), 'utf8');
@@ -37,9 +43,9 @@ const heapOf = async (host: HostProcess, folder: string): Promise<string> => {
   }
 };
 
-/** Returns, for each text, whether the heap of a host contains it. */
-const heapHas = async (host: HostProcess, folder: string, ...texts: readonly string[]) => {
-  const heap = await heapOf(host, folder);
+/** Returns, for each text, whether the heap of a server contains it. */
+const heapHas = async (server: ProgramProcess, folder: string, ...texts: readonly string[]) => {
+  const heap = await heapOf(server, folder);
   expect(heap).toContain(kept);
   return texts.map((text) => heap.includes(text));
 };
@@ -69,57 +75,61 @@ const createOn = async (port: number, bearer: string): Promise<RawConnection> =>
 const common = ['--database', 'memory:', '--base-path', kept];
 
 // Node writes snapshots of the whole heap, and the tests read them.
-describe('the heap of the real host', { timeout: 120_000 }, () => {
+describe('the heap of the real server', { timeout: 120_000 }, () => {
   it('does not contain a token of the tokens file, also after a rotation and requests', async () => {
     const folder = await newFolder();
     const file = join(folder, 'tokens');
     await writeFile(file, `# mine\n${token} name=a-name-of-a-token until=9999-12-30\n`);
-    const host = await startHost({
+    const server = await startProgram({
       args: [...common, '--tokens-file', file],
       env: { PLANTSTORE_TOKENS: 'n0t-used' },
       nodeArgs: nodeArgsFor(folder),
     });
-    const first = await createOn(host.port, token);
+    const first = await createOn(server.port, token);
     await writeFile(file, `${rotated} name=the-name-of-another-token\n`);
-    host.process.kill('SIGHUP');
-    await untilLogged(host, (log) => log.includes('the tokens were reread'));
-    const second = await createOn(host.port, rotated);
-    expect(await heapHas(host, folder, token, rotated, 'n0t-used')).toEqual([false, false, false]);
+    server.process.kill('SIGHUP');
+    await untilLogged(server, (log) => log.includes('the tokens were reread'));
+    const second = await createOn(server.port, rotated);
+    expect(await heapHas(server, folder, token, rotated, 'n0t-used')).toEqual([
+      false,
+      false,
+      false,
+    ]);
     first.socket.destroy();
     second.socket.destroy();
   });
 
   it('does not contain a token of the environment', async () => {
     const folder = await newFolder();
-    const host = await startHost({
+    const server = await startProgram({
       args: common,
       env: { PLANTSTORE_TOKENS: `another,${token}` },
       nodeArgs: nodeArgsFor(folder),
     });
-    const { socket } = await createOn(host.port, token);
-    expect(await heapHas(host, folder, token)).toEqual([false]);
+    const { socket } = await createOn(server.port, token);
+    expect(await heapHas(server, folder, token)).toEqual([false]);
     socket.destroy();
   });
 
   it('does not contain the generated token once it is printed', async () => {
     const folder = await newFolder();
     const args = [...common, '--port', '0'];
-    const host = spawnHost({ args, nodeArgs: nodeArgsFor(folder) });
-    while (!host.stderr().includes('curl')) {
-      await new Promise((resolve) => host.process.stderr?.once('data', resolve));
+    const server = spawnProgram({ args, nodeArgs: nodeArgsFor(folder) });
+    while (!server.stderr().includes('curl')) {
+      await new Promise((resolve) => server.process.stderr?.once('data', resolve));
     }
-    const generated = /Bearer ([^']+)/.exec(host.stderr())?.[1] ?? '';
-    const { socket } = await createOn(Number(/:(\d+)\//.exec(host.stderr())?.[1]), generated);
-    expect(await heapHas(host, folder, generated)).toEqual([false]);
+    const generated = /Bearer ([^']+)/.exec(server.stderr())?.[1] ?? '';
+    const { socket } = await createOn(Number(/:(\d+)\//.exec(server.stderr())?.[1]), generated);
+    expect(await heapHas(server, folder, generated)).toEqual([false]);
     socket.destroy();
   });
 
   it('contains the token of a request in flight', async () => {
     const folder = await newFolder();
     const env = { PLANTSTORE_TOKENS: token };
-    const host = await startHost({ args: common, env, nodeArgs: nodeArgsFor(folder) });
-    const { socket } = await beginPost(host, '{"id":7,"name":"x"}', token);
-    expect(await heapHas(host, folder, token)).toEqual([true]);
+    const server = await startProgram({ args: common, env, nodeArgs: nodeArgsFor(folder) });
+    const { socket } = await beginPost(server, '{"id":7,"name":"x"}', token);
+    expect(await heapHas(server, folder, token)).toEqual([true]);
     socket.destroy();
   });
 });

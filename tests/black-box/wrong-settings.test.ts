@@ -2,15 +2,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { newFolder, spawnHost, startHost } from './host.ts';
+import { newFolder, spawnProgram, startProgram } from './program.ts';
 
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
-  const host = spawnHost({ args, env });
-  const status = await host.exited;
-  return { status, stdout: host.stdout(), lines: host.stderr().trimEnd().split('\n') };
+  const server = spawnProgram({ args, env });
+  const status = await server.exited;
+  return { status, stdout: server.stdout(), lines: server.stderr().trimEnd().split('\n') };
 };
 
-describe('the host', () => {
+describe('the server', () => {
   it('reports all wrong settings together, with exit status 2', async () => {
     const { status, stdout, lines } = await run(['--port', 'x', '--colour', '--log=xml'], {
       PLANTSTORE_MAX_BODY_BYTES: '-1',
@@ -45,10 +45,10 @@ describe('the host', () => {
       PLANTSTORE_PORT_3000_TCP_PORT: '3000',
       PLANTSTORE_PORT_3000_TCP_ADDR: '10.0.0.1',
     };
-    const host = await startHost({ args: ['--database', 'memory:'], env });
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
-    const logged = host.stdout().trimEnd().split('\n');
+    const server = await startProgram({ args: ['--database', 'memory:'], env });
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
+    const logged = server.stdout().trimEnd().split('\n');
     const lines = logged.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines[0]).toMatchObject({ message: 'accepting plants' });
     expect(lines.filter(({ level }) => level !== 'info')).toEqual([
@@ -58,7 +58,7 @@ describe('the host', () => {
         message: 'unknown variable PLANTSTORE_MAXIN_FLIGHT; did you mean PLANTSTORE_MAX_IN_FLIGHT?',
       },
     ]);
-    expect(host.stdout() + host.stderr()).not.toContain('s3cr3t');
+    expect(server.stdout() + server.stderr()).not.toContain('s3cr3t');
   });
 
   it('warns of a misspelt variable also if it cannot start', async () => {
@@ -91,7 +91,7 @@ describe('the host', () => {
       'the port is in use',
       /cannot serve plants \(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/,
       async () => {
-        const { port } = await startHost({ args: ['--database', 'memory:'] });
+        const { port } = await startProgram({ args: ['--database', 'memory:'] });
         return ['--database', 'memory:', '--port', String(port)];
       },
     ],
@@ -131,7 +131,7 @@ describe('the host', () => {
       /cannot open the database \(--database, PLANTSTORE_DATABASE\): .* is in use, by another process or by this one/,
       async (folder) => {
         const args = ['--database', `sqlite:${join(folder, 'plants.db')}`];
-        await startHost({ args });
+        await startProgram({ args });
         return args;
       },
     ],

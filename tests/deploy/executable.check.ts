@@ -5,18 +5,24 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HostOptions, newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
+import {
+  type ProgramOptions,
+  newFolder,
+  post,
+  spawnProgram,
+  startProgram,
+} from '../black-box/program.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
 
 /** The executable, without the repository and without another Node. */
-let executable: Required<Pick<HostOptions, 'command' | 'env'>>;
+let executable: Required<Pick<ProgramOptions, 'command' | 'env'>>;
 
 /** Runs the executable to its end. */
-const run = async (options: HostOptions) => {
-  const host = spawnHost({ ...executable, ...options });
-  return { status: await host.exited, stdout: host.stdout(), stderr: host.stderr() };
+const run = async (options: ProgramOptions) => {
+  const server = spawnProgram({ ...executable, ...options });
+  return { status: await server.exited, stdout: server.stdout(), stderr: server.stderr() };
 };
 
 beforeAll(async () => {
@@ -39,20 +45,20 @@ it('the executable prints its version and its help', async () => {
 it('the executable keeps plants in SQLite through kill -9, and runs every command', async () => {
   const cwd = await newFolder();
   const plant = '{"id":9007199254740993,"name":"Monstera"}';
-  const killed = await startHost({ ...executable, cwd });
+  const killed = await startProgram({ ...executable, cwd });
   expect(await post(killed.url, plant)).toMatchObject({ status: 200 });
   killed.process.kill('SIGKILL');
   await killed.exited;
 
-  const host = await startHost({ ...executable, cwd });
-  expect(await post(host.url, plant)).toMatchObject({ status: 200 });
-  expect(await post(host.url, plant.replace('Monstera', 'Ficus'))).toMatchObject({ error: 1401 });
-  // Beside the host, in a worker thread.
+  const server = await startProgram({ ...executable, cwd });
+  expect(await post(server.url, plant)).toMatchObject({ status: 200 });
+  expect(await post(server.url, plant.replace('Monstera', 'Ficus'))).toMatchObject({ error: 1401 });
+  // Beside the server, in a worker thread.
   const done = { status: 0 };
   expect(await run({ cwd, args: ['backup', 'copy.db'] })).toMatchObject(done);
-  host.process.kill('SIGTERM');
-  expect(await host.exited).toBe(0);
-  expect(host.stderr()).toBe('');
+  server.process.kill('SIGTERM');
+  expect(await server.exited).toBe(0);
+  expect(server.stderr()).toBe('');
   expect(await readdir(cwd)).toEqual(['copy.db', 'plants.db', 'plants.db-owner']);
 
   const database = ['--database', 'sqlite:other.db'];
@@ -68,12 +74,12 @@ it('the executable keeps plants in SQLite through kill -9, and runs every comman
 });
 
 it('the executable contains the PostgreSQL store and the metrics', async ({ onTestFinished }) => {
-  const server = await startPostgres();
-  onTestFinished(server.dispose);
-  const args = ['--database', server.url(), '--health-port', '0', '--metrics', 'on'];
-  const host = await startHost({ ...executable, args });
-  expect(await post(host.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
-  const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
+  const postgres = await startPostgres();
+  onTestFinished(postgres.dispose);
+  const args = ['--database', postgres.url(), '--health-port', '0', '--metrics', 'on'];
+  const server = await startProgram({ ...executable, args });
+  expect(await post(server.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
+  const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
   const metrics = await (await fetch(`${health}/metrics`)).text();
   expect(metrics).toContain('plantstore_requests_total{status="200",error="none"} 1');
   expect(metrics).toContain('database="postgres"');

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { newFolder, post, startHost } from '../black-box/host.ts';
+import { newFolder, post, startProgram } from '../black-box/program.ts';
 
 const deployFile = (name: string) =>
   fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url));
@@ -18,9 +18,9 @@ describe.skipIf(!isInstalled)('promtool accepts', () => {
   it('the metrics of the server, without a remark', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`, '--health-port', '0', '--metrics', 'on'];
-    const host = await startHost({ args });
-    const { health } = JSON.parse(host.stdout().split('\n')[0] ?? '') as { health: string };
-    await post(host.url, '{"id":7,"name":"Monstera"}');
+    const server = await startProgram({ args });
+    const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
+    await post(server.url, '{"id":7,"name":"Monstera"}');
     const metrics = await (await fetch(`${health}/metrics`)).text();
     expect(promtool(['check', 'metrics'], metrics)).toBe('');
   });

@@ -7,7 +7,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultLimits } from '../../packages/server/src/http/limits.ts';
-import { newFolder, startHost, token, untilLogged } from '../black-box/host.ts';
+import { newFolder, startProgram, token, untilLogged } from '../black-box/program.ts';
 import { proxyKinds, type ProxyOptions, readDeployFile, startProxy } from './proxies.ts';
 import { senderTo } from './send.ts';
 
@@ -21,9 +21,9 @@ const plantOf = (bytes: number, id: number) => plant(id).padEnd(bytes, ' ');
 
 describe.each(proxyKinds)('behind $name', (kind) => {
   const startBoth = async (options: Omit<ProxyOptions, 'upstream'> = {}, args: string[] = []) => {
-    const host = await startHost({ args: ['--database', 'memory:', ...args] });
-    const proxy = await startProxy(kind, { upstream: host.port, ...options });
-    return { host, proxy, send: senderTo(proxy) };
+    const server = await startProgram({ args: ['--database', 'memory:', ...args] });
+    const proxy = await startProxy(kind, { upstream: server.port, ...options });
+    return { server, proxy, send: senderTo(proxy) };
   };
 
   it('responses come through unchanged', async () => {
@@ -57,7 +57,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
   });
 
   it(`the largest body is served, and ${kind.refusesLargeBodies} responds 413 to a larger one`, async () => {
-    const { host, send } = await startBoth();
+    const { server, send } = await startBoth();
     expect(await send({ body: plantOf(limit, 7) })).toMatchObject({ status: 200 });
     const chunked = { 'Transfer-Encoding': 'chunked' };
     for (const headers of [{}, chunked]) {
@@ -71,8 +71,8 @@ describe.each(proxyKinds)('behind $name', (kind) => {
       });
     }
     const isInLog = (log: string) => log.includes('"status":413');
-    if (kind.refusesLargeBodies === 'the server') await untilLogged(host, isInLog);
-    else expect(isInLog(host.stdout())).toBe(false);
+    if (kind.refusesLargeBodies === 'the server') await untilLogged(server, isInLog);
+    else expect(isInLog(server.stdout())).toBe(false);
   });
 
   it('100 Continue comes before the body is sent', async () => {
@@ -81,12 +81,12 @@ describe.each(proxyKinds)('behind $name', (kind) => {
   });
 
   it('the request id is the same in the response, in the log and in the log of the proxy', async () => {
-    const { host, proxy, send } = await startBoth();
+    const { server, proxy, send } = await startBoth();
     const idOf = async (sent?: string) => {
       const headers = sent === undefined ? {} : { 'X-Request-Id': sent };
       const response = await send({ body: plant(7), headers });
       const id = String(response.headers['x-request-id']);
-      await untilLogged(host, (log) => log.includes(`"requestId":${JSON.stringify(id)}`));
+      await untilLogged(server, (log) => log.includes(`"requestId":${JSON.stringify(id)}`));
       // The proxy writes its log after the response.
       await expect.poll(proxy.accessLog, { timeout: 10_000 }).toContain(id);
       return id;
@@ -98,10 +98,10 @@ describe.each(proxyKinds)('behind $name', (kind) => {
   });
 
   it("the log has the client's address, which the client cannot write", async () => {
-    const { host, send } = await startBoth({}, ['--trusted-proxies', '127.0.0.0/16']);
+    const { server, send } = await startBoth({}, ['--trusted-proxies', '127.0.0.0/16']);
     const spoofed = { 'X-Forwarded-For': '192.0.2.1' };
     await send({ body: plant(7), headers: spoofed });
-    await untilLogged(host, (log) => log.includes('"client":"127.0.0.1"'));
+    await untilLogged(server, (log) => log.includes('"client":"127.0.0.1"'));
   });
 
   it("the server gets the client's address from the proxy only", async () => {
@@ -161,10 +161,10 @@ describe.each(proxyKinds)('behind $name', (kind) => {
   });
 
   it('without a server, the response is 503 in the form of the server', async () => {
-    const { host, send } = await startBoth({ changes: kind.impatient });
+    const { server, send } = await startBoth({ changes: kind.impatient });
     expect(await send({ body: plant(7) })).toMatchObject({ status: 200 });
-    host.process.kill('SIGKILL');
-    await host.exited;
+    server.process.kill('SIGKILL');
+    await server.exited;
     const response = await send({ body: plant(8) });
     expect(response).toMatchObject({ status: 503, body: errorBody('unavailable') });
     expect(response.headers).toMatchObject({
@@ -182,7 +182,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
       const upstream = await freePort();
       const file = join(await newFolder(), 'plants.db');
       const args = ['--database', `sqlite:${file}`, '--port', String(upstream)];
-      const first = await startHost({ args });
+      const first = await startProgram({ args });
       const send = senderTo(await startProxy(kind, { upstream, changes: kind.impatient }));
       const acknowledged: number[] = [];
       const load = new AbortController();
@@ -197,7 +197,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
       await untilLogged(first, (log) => log.split('"status":200').length > 50);
       first.process.kill(signal);
       expect(await first.exited).toBe(signal === 'SIGTERM' ? 0 : null);
-      const second = await startHost({ args });
+      const second = await startProgram({ args });
       await untilLogged(second, (log) => log.split('"status":200').length > 50);
       load.abort();
       await clients;

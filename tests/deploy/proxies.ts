@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Certificate, makeCertificate } from '@plantstore/test-support/certificate';
 import { freePort } from '@plantstore/test-support/free-port';
-import { newFolder } from '../black-box/host.ts';
+import { newFolder } from '../black-box/program.ts';
 import { onTestFinished } from 'vitest';
 
 /** A proxy of the `deploy` folder, as a process in front of a port of this machine. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { Agent, request } from 'node:https';
 import { onTestFinished } from 'vitest';
-import { token } from '../black-box/host.ts';
+import { token } from '../black-box/program.ts';
 import type { Proxy } from './proxies.ts';
 
 /** A response as it came through a proxy. */

@@ -49,12 +49,12 @@ const isUnknown = (error: CreatePlantError): boolean =>
 const pauseMs = 20;
 
 /**
- * Creates plants through several concurrent clients of each host. A create with an unknown outcome is retried on
- * the next host. For some acknowledged plants, also tries to create another plant with the same id.
+ * Creates plants through several concurrent clients of each server. A create with an unknown outcome is retried on
+ * the next server. For some acknowledged plants, also tries to create another plant with the same id.
  */
 export const startFailoverLoad = (
-  hosts: readonly PlantClient[],
-  clientsPerHost: number,
+  servers: readonly PlantClient[],
+  clientsPerServer: number,
 ): FailoverLoad => {
   const acknowledged: Plant[] = [];
   const wrongResults: string[] = [];
@@ -69,7 +69,7 @@ export const startFailoverLoad = (
   /** Retries a create until its outcome is known; returns `undefined` when the load is stopped before. */
   const createUntilKnown = async (plant: Plant, first: number): Promise<string | undefined> => {
     for (let attempt = first; !signal.aborted; attempt += 1) {
-      const created = await hosts[attempt % hosts.length]?.createPlant(plant, { signal });
+      const created = await servers[attempt % servers.length]?.createPlant(plant, { signal });
       if (created?.isOk() === true) {
         const { name, tag } = created.value;
         return name === plant.name && tag === plant.tag ? 'ok' : `ok of ${name} (${tag})`;
@@ -83,10 +83,10 @@ export const startFailoverLoad = (
     return undefined;
   };
 
-  const create = async (host: number): Promise<void> => {
+  const create = async (server: number): Promise<void> => {
     const plant = nextPlant();
     const sentAt = performance.now();
-    const outcome = await createUntilKnown(plant, host);
+    const outcome = await createUntilKnown(plant, server);
     if (outcome === undefined) return;
     if (outcome !== 'ok') wrongResults.push(`${outcome} for plant ${plant.id}`);
     else {
@@ -100,20 +100,20 @@ export const startFailoverLoad = (
       waiting = waiting.filter(({ missing }) => missing > 0);
     }
     if (next % 16n !== 0n) return;
-    const conflict = await createUntilKnown({ id: plant.id, name: 'another' }, host);
+    const conflict = await createUntilKnown({ id: plant.id, name: 'another' }, server);
     if (conflict !== undefined && conflict !== 'id-taken') {
       wrongResults.push(`${conflict} for another plant with the id ${plant.id}`);
     }
   };
 
-  const work = async (host: number): Promise<void> => {
+  const work = async (server: number): Promise<void> => {
     while (!signal.aborted) {
-      await create(host);
+      await create(server);
       await sleep(pauseMs);
     }
   };
   const running = Promise.all(
-    Array.from({ length: hosts.length * clientsPerHost }, async (_, index) => work(index)),
+    Array.from({ length: servers.length * clientsPerServer }, async (_, index) => work(index)),
   );
 
   return {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@plantstore/test-support/free-port';
 import { changeOwner, unprivilegedUser } from '@plantstore/test-support/postgres-server';
-import type { Cleanup } from '../black-box/host.ts';
+import type { Cleanup } from '../black-box/program.ts';
 import type { Programs } from './debian-programs.ts';
 import { killNode, processesOf, signal } from './node-processes.ts';
 import { type Node, type Passwords, settingsOf } from './patroni-settings.ts';

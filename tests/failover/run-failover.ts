@@ -1,10 +1,10 @@
-// Makes the leader of a real Patroni cluster fail in three ways while two hosts create plants, and compares the
+// Makes the leader of a real Patroni cluster fail in three ways while two servers create plants, and compares the
 // acknowledged plants with those of the next leader. The exit status is 1 if an acknowledged plant is missing, a
 // result is wrong, or the service does not recover by itself. As a control, the leader is finally killed without
 // synchronous replication: the exit status is also 1 if the test then finds no missing plant.
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@plantstore/client';
-import { type RunningHost, startHost, token } from '../black-box/host.ts';
+import { type RunningProgram, startProgram, token } from '../black-box/program.ts';
 import { findPrograms } from './debian-programs.ts';
 import { type FailoverLoad, startFailoverLoad } from './failover-load.ts';
 import { database, missingFrom } from './missing-plants.ts';
@@ -15,8 +15,8 @@ import { type Scenario, scenarios } from './scenarios.ts';
 
 // Less than four minutes including cleanup.
 const limitMs = 230_000;
-const clientsPerHost = 8;
-const enoughPlants = 20 * clientsPerHost;
+const clientsPerServer = 8;
+const enoughPlants = 20 * clientsPerServer;
 
 const startedAt = performance.now();
 const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -82,17 +82,19 @@ const runAll = async (): Promise<void> => {
   await running.sql(leader, `CREATE ROLE gardener LOGIN PASSWORD '${password}'`);
   await running.sql(leader, `CREATE DATABASE ${database} OWNER gardener`);
 
-  const hosts: RunningHost[] = [];
-  const startLoadOn = async (...serversOfHosts: (readonly Node[])[]) => {
+  const servers: RunningProgram[] = [];
+  const startLoadOn = async (...nodesOfServers: (readonly Node[])[]) => {
     const clients = [];
-    for (const nodes of serversOfHosts) {
-      const servers = nodes.map(({ postgresPort }) => `127.0.0.1:${postgresPort}`).join();
-      const url = `postgres://gardener:${password}@${servers}/${database}`;
-      const host = await startHost({ env: { PLANTSTORE_DATABASE: url } }, cleanup);
-      hosts.push(host);
-      clients.push(createClient({ baseUrl: host.url.replace(/\/plants$/, ''), token, retries: 0 }));
+    for (const nodes of nodesOfServers) {
+      const addresses = nodes.map(({ postgresPort }) => `127.0.0.1:${postgresPort}`).join();
+      const url = `postgres://gardener:${password}@${addresses}/${database}`;
+      const server = await startProgram({ env: { PLANTSTORE_DATABASE: url } }, cleanup);
+      servers.push(server);
+      clients.push(
+        createClient({ baseUrl: server.url.replace(/\/plants$/, ''), token, retries: 0 }),
+      );
     }
-    const load = startFailoverLoad(clients, clientsPerHost);
+    const load = startFailoverLoad(clients, clientsPerServer);
     loads.push(load);
     cleanup(load.stop);
     return load;
@@ -103,9 +105,9 @@ const runAll = async (): Promise<void> => {
     await runScenario(scenario, running, load, async (node) => startLoadOn([node]));
   }
   await runControl(running, load);
-  for (const { process: host, stdout, stderr } of hosts) {
-    if (host.exitCode !== null) faults.push(`a host exited: ${stderr()}`);
-    if ((stdout() + stderr()).includes(password)) faults.push('a host logged the password');
+  for (const { process: server, stdout, stderr } of servers) {
+    if (server.exitCode !== null) faults.push(`a server exited: ${stderr()}`);
+    if ((stdout() + stderr()).includes(password)) faults.push('a server logged the password');
   }
 };
 

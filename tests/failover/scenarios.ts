@@ -10,7 +10,7 @@ export type Situation = {
   readonly leader: Node;
   readonly synchronous: Node;
   readonly load: FailoverLoad;
-  /** Starts load through a host that connects only to this server. */
+  /** Starts load through a process that connects only to this server. */
   readonly loadOn: (node: Node) => Promise<FailoverLoad>;
   readonly log: (text: string) => void;
 };
@@ -55,7 +55,7 @@ const suspended: Scenario = {
       await oldLeaderLoad.stop();
       const { acknowledged } = oldLeaderLoad.takeFigures();
       log(
-        `the resumed old leader acknowledged ${acknowledged} plants to a host that connects to it alone`,
+        `the resumed old leader acknowledged ${acknowledged} plants to a process that connects to it alone`,
       );
     };
   },

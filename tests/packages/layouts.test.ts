@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@plantstore/test-support/free-port';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { newFolder, post, spawnHost, startHost } from '../black-box/host.ts';
+import { newFolder, post, spawnProgram, startProgram } from '../black-box/program.ts';
 import { latest, type Layout, layouts, specifiers } from './layouts.ts';
 import { runIn, untilItResponds } from './run-in.ts';
 
@@ -69,21 +69,21 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
     expect(stdout).toBe(`${inject('release').version}\n`);
   });
 
-  it('creates plants in a file through the bundled host', async () => {
+  it('creates plants in a file through the bundled server', async () => {
     const database = `sqlite:${join(await newFolder(), 'plants.db')}`;
     const { bin: command, env } = layout;
-    const host = await startHost({ command, env, args: ['--database', database] });
-    expect(await post(host.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
-    expect(await post(host.url, '{"id":7,"name":"Ficus"}')).toEqual({ status: 400, error: 1401 });
-    host.process.kill('SIGTERM');
-    expect(await host.exited).toBe(0);
+    const server = await startProgram({ command, env, args: ['--database', database] });
+    expect(await post(server.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
+    expect(await post(server.url, '{"id":7,"name":"Ficus"}')).toEqual({ status: 400, error: 1401 });
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
   });
 
   it('loads the PostgreSQL store for a PostgreSQL URL', async () => {
     const { bin: command, env } = layout;
     const args = ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden'];
-    const host = spawnHost({ command, env, args });
-    expect(await host.exited).toBe(1);
-    expect(host.stderr()).toContain('no database server can be reached');
+    const server = spawnProgram({ command, env, args });
+    expect(await server.exited).toBe(1);
+    expect(server.stderr()).toContain('no database server can be reached');
   });
 });

@@ -11,7 +11,7 @@ export type Layout = {
   readonly folder: string;
   /** Environment variables with which Node resolves the packages. */
   readonly env: Readonly<Record<string, string>>;
-  /** Command that starts the bundled host. */
+  /** Command that starts the bundled server. */
   readonly bin: readonly [string, ...string[]];
 };
 

@@ -156,7 +156,7 @@ describe.each(['22.18.0', 'this', '26'])(
       expect(await run('use-require.cjs')).toEqual(printing('Monstera; 0; 500; Plant Store'));
     });
 
-    it('prints the version of the bundled host', async () => {
+    it('prints the version of the bundled server', async () => {
       const manifest = await installation.read('@plantstore/server/package.json');
       const { version } = JSON.parse(manifest) as { version: string };
       const bin = join('node_modules', '.bin', 'plantstore-server');
@@ -227,7 +227,7 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
 });
 
 describe('an installation without the PostgreSQL store', () => {
-  it('has a bundled host that names the package to install', async () => {
+  it('has a bundled server that names the package to install', async () => {
     const installed = join(installation.folder, 'node_modules/@plantstore/postgres');
     const renamed = join(installation.folder, 'postgres-away');
     await rename(installed, renamed);
@@ -260,7 +260,7 @@ describe('an installation without prom-client', () => {
 
 describe('an installation on Node 20', () => {
   it(
-    'has a bundled host that prints the required Node version, without a stack trace',
+    'has a bundled server that prints the required Node version, without a stack trace',
     async () => {
       const node = await installation.getNode('20');
       const bin = join('node_modules', '.bin', 'plantstore-server');

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { token } from '../black-box/host.ts';
+import { token } from '../black-box/program.ts';
 
 /** The responses that clients received in a period. */
 export type LoadResult = {

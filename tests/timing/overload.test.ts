@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { startLoad } from './load.ts';
-import { newFolder, type RunningHost, startHost } from '../black-box/host.ts';
+import { newFolder, type RunningProgram, startProgram } from '../black-box/program.ts';
 import { median } from './median.ts';
 
 const maxInFlight = 256;
@@ -11,7 +11,7 @@ const rounds = 2;
 /** Time until refused clients are delayed for the longest backoff, in seconds. */
 const backoffSeconds = 6;
 
-const residentMiB = async ({ process }: RunningHost) => {
+const residentMiB = async ({ process }: RunningProgram) => {
   const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(process.pid)]);
   return Number(stdout) / 1_024;
 };
@@ -30,22 +30,22 @@ type Measurement = {
   readonly resident: number;
 };
 
-/** Measures a host under the load of some clients. */
+/** Measures a server under the load of some clients. */
 const measure = async (
-  host: RunningHost,
+  server: RunningProgram,
   clients: number,
   warmUpSeconds: number,
 ): Promise<Measurement> => {
-  const load = startLoad(host.port, clients);
+  const load = startLoad(server.port, clients);
   await load.count(warmUpSeconds);
   const counting = load.count(2);
   const delay = median([
-    await unauthenticatedMs(host.url),
-    await unauthenticatedMs(host.url),
-    await unauthenticatedMs(host.url),
+    await unauthenticatedMs(server.url),
+    await unauthenticatedMs(server.url),
+    await unauthenticatedMs(server.url),
   ]);
   const { created, refused, others, seconds } = await counting;
-  const resident = await residentMiB(host);
+  const resident = await residentMiB(server);
   await load.stop();
   expect(others).toEqual([]);
   return { perSecond: created / seconds, refused: refused / seconds, delay, resident };
@@ -53,13 +53,13 @@ const measure = async (
 
 it('ten times as many clients as maxInFlight do not reduce the throughput or increase the memory', async () => {
   const args = ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`];
-  const host = await startHost({ args: [...args, '--max-in-flight', String(maxInFlight)] });
-  await measure(host, maxInFlight, 1);
+  const server = await startProgram({ args: [...args, '--max-in-flight', String(maxInFlight)] });
+  await measure(server, maxInFlight, 1);
   const peak: Measurement[] = [];
   const overloaded: Measurement[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    peak.push(await measure(host, maxInFlight, 0.5));
-    overloaded.push(await measure(host, 10 * maxInFlight, backoffSeconds));
+    peak.push(await measure(server, maxInFlight, 0.5));
+    overloaded.push(await measure(server, 10 * maxInFlight, backoffSeconds));
   }
   const at = (name: keyof Measurement) =>
     [median(peak.map((one) => one[name])), median(overloaded.map((one) => one[name]))] as const;

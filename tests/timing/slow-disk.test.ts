@@ -1,6 +1,6 @@
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { expect, it } from 'vitest';
-import { post, startHost } from '../black-box/host.ts';
+import { post, startProgram } from '../black-box/program.ts';
 import { median } from './median.ts';
 
 const delayMs = 200;
@@ -10,7 +10,7 @@ const plantsEach = 8;
 it('a slow disk delays only creates, and concurrent creates share its syncs', async ({ skip }) => {
   const disk = await makeFaultyDisk(delayMs);
   if (disk === undefined) return skip('no C compiler is installed for the slow disk');
-  const host = await startHost({ args: ['--database', `sqlite:${disk.path}`], env: disk.env });
+  const server = await startProgram({ args: ['--database', `sqlite:${disk.path}`], env: disk.env });
   const before = await disk.syncs();
 
   const creating = { done: false };
@@ -18,7 +18,7 @@ it('a slow disk delays only creates, and concurrent creates share its syncs', as
     Array.from({ length: clients }, async (_, client) => {
       for (let plant = 0; plant < plantsEach; plant += 1) {
         const id = client * plantsEach + plant;
-        expect(await post(host.url, `{"id":${id},"name":"x"}`)).toMatchObject({ status: 200 });
+        expect(await post(server.url, `{"id":${id},"name":"x"}`)).toMatchObject({ status: 200 });
       }
     }),
   ).finally(() => {
@@ -27,7 +27,7 @@ it('a slow disk delays only creates, and concurrent creates share its syncs', as
   const waits: number[] = [];
   while (!creating.done) {
     const start = performance.now();
-    await (await fetch(host.url)).arrayBuffer();
+    await (await fetch(server.url)).arrayBuffer();
     waits.push(performance.now() - start);
   }
   await created;

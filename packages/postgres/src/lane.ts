@@ -35,7 +35,7 @@ const maxRunningStatements = 2;
 
 /** Timeouts of the wait for a locked id, in milliseconds. */
 const lockTimeoutsMs = {
-  /** Of a batch. Other hosts that create the same plants lock ids for the duration of a commit. */
+  /** Of a batch. Other processes that create the same plants lock ids for the duration of a commit. */
   batch: 100,
   /** Of a part of a batch with a locked id: short, because its other plants wait. */
   part: 10,
@@ -43,7 +43,7 @@ const lockTimeoutsMs = {
   single: 250,
 };
 
-/** Exponential backoff with jitter, so that hosts do not retry at the same time. */
+/** Exponential backoff with jitter, so that processes do not retry at the same time. */
 const backoffMs = (attempt: number): number =>
   Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
@@ -103,7 +103,7 @@ export const createLane = ({
   const run = async (statement: Query, deadline: number) =>
     retry(deadline, async (on) => on.query(statement));
 
-  /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another host. */
+  /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another process. */
   const waitForLock = async (
     plants: readonly NewPlant[],
     { deadline, startedAt }: Timing,
@@ -118,7 +118,7 @@ export const createLane = ({
       const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
       if (created !== 'locked') return created;
       if (isLastAttempt || performance.now() >= deadline) throw new Error(lockedReason);
-      // A slow insert of another host, or an earlier one without a response, releases its locks when it ends.
+      // A slow insert of another process, or an earlier one without a response, releases its locks when it ends.
       const inserts = await run(runningStatement(table, elapsedMs()), deadline);
       // It may have ended since the lock timed out.
       isLastAttempt = inserts.length === 0;

@@ -65,7 +65,7 @@ describe('while another session has uncommitted plants', () => {
     const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     const holder = await holdOpen(direct, insertOf(7n));
     let ended: Promise<unknown> | undefined;
-    // The transaction commits when the host reads the stored plant.
+    // The transaction commits when the repository reads the stored plant.
     proxy.onStatement(({ text }) => {
       if (text.startsWith('SELECT id')) ended ??= holder.query('COMMIT');
       return 'pass';
@@ -93,16 +93,18 @@ describe('while another session has uncommitted plants', () => {
     await ended;
   });
 
-  it('several hosts can create the same plant while their statements are slow', async () => {
+  it('several repositories can create the same plant while their statements are slow', async () => {
     const url = sharedUrl(await newDatabase());
-    const hosts = [await open(url), await open(url)];
+    const repositories = [await open(url), await open(url)];
     await runSql(
       url,
       `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         PERFORM pg_sleep(1.5); RETURN NULL; END $$`,
       'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
     );
-    const created = await Promise.all(hosts.map(async (host) => host.create(monstera)));
+    const created = await Promise.all(
+      repositories.map(async (repository) => repository.create(monstera)),
+    );
     expect(created.map((one) => one.isOk())).toEqual([true, true]);
   });
 

@@ -36,7 +36,7 @@ const findMissingPrivileges = `SELECT 'SELECT, INSERT ON ' || $1::text
 
 const findSchema = `SELECT current_schema(), current_setting('search_path')`;
 
-// IF NOT EXISTS is not atomic: another host can create the table at the same time.
+// IF NOT EXISTS is not atomic: another process can create the table at the same time.
 const concurrentCreateCodes = ['23505', '42P07', '42710', 'XX000', '40001', '40P01'];
 const deniedCodes = ['42501', '3F000', '25006'];
 

@@ -68,19 +68,19 @@ unix_socket_dir =
 describe.runIf(version !== undefined).each(settings)(
   'pgbouncer in transaction mode %s',
   (setting) => {
-    it('works between several hosts and a server with synchronous_commit = off', async () => {
+    it('works between several repositories and a server with synchronous_commit = off', async () => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
       await runSql(direct, `ALTER DATABASE ${database} SET synchronous_commit = off`);
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting)}/${database}`;
-      const hosts = await Promise.all(Array.from({ length: 4 }, async () => open(url)));
-      const load = startLoad(hosts);
+      const repositories = await Promise.all(Array.from({ length: 4 }, async () => open(url)));
+      const load = startLoad(repositories);
       onTestFinished(load.stop);
       await load.progress(2_000);
       await load.stop();
       expect(load.unavailable).toEqual([]);
       await expectStored(direct, load.acknowledged);
-      const taken = await hosts[0]?.create({ ...load.acknowledged[0]!, name: 'other' });
+      const taken = await repositories[0]?.create({ ...load.acknowledged[0]!, name: 'other' });
       expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
     });
 
@@ -116,7 +116,7 @@ describe.runIf(version !== undefined).each(settings)(
       },
     );
 
-    it('may reuse a connection on which a host prepared its insert for another table', async () => {
+    it('may reuse a connection on which a repository prepared its insert for another table', async () => {
       const database = await newDatabase();
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
       const plants = Array.from({ length: 2 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));

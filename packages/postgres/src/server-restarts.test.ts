@@ -13,7 +13,7 @@ afterAll(async () => server.dispose());
 const openTwo = async () => {
   const options = { url: server.url(), statementTimeoutMs: 1_000, connectTimeoutMs: 500 };
   return Promise.all(
-    ['one host', 'another'].map(async () => {
+    ['one repository', 'another'].map(async () => {
       const repository = (await openPostgresRepository(options))._unsafeUnwrap();
       onTestFinished(repository.close);
       return repository;
@@ -21,7 +21,7 @@ const openTwo = async () => {
   );
 };
 
-/** Causes a fault repeatedly while two hosts create plants. */
+/** Causes a fault repeatedly while two repositories create plants. */
 const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) => {
   const load = startLoad(await openTwo());
   onTestFinished(load.stop);
@@ -40,7 +40,7 @@ const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) =
   return load;
 };
 
-describe('under load from two hosts, no acknowledged plant is missing and both recover', () => {
+describe('under load from two repositories, no acknowledged plant is missing and both recover', () => {
   it('after the server was stopped and started', async () => {
     const load = await underLoad(4, async () => {
       await server.stop();

@@ -72,7 +72,7 @@ export const readStatement = (table: string, others: readonly NewPlant[]): Query
 };
 
 /**
- * Returns a statement that finds inserts of plants, of any host, that have been running longer than a duration.
+ * Returns a statement that finds inserts of plants, of any process, that have been running longer than a duration.
  * The server shows only the queries of the same role.
  */
 export const runningStatement = (table: string, milliseconds: number): Query => ({

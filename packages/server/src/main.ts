@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { checkSettings } from './program/serve/check-settings.ts';
-import { type HostProcess, run } from './program/serve/run.ts';
+import { type ProgramProcess, run } from './program/serve/run.ts';
 import { takeHandedSockets } from './program/settings/handed-sockets.ts';
 import { variableOf } from './program/settings/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './program/settings/settings.ts';
@@ -8,7 +8,7 @@ import { writeMessages } from './program/settings/write-messages.ts';
 import { version } from './program/version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
-export type MainOptions = HostProcess & {
+export type MainOptions = ProgramProcess & {
   /** The arguments of the command line. */
   readonly argv: readonly string[];
   /** The environment variables. Those with secrets are removed, because a crash dump contains the others. */
@@ -21,18 +21,23 @@ export type MainOptions = HostProcess & {
 const secretVariables = [variableOf('tokens'), variableOf('database')];
 
 /**
- * Runs the bundled host: reads the settings, opens the store, and serves until it receives a signal. If the
+ * Runs the server: reads the settings, opens the store, and serves until it receives a signal. If the
  * command line begins with a command, it runs that and does not serve.
  *
  * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, was stopped by a second
  * signal or had an uncaught exception; 2 for invalid settings; of a command, see `runCommand`
  */
-export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): Promise<number> => {
-  const { stdout, stderr } = hostProcess;
+export const main = async ({
+  argv,
+  env,
+  stdin,
+  ...programProcess
+}: MainOptions): Promise<number> => {
+  const { stdout, stderr } = programProcess;
   // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});
   if (argv[0]?.startsWith('-') === false) {
-    // A host never needs it.
+    // A server never needs it.
     const { runCommand } = await import('./program/commands/run-command.ts');
     const given = { ...env };
     for (const variable of secretVariables) delete env[variable];
@@ -45,7 +50,7 @@ export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): P
       stdout.write(helpText);
       return 0;
     case 'check':
-      return checkSettings(invocation, hostProcess);
+      return checkSettings(invocation, programProcess);
     case 'version':
       stdout.write(`${version()}\n`);
       return 0;
@@ -53,6 +58,6 @@ export const main = async ({ argv, env, stdin, ...hostProcess }: MainOptions): P
       writeMessages(stderr, invocation.faults);
       return 2;
     case 'run':
-      return run(invocation, hostProcess);
+      return run(invocation, programProcess);
   }
 };

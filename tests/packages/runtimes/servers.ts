@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { startHost, token } from '../../black-box/host.ts';
+import { startProgram, token } from '../../black-box/program.ts';
 import type { Finding, Settings } from './programs/suite.ts';
 
 /** Starts a server on a free loopback port until the end of the test, and returns its origin. */
@@ -46,9 +46,9 @@ const closedOrigin = async (): Promise<string> => {
 /** Starts the servers of the suite; `pageOrigin` is allowed by CORS. */
 export const startServers = async (pageOrigin?: string): Promise<Settings> => {
   const cors = pageOrigin === undefined ? [] : ['--cors-origins', pageOrigin];
-  const host = await startHost({ args: ['--database', 'memory:', ...cors] });
+  const server = await startProgram({ args: ['--database', 'memory:', ...cors] });
   return {
-    baseUrl: host.url.replace(/\/plants$/, ''),
+    baseUrl: server.url.replace(/\/plants$/, ''),
     token,
     silentUrl: await startServer(allowPreflights(() => undefined)),
     unendingUrl: await startServer(

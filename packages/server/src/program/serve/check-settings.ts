@@ -2,7 +2,7 @@ import type { Invocation } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import { checkStore } from '../open-store.ts';
 import { loadParts } from './load-parts.ts';
-import type { HostProcess } from './run.ts';
+import type { ProgramProcess } from './run.ts';
 
 /**
  * Prints the settings and reads what a start would read, without opening the database or a socket.
@@ -11,7 +11,7 @@ import type { HostProcess } from './run.ts';
  */
 export const checkSettings = async (
   { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check' },
-  { stdout, stderr }: HostProcess,
+  { stdout, stderr }: ProgramProcess,
 ): Promise<number> => {
   const loaded = await loadParts(settings, sockets);
   const store = await checkStore(settings.database);

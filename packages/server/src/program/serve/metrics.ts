@@ -8,7 +8,7 @@ import { isInstalled, missingPackage } from '../is-installed.ts';
 import type { Reports, Store } from '../open-store.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** The parts of a started host that the gauges read. */
+/** The parts of a started server that the gauges read. */
 export type Measured = {
   readonly server: RunningServer;
   readonly store: Store;

@@ -13,10 +13,10 @@ import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Invocation, Settings } from '../settings/settings.ts';
 import { listenForSignals } from './signals.ts';
 import { writeMessages } from '../settings/write-messages.ts';
-import { type HostParts, startHost, type StartedHost } from './start-host.ts';
+import { type ProgramParts, startProgram, type StartedProgram } from './start-program.ts';
 
 /** The streams and signals of the process. */
-export type HostProcess = {
+export type ProgramProcess = {
   /** Receives the log. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
   /** Receives startup errors and the generated token, which must not be logged. */
@@ -29,15 +29,15 @@ export type HostProcess = {
 const crashCloseMs = 1_000;
 
 /** Stops serving and closes the store, because the state of the process is unknown. */
-const endAfterCrash = async ({ server, store }: StartedHost): Promise<number> => {
+const endAfterCrash = async ({ server, store }: StartedProgram): Promise<number> => {
   const closing = Promise.allSettled([server.close(0), store.close()]).then(() => undefined);
   await undefinedAfterTimeout(createTimeouts(crashCloseMs), closing);
   return 1;
 };
 
 const serveUntilStopped = async (
-  started: StartedHost,
-  { settings, log, signals }: HostParts,
+  started: StartedProgram,
+  { settings, log, signals }: ProgramParts,
   readiness: Readiness,
 ): Promise<number> => {
   readiness.start(async () => started.store.check());
@@ -85,12 +85,12 @@ const openHealth = async (
   }));
 };
 
-/** Runs the host and returns its exit status when it has stopped. */
+/** Runs the server and returns its exit status when it has stopped. */
 export const run = async (
   { settings, sockets, warnings }: Invocation & { readonly kind: 'run' },
-  hostProcess: HostProcess,
+  programProcess: ProgramProcess,
 ): Promise<number> => {
-  const { stdout, stderr } = hostProcess;
+  const { stdout, stderr } = programProcess;
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
   // Only terminals have colours; hasColors() respects NO_COLOR.
   const log = createLog(format, stdout, stdout.hasColors?.());
@@ -103,13 +103,13 @@ export const run = async (
     return status;
   };
   const signals = listenForSignals(
-    hostProcess.signals,
+    programProcess.signals,
     (thrown) => {
       // A value that is not an Error may be a request with its token.
       const cause = thrown instanceof Error ? describeCause(thrown) : typeof thrown;
       log.error({ cause }, 'uncaught exception: ending with status 1');
     },
-    (signal) => log.info({ signal }, 'a signal was ignored: SIGTERM stops the host'),
+    (signal) => log.info({ signal }, 'a signal was ignored: SIGTERM stops the server'),
   );
   const readiness = createReadiness(log);
   const { isReady } = readiness;
@@ -136,7 +136,7 @@ export const run = async (
       healthUrl: health?.url,
       metrics,
     };
-    const started = await orStopped(startHost(parts));
+    const started = await orStopped(startProgram(parts));
     if (started === 'at once' || started === 'crash') return 1;
     if (started.isErr()) return fail(started.error);
     // After the first line, which names the URL.

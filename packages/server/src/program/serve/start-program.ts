@@ -15,8 +15,8 @@ import { databaseName } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Signals } from './signals.ts';
 
-/** Dependencies of the host. */
-export type HostParts = {
+/** Dependencies of the program. */
+export type ProgramParts = {
   readonly settings: Settings;
   readonly sockets: HandedSockets;
   readonly loaded: LoadedParts;
@@ -30,10 +30,10 @@ export type HostParts = {
 };
 
 /** A server that accepts requests, and its store. */
-export type StartedHost = { readonly server: RunningServer; readonly store: Store };
+export type StartedProgram = { readonly server: RunningServer; readonly store: Store };
 
 const logStart = (
-  { settings, sockets, log, healthUrl }: HostParts,
+  { settings, sockets, log, healthUrl }: ProgramParts,
   { url, host }: RunningServer,
 ): void => {
   const health = healthUrl === undefined ? {} : { health: healthUrl };
@@ -52,7 +52,9 @@ const logStart = (
 };
 
 /** Opens the store and starts everything except the health server. */
-export const startHost = async (parts: HostParts): Promise<Result<StartedHost, StartFailure>> => {
+export const startProgram = async (
+  parts: ProgramParts,
+): Promise<Result<StartedProgram, StartFailure>> => {
   const { settings, sockets, loaded, log, stderr, signals, metrics } = parts;
   const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
   if (opened.isErr()) return err({ messages: [opened.error], status: 1 });

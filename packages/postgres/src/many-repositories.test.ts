@@ -14,7 +14,7 @@ const open = async (url: string) => {
 const openMany = async (url: string, count: number) =>
   Promise.all(Array.from({ length: count }, async () => open(url)));
 
-describe('several hosts on one database', () => {
+describe('several repositories on one database', () => {
   it('can start at the same time on an empty database', async () => {
     for (let round = 0; round < 5; round += 1) {
       await openMany(sharedUrl(await newDatabase()), 8);
@@ -23,7 +23,7 @@ describe('several hosts on one database', () => {
 
   it('create exactly one of the plants that compete for an id, and agree on which', async () => {
     const url = sharedUrl(await newDatabase());
-    const hosts = await openMany(url, 4);
+    const repositories = await openMany(url, 4);
     const rivals = Array.from({ length: 2_000 }, (_, index) => ({
       id: BigInt(index % 40),
       name: `rival ${index}`,
@@ -31,7 +31,7 @@ describe('several hosts on one database', () => {
     const createAll = async () =>
       Promise.all(
         rivals.map(async (plant, index) =>
-          (await hosts[index % hosts.length]?.create(plant))?.match(
+          (await repositories[index % repositories.length]?.create(plant))?.match(
             () => 'ok',
             ({ kind }) => kind,
           ),
@@ -49,14 +49,16 @@ describe('several hosts on one database', () => {
   });
 
   it('do not deadlock when they create the same plants in different orders', async () => {
-    const hosts = await openMany(sharedUrl(await newDatabase()), 4);
+    const repositories = await openMany(sharedUrl(await newDatabase()), 4);
     const plants = Array.from({ length: 3_000 }, (_, index) => ({
       id: BigInt(index),
       name: 'Monstera',
     }));
     const results = await Promise.all(
-      hosts.flatMap((host, index) =>
-        (index % 2 === 0 ? plants : plants.toReversed()).map(async (plant) => host.create(plant)),
+      repositories.flatMap((repository, index) =>
+        (index % 2 === 0 ? plants : plants.toReversed()).map(async (plant) =>
+          repository.create(plant),
+        ),
       ),
     );
     expect(results.every((one) => one.isOk())).toBe(true);
@@ -82,19 +84,19 @@ const actions = fc.constantFrom<StatementAction>(
 
 type Model = Map<bigint, Omit<NewPlant, 'id'>>;
 type Real = {
-  readonly hosts: readonly PostgresRepository[];
+  readonly repositories: readonly PostgresRepository[];
   readonly fail: (how: StatementAction) => void;
 };
 
-const create = (plant: NewPlant, host: number): fc.AsyncCommand<Model, Real> => ({
+const create = (plant: NewPlant, repository: number): fc.AsyncCommand<Model, Real> => ({
   check: () => true,
-  toString: () => `create(${fc.stringify(plant)}) at ${host}`,
-  async run(model, { hosts }) {
+  toString: () => `create(${fc.stringify(plant)}) at ${repository}`,
+  async run(model, { repositories }) {
     const { id, ...content } = plant;
     const stored = model.get(id) ?? content;
     model.set(id, stored);
     const expected = stored.name === content.name && stored.tag === content.tag ? 'ok' : 'id-taken';
-    const created = await hosts[host]?.create(plant);
+    const created = await repositories[repository]?.create(plant);
     expect(created?.isErr() === true ? created.error.kind : 'ok').toBe(expected);
   },
 });
@@ -105,16 +107,19 @@ const fail = (how: StatementAction): fc.AsyncCommand<Model, Real> => ({
   run: async (_, real) => real.fail(how),
 });
 
-it('several hosts agree with one Map, with faults between any two steps', async () => {
+it('several repositories agree with one Map, with faults between any two steps', async () => {
   const url = sharedUrl(await newDatabase());
   const proxy = await startProxy(inject('postgresPort'));
   onTestFinished(proxy.close);
-  const hosts = [
+  const repositories = [
     await open(url),
     await open(url.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)),
   ];
   const steps = fc.commands(
-    [fc.tuple(plants, fc.nat(1)).map(([plant, host]) => create(plant, host)), actions.map(fail)],
+    [
+      fc.tuple(plants, fc.nat(1)).map(([plant, repository]) => create(plant, repository)),
+      actions.map(fail),
+    ],
     { maxCommands: 40 },
   );
   await fc.assert(
@@ -124,7 +129,7 @@ it('several hosts agree with one Map, with faults between any two steps', async 
       proxy.onStatement(() => faults.shift() ?? 'pass');
       const setup = () => ({
         model: new Map() as Model,
-        real: { hosts, fail: (how: StatementAction) => void faults.push(how) },
+        real: { repositories, fail: (how: StatementAction) => void faults.push(how) },
       });
       await fc.asyncModelRun(setup, commands);
     }),

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 /** The source of the program. */
 export const bin = fileURLToPath(new URL('../../packages/server/src/bin.ts', import.meta.url));
 
-/** The token that hosts under test accept, unless they generate one. */
+/** The token that servers under test accept, unless they generate one. */
 export const token = 'black-box-token';
 
 /** Registers a task to run after the test or the test file. */
@@ -22,8 +22,8 @@ export const newFolder = async (cleanup: Cleanup = onTestFinished): Promise<stri
   return folder;
 };
 
-/** How to start a host. */
-export type HostOptions = {
+/** How to start a server. */
+export type ProgramOptions = {
   /** The program and its first arguments. Default is the source of the program on this Node. */
   readonly command?: readonly [string, ...string[]];
   readonly args?: readonly string[];
@@ -36,8 +36,8 @@ export type HostOptions = {
   readonly stdout?: number;
 };
 
-/** The bundled host as a child process. */
-export type HostProcess = {
+/** The bundled server as a child process. */
+export type ProgramProcess = {
   readonly process: ChildProcess;
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -51,7 +51,7 @@ export const neededVariables = () => ({
 });
 
 /** Starts the real program, with exactly the given settings. */
-export const spawnHost = (
+export const spawnProgram = (
   {
     nodeArgs = [],
     command = [process.execPath, '--conditions=@plantstore/source', ...nodeArgs, bin],
@@ -59,9 +59,9 @@ export const spawnHost = (
     env = {},
     cwd = process.cwd(),
     stdout,
-  }: HostOptions,
+  }: ProgramOptions,
   cleanup: Cleanup = onTestFinished,
-): HostProcess => {
+): ProgramProcess => {
   const [program, ...firstArgs] = command;
   const child = spawn(program, [...firstArgs, ...args], {
     cwd,
@@ -79,45 +79,45 @@ export const spawnHost = (
   return { process: child, stdout: () => output.stdout, stderr: () => output.stderr, exited };
 };
 
-/** A host that accepts requests. */
-export type RunningHost = HostProcess & { readonly url: string; readonly port: number };
+/** A server that accepts requests. */
+export type RunningProgram = ProgramProcess & { readonly url: string; readonly port: number };
 
-const announced = async (host: HostProcess): Promise<string> =>
+const announced = async (server: ProgramProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     const look = () => {
-      const url = /https?:\/\/[^"\s]+/.exec(host.stdout())?.[0];
+      const url = /https?:\/\/[^"\s]+/.exec(server.stdout())?.[0];
       if (url !== undefined) resolve(url);
     };
-    host.process.stdout?.on('data', look);
-    void host.exited.then((status) => {
-      reject(new Error(`exit status ${status}: ${host.stdout()}${host.stderr()}`));
+    server.process.stdout?.on('data', look);
+    void server.exited.then((status) => {
+      reject(new Error(`exit status ${status}: ${server.stdout()}${server.stderr()}`));
     });
   });
 
 /** Starts the real program on a free port and waits until it accepts requests. */
-export const startHost = async (
-  options: HostOptions = {},
+export const startProgram = async (
+  options: ProgramOptions = {},
   cleanup: Cleanup = onTestFinished,
-): Promise<RunningHost> => {
+): Promise<RunningProgram> => {
   const env = { PLANTSTORE_PORT: '0', PLANTSTORE_TOKENS: token, ...options.env };
-  const host = spawnHost({ ...options, env }, cleanup);
-  const url = await announced(host);
-  return { ...host, url, port: Number(new URL(url).port) };
+  const server = spawnProgram({ ...options, env }, cleanup);
+  const url = await announced(server);
+  return { ...server, url, port: Number(new URL(url).port) };
 };
 
-/** Waits until the log of a host satisfies a condition; rejects if the host ends before. */
+/** Waits until the log of a server satisfies a condition; rejects if the server ends before. */
 export const untilLogged = async (
-  host: HostProcess,
+  server: ProgramProcess,
   isEnough: (stdout: string) => boolean,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
     const look = () => {
-      if (isEnough(host.stdout())) resolve();
+      if (isEnough(server.stdout())) resolve();
     };
-    host.process.stdout?.on('data', look);
-    void host.exited.then(() => {
+    server.process.stdout?.on('data', look);
+    void server.exited.then(() => {
       look();
-      reject(new Error(`the host ended: ${host.stdout()}${host.stderr()}`));
+      reject(new Error(`the server ended: ${server.stdout()}${server.stderr()}`));
     });
     look();
   });
