@@ -13,10 +13,10 @@ export const measureStart = async (server: Server): Promise<Figures> => {
   return withServer(server, async (port, child) => {
     const { status } = await post(port, { id: 1, name: 'Monstera' });
     if (status !== 200) throw new Error(`the first response was ${status}`);
-    const firstAnswerMs = performance.now() - began;
+    const firstResponseMs = performance.now() - began;
     await sleep(1_000);
     const { residentMiB } = await child.usage();
-    return { firstAnswerMs, atRestMiB: residentMiB };
+    return { firstResponseMs, atRestMiB: residentMiB };
   });
 };
 

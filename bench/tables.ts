@@ -58,8 +58,8 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
   ],
   start: [
     ['start', name],
-    ['first response, ms', spread('firstAnswerMs')],
-    ['over bare', ratio('firstAnswerMs')],
+    ['first response, ms', spread('firstResponseMs')],
+    ['over bare', ratio('firstResponseMs')],
     ['at rest, MiB', spread('atRestMiB')],
     ['over bare', ratio('atRestMiB')],
   ],
@@ -78,8 +78,8 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['MiB', median('residentMiB')],
     ['at rest, MiB', median('atRestMiB')],
     ['bytes a plant', median('bytesPerPlant')],
-    ['first response, ms', spread('firstAnswerMs')],
-    ['first response', ratio('firstAnswerMs')],
+    ['first response, ms', spread('firstResponseMs')],
+    ['first response', ratio('firstResponseMs')],
   ],
 };
 

@@ -84,7 +84,7 @@ describe('the client with the real server', () => {
     expect(outcomes.filter((outcome) => outcome === 'id-taken')).toHaveLength(999);
   });
 
-  it('gets an answer to every request that was accepted before SIGTERM', async () => {
+  it('gets a response to every request that was accepted before SIGTERM', async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     const client = clientOf(server);
     let created = 0;

@@ -261,7 +261,7 @@ describe('backup and restore', () => {
     if (code === 'ENOENT') return skip('this machine has no strace');
     expect([code, stderr]).toEqual([
       1,
-      `plantstore-server: ${await realpath(cwd)}/b.db is on a file system without hard links, where a file cannot be named without replacing another; name a file on another disk, and copy it from there\n`,
+      `plantstore-server: ${await realpath(cwd)}/b.db is on a file system without hard links, so a file cannot be named without replacing another; name a file on another disk, and copy it from there\n`,
     ]);
     expect(await readdir(cwd)).toEqual(before);
   });

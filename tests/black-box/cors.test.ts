@@ -45,7 +45,7 @@ it('pages of --cors-origins can create plants, and the log has their request ids
     headers: { 'access-control-allow-origin': garden, 'x-request-id': 'from-the-garden' },
   });
   expect(undeclaredHeaders(created.status, created.headers)).toEqual([]);
-  // The log arrives through another pipe than the answer.
+  // The log arrives through another pipe than the response.
   while (stdout().split('\n').length < 4) await new Promise(setImmediate);
   const lines = stdout().trim().split('\n').slice(1);
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([

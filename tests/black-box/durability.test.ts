@@ -15,30 +15,30 @@ const rowsOf = (path: string) => {
   return rows;
 };
 
-describe('a plant that was answered with 200', () => {
+describe('a plant that was acknowledged with 200', () => {
   it('is stored after kill -9 under load', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
     const server = await startProgram({ args });
-    const answered: number[] = [];
+    const acknowledged: number[] = [];
     const clients = Array.from({ length: 16 }, async (_, client) => {
       for (let id = client; id < 1_000_000; id += 16) {
         const response = await post(server.url, plant(id)).catch(() => undefined);
         if (response?.status !== 200) return;
-        answered.push(id);
-        if (answered.length === 300) server.process.kill('SIGKILL');
+        acknowledged.push(id);
+        if (acknowledged.length === 300) server.process.kill('SIGKILL');
       }
     });
     await Promise.all(clients);
     expect(await server.exited).toBe(null);
-    expect(answered.length).toBeGreaterThanOrEqual(300);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(300);
 
     const again = await startProgram({ args });
     const responses = await Promise.all(
-      answered.map(async (id) => post(again.url, plant(id, 'another'))),
+      acknowledged.map(async (id) => post(again.url, plant(id, 'another'))),
     );
     expect(responses.filter(({ error }) => error !== 1401)).toEqual([]);
-    const repeated = await Promise.all(answered.map(async (id) => post(again.url, plant(id))));
+    const repeated = await Promise.all(acknowledged.map(async (id) => post(again.url, plant(id))));
     expect(repeated.filter(({ status }) => status !== 200)).toEqual([]);
   });
 

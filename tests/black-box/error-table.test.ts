@@ -111,7 +111,7 @@ describe('the real server', { timeout: 60_000 }, () => {
   const port = () => server?.port ?? 0;
 
   it.concurrent.for(Object.entries(requests))(
-    'answers %s as in the error table',
+    'responds to %s as in the error table',
     async ([key, request], test) => {
       const name = key as ErrorName;
       test.expect((await sendRaw(port(), post('{"id":1,"name":"Monstera"}'))).status).toBe(200);
@@ -136,7 +136,7 @@ describe('the real server', { timeout: 60_000 }, () => {
     },
   );
 
-  it('answers a plant with the documented headers and no other member', async () => {
+  it('responds to a plant with the documented headers and no other member', async () => {
     const { status, headers, body } = await sendRaw(
       port(),
       post('{"id":2,"name":"Monstera","tag":"","x":1}'),
@@ -153,7 +153,7 @@ describe('a plant-refused error of the repository', () => {
     create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
   };
 
-  it('is answered with 400, its number and its message', async () => {
+  it('gets a 400 with its number and its message', async () => {
     const { status, headers, body } = await sendTo(repository, onTestFinished);
     expect({ status, body }).toEqual({
       status: 400,

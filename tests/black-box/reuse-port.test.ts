@@ -85,9 +85,9 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
     };
     const [one, other] = [await start(), await start()];
     const url = `http://127.0.0.1:${port}/plants`;
-    const answered: number[] = [];
+    const acknowledged: number[] = [];
     const failures: string[] = [];
-    const isOver = () => one.process.exitCode !== null && answered.length >= 2_000;
+    const isOver = () => one.process.exitCode !== null && acknowledged.length >= 2_000;
     const posting = Array.from({ length: clients }, async (_, client) => {
       // Half of the clients open a connection for each request.
       const agent = new Agent({ keepAlive: client % 2 === 0, maxSockets: 1 });
@@ -100,25 +100,25 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
         }
         if (result.status !== 200) throw new Error(`status ${result.status}`);
         id += clients;
-        answered.push(id - clients);
-        if (answered.length === 1_000) one.process.kill('SIGTERM');
+        acknowledged.push(id - clients);
+        if (acknowledged.length === 1_000) one.process.kill('SIGTERM');
       }
       agent.destroy();
     });
     await Promise.all(posting);
     expect(await one.exited).toBe(0);
     console.log(
-      `${answered.length} requests answered; ${failures.length} connections that the stopped server had not accepted were reset`,
+      `${acknowledged.length} requests acknowledged; ${failures.length} connections that the stopped server had not accepted were reset`,
     );
-    // The kernel resets connections that the closing server has not accepted; accepted ones are answered.
+    // The kernel resets connections that the closing server has not accepted; accepted ones get a response.
     expect(failures.filter((failure) => !/^(ECONNRESET|EPIPE) on a new/.test(failure))).toEqual([]);
-    expect(await missingOf(answered, url)).toEqual([]);
+    expect(await missingOf(acknowledged, url)).toEqual([]);
     other.process.kill('SIGTERM');
     expect(await other.exited).toBe(0);
     await log.close();
     const lines = linesOf(await readFile(path, 'utf8'));
     expect(lines.filter(({ message }) => message === 'stopped')).toHaveLength(2);
-    expect(lines.filter(({ status }) => status === 200)).toHaveLength(answered.length);
+    expect(lines.filter(({ status }) => status === 200)).toHaveLength(acknowledged.length);
     // It waits for 1,000 plants from processes that share the cores with other tests.
   }, 120_000);
 });

@@ -10,11 +10,11 @@ import { postOn } from './post-on.ts';
 const clients = 32;
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('answers every accepted request and stores every answered plant', async () => {
+  it('responds to every accepted request and stores every acknowledged plant', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
     const server = await startProgram({ args });
-    const answered: number[] = [];
+    const acknowledged: number[] = [];
     let signalledAt = 0;
     const posting = Array.from({ length: clients }, async (_, client) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -22,8 +22,8 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
         const result = await postOn(agent, server.url, id);
         if ('failed' in result) return result.failed;
         if (result.status !== 200) return `status ${result.status}`;
-        answered.push(id);
-        if (answered.length === 1_000) {
+        acknowledged.push(id);
+        if (acknowledged.length === 1_000) {
           signalledAt = performance.now();
           server.process.kill(signal);
         }
@@ -32,7 +32,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(new Set(await Promise.all(posting))).toEqual(new Set(['ECONNREFUSED']));
     expect(await server.exited).toBe(0);
     console.log(
-      `${signal}: ${clients} clients, ${answered.length} requests answered, none lost; ` +
+      `${signal}: ${clients} clients, ${acknowledged.length} requests acknowledged, none lost; ` +
         `exit status 0 after ${Math.round(performance.now() - signalledAt)} ms`,
     );
     const database = new DatabaseSync(path);
@@ -44,7 +44,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
         .map(({ id }) => id),
     );
     database.close();
-    expect(answered.filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 
   it('closes the store and leaves no -wal file', async () => {

@@ -67,16 +67,16 @@ describe.each(transports)('through %s', (_transport, send) => {
     created: Created,
     type = 'application/json',
   ) => {
-    const answer = await send(body, type);
+    const response = await send(body, type);
     const { name, tag } = created;
-    expect(answer).toMatchObject({ status: 200, body: JSON.stringify({ name, tag }) });
+    expect(response).toMatchObject({ status: 200, body: JSON.stringify({ name, tag }) });
     expect(stored).toStrictEqual([created]);
   };
 
   const expectRow = async (body: string | Buffer, row: ErrorName, type = 'application/json') => {
-    const answer = await send(body, type);
-    expect(answer.status).toBe(errorTable[row].status);
-    expect(Object.entries(JSON.parse(answer.body) as object)).toEqual([
+    const response = await send(body, type);
+    expect(response.status).toBe(errorTable[row].status);
+    expect(Object.entries(JSON.parse(response.body) as object)).toEqual([
       ['error', errorTable[row].error],
       ['message', expect.stringMatching(/^[a-zA-Z]/)],
     ]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { anyBytes, often, rarely, token } from './arbitraries.ts';
 
-/** A plant, mostly valid. Its name identifies the request of an answer. */
+/** A plant, mostly valid. Its name identifies the request of a response. */
 export const plant = fc
   .record({
     id: fc.oneof(

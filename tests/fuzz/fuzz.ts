@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { maxBodyBytes, token } from './arbitraries.ts';
 import { type Client, client } from './grammar.ts';
-import { checkAnswers, checkStored, readAnswers } from './properties.ts';
+import { checkResponses, checkStored, readResponses } from './properties.ts';
 import { readRequests } from './reference.ts';
 import { send } from './send.ts';
 import { startTarget, type Target } from './target.ts';
@@ -48,15 +48,15 @@ const runClients = async (target: Target, clients: readonly Client[], tally: Tal
   const runClient = async (one: Client, index: number) => {
     const { received, hung } = await send(target.port, one);
     if (hung) throw new Error(`a connection hung after ${JSON.stringify(received)}`);
-    // A client that disconnects may have received any part of an answer.
+    // A client that disconnects may have received any part of a response.
     if (one.ending === 'reset' || one.ending === 'destroy') return;
     const requests = read[index] ?? [];
-    const answers = readAnswers(received, requests);
-    for (const { status } of answers) {
+    const responses = readResponses(received, requests);
+    for (const { status } of responses) {
       tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
     }
-    checkAnswers(answers, requests, one);
-    if (one === clean && answers[0]?.status !== 200)
+    checkResponses(responses, requests, one);
+    if (one === clean && responses[0]?.status !== 200)
       throw new Error('the next valid request fails');
   };
   tally.connections += all.length;

@@ -8,7 +8,7 @@ export type Client = {
   readonly bytes: Buffer;
   /** The offsets at which the bytes are split into pieces. */
   readonly cuts: readonly number[];
-  /** Whether the requests are not mutated, so that their answers are known. */
+  /** Whether the requests are not mutated, so that their responses are known. */
   readonly isPure: boolean;
   readonly ending: 'end' | 'reset' | 'destroy' | 'wait';
 };

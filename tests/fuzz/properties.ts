@@ -2,8 +2,8 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import type { Client } from './grammar.ts';
 import type { ReadRequest } from './reference.ts';
 
-/** A parsed answer. */
-export type ReadAnswer = {
+/** A parsed response. */
+export type ReadResponse = {
   readonly status: number;
   readonly fields: ReadonlyMap<string, string>;
   readonly body: string;
@@ -24,13 +24,16 @@ const ensure = (isTrue: boolean, property: string): void => {
   if (!isTrue) throw new Error(property);
 };
 
-/** Parses the answers to some requests strictly; throws for an extra or a missing byte. */
-export const readAnswers = (received: string, requests: readonly ReadRequest[]): ReadAnswer[] => {
-  const answers: ReadAnswer[] = [];
+/** Parses the responses to some requests strictly; throws for an extra or a missing byte. */
+export const readResponses = (
+  received: string,
+  requests: readonly ReadRequest[],
+): ReadResponse[] => {
+  const responses: ReadResponse[] = [];
   let at = 0;
   while (at < received.length) {
     const end = received.indexOf('\r\n\r\n', at);
-    ensure(end !== -1, 'an answer is complete');
+    ensure(end !== -1, 'a response is complete');
     const [first = '', ...lines] = received.slice(at, end).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) [\w -]+$/.exec(first)?.[1]);
     at = end + 4;
@@ -42,24 +45,24 @@ export const readAnswers = (received: string, requests: readonly ReadRequest[]):
       }),
     );
     const length = Number(fields.get('content-length'));
-    const method = requests[answers.length]?.method ?? 'HEAD';
+    const method = requests[responses.length]?.method ?? 'HEAD';
     const hasNoBody = method === 'HEAD' && received[at] !== '{';
     const body = hasNoBody ? '' : received.slice(at, at + length);
-    ensure(hasNoBody || body.length === length, 'an answer has the length of its Content-Length');
+    ensure(hasNoBody || body.length === length, 'a response has the length of its Content-Length');
     at += body.length;
-    answers.push({ status, fields, body });
+    responses.push({ status, fields, body });
   }
-  return answers;
+  return responses;
 };
 
-const checkShape = ({ status, fields, body }: ReadAnswer): void => {
-  ensure(fields.get('content-type') === 'application/json', 'an answer is JSON');
-  ensure(fields.get('cache-control') === 'no-store', 'an answer has Cache-Control: no-store');
+const checkShape = ({ status, fields, body }: ReadResponse): void => {
+  ensure(fields.get('content-type') === 'application/json', 'a response is JSON');
+  ensure(fields.get('cache-control') === 'no-store', 'a response has Cache-Control: no-store');
   ensure(
     fields.get('x-content-type-options') === 'nosniff',
-    'an answer has X-Content-Type-Options: nosniff',
+    'a response has X-Content-Type-Options: nosniff',
   );
-  ensure(fields.has('date'), 'an answer has a Date');
+  ensure(fields.has('date'), 'a response has a Date');
   if (body === '') return;
   const content = JSON.parse(Buffer.from(body, 'latin1').toString()) as {
     error: number;
@@ -70,27 +73,30 @@ const checkShape = ({ status, fields, body }: ReadAnswer): void => {
     ensure(byNumber.get(content.error)?.status === status, 'an error has the status of its number');
 };
 
-/** Checks the properties of the answers to one client. */
-export const checkAnswers = (
-  answers: readonly ReadAnswer[],
+/** Checks the properties of the responses to one client. */
+export const checkResponses = (
+  responses: readonly ReadResponse[],
   requests: readonly ReadRequest[],
   client: Client,
 ): void => {
-  for (const [index, answer] of answers.entries()) {
+  for (const [index, response] of responses.entries()) {
     const request = requests[index];
-    checkShape(answer);
+    checkShape(response);
     const allowed = request?.hasToken === true ? authenticatedStatuses : unauthenticatedStatuses;
-    ensure(allowed.has(answer.status), `${answer.status} may be the answer to request ${index}`);
-    const closes = answer.fields.get('connection') === 'close';
-    ensure(!closes || index === answers.length - 1, 'nothing follows the last answer');
+    ensure(
+      allowed.has(response.status),
+      `${response.status} may be the response to request ${index}`,
+    );
+    const closes = response.fields.get('connection') === 'close';
+    ensure(!closes || index === responses.length - 1, 'nothing follows the last response');
   }
   if (client.ending !== 'end') return;
-  const isClosed = answers.at(-1)?.fields.get('connection') === 'close';
+  const isClosed = responses.at(-1)?.fields.get('connection') === 'close';
   const complete = requests.filter(({ isComplete }) => isComplete).length;
-  ensure(isClosed || answers.length >= complete, 'every complete request has an answer');
+  ensure(isClosed || responses.length >= complete, 'every complete request has a response');
   if (!client.isPure) return;
-  for (const [index, { plant }] of requests.slice(0, answers.length).entries()) {
-    const status = answers[index]?.status;
+  for (const [index, { plant }] of requests.slice(0, responses.length).entries()) {
+    const status = responses[index]?.status;
     ensure(plant === undefined || status === 200 || status === 503, `plant ${index} is created`);
   }
 };

@@ -6,7 +6,7 @@ export type ReadRequest = {
   readonly hasToken: boolean;
   /** The plant that the request may create, as text; `undefined` if it is not valid. */
   readonly plant: string | undefined;
-  /** Whether the request is complete; an incomplete request may have an answer, too. */
+  /** Whether the request is complete; an incomplete request may have a response, too. */
   readonly isComplete: boolean;
 };
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Client } from './grammar.ts';
 
-/** Timeout of a connection, in milliseconds. Every answer is faster. */
+/** Timeout of a connection, in milliseconds. Every response is faster. */
 const hangMs = 20_000;
 
 const opened = async (port: number): Promise<Socket> =>

@@ -18,7 +18,7 @@ export type Load = {
   readonly stop: () => Promise<void>;
 };
 
-const completeAnswer = /^HTTP\/1\.1 (\d{3})[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i;
+const completeResponse = /^HTTP\/1\.1 (\d{3})[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i;
 
 let nextId = 1;
 
@@ -40,13 +40,13 @@ export const startLoad = (port: number, clients: number): Load => {
   const runClient = async () =>
     new Promise<void>((resolve) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-      let answer = '';
+      let received = '';
       socket.setEncoding('latin1').on('connect', () => socket.write(requestTo(port)));
       socket.on('data', (text: string) => {
-        answer += text;
-        const found = completeAnswer.exec(answer);
-        if (found === null || answer.length < found[0].length + Number(found[2])) return;
-        answer = '';
+        received += text;
+        const found = completeResponse.exec(received);
+        if (found === null || received.length < found[0].length + Number(found[2])) return;
+        received = '';
         countStatus(found[1] ?? '');
         if (state.isStopped) socket.destroy();
         else socket.write(requestTo(port));

@@ -353,7 +353,7 @@ describe('the deadline', () => {
 });
 
 describe('what is reported', () => {
-  it('is how many creates wait, and each commit with its plants and time, also where it rejects', async () => {
+  it('is how many creates wait, and each commit with its plants and time, also if it rejects', async () => {
     const reported: CommittedBatch[] = [];
     const began = performance.now();
     const gate = Promise.withResolvers<void>();

@@ -84,7 +84,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres://h/db?fallback_application_name=a').applicationName).toBe('a');
   });
 
-  it('reads the connect timeout, where zero or less means no limit', () => {
+  it('reads the connect timeout, of which zero or less means no limit', () => {
     expect(read('postgres://h', { PGCONNECT_TIMEOUT: '3' }).connectTimeoutMs).toBe(3_000);
     for (const none of ['0', '-1']) {
       expect(read(`postgres://h?connect_timeout=${none}`).connectTimeoutMs).toBe(maxTimerMs);

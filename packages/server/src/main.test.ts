@@ -104,7 +104,7 @@ describe('main', () => {
   it.each([
     ['-h', /^Usage: /],
     ['-v', /^\d+\.\d+\.\d+/],
-  ])('answers %s as its long form', async (flag, text) => {
+  ])('treats %s as its long form', async (flag, text) => {
     const options = outside([flag]);
     expect(await main(options)).toBe(0);
     expect(options.stdout.read()).toMatch(text);

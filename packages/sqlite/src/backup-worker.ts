@@ -44,7 +44,7 @@ const giveName = (temporary: string, order: CopyOrder): BackUpRefused | undefine
     const { code } = thrown as NodeJS.ErrnoException;
     if (code === 'EEXIST') return exists(path, order);
     if (!withoutLinks.includes(code)) throw thrown;
-    const message = `${path} is on a file system without hard links, where a file cannot be named without replacing another; name a file on another disk, and copy it from there`;
+    const message = `${path} is on a file system without hard links, so a file cannot be named without replacing another; name a file on another disk, and copy it from there`;
     return { kind: 'no-hard-links', path, message };
   }
   unlinkSync(temporary);

@@ -61,13 +61,13 @@ const onOff: Parser<boolean> = {
 
 type IsValid = (text: string) => boolean;
 
-const textWhere = (isValid: IsValid, placeholder: string, expected: string): Parser<string> => ({
+const textIf = (isValid: IsValid, placeholder: string, expected: string): Parser<string> => ({
   placeholder,
   parse: (text) => (isValid(text) ? ok(text) : err(expected)),
 });
 
 const isNotEmpty: IsValid = (text) => text !== '';
-const file = textWhere(isNotEmpty, 'FILE', 'the path of a file');
+const file = textIf(isNotEmpty, 'FILE', 'the path of a file');
 
 const splitList = (text: string): string[] => text.split(',').map((entry) => entry.trim());
 
@@ -111,14 +111,14 @@ const tokenDigests: Parser<readonly AcceptedToken[]> = {
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
   host: {
-    parser: textWhere(isNotEmpty, 'ADDRESS', 'a host name or an address'),
+    parser: textIf(isNotEmpty, 'ADDRESS', 'a host name or an address'),
     default: '127.0.0.1',
     help: 'address to listen on',
   },
   port: { parser: port, default: 3_000, help: 'port to listen on, 0 for any free one' },
   reusePort: { parser: onOff, default: 'off', help: 'share the port with other processes' },
   basePath: {
-    parser: textWhere((text) => normalizeBasePath(text) !== undefined, 'PATH', basePathForm),
+    parser: textIf((text) => normalizeBasePath(text) !== undefined, 'PATH', basePathForm),
     default: '',
     help: 'path in front of /plants',
   },
