@@ -70,13 +70,13 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     const restarts = 5;
     const path = join(await newFolder(), 'plants.db');
     const server = await startHolder(restarts + 1, { args: ['--database', `sqlite:${path}`] });
-    const answered: number[] = [];
+    const acknowledged: number[] = [];
     const failures: string[] = [];
     let stops = 0;
     const isOver = () => stops > restarts;
     /** Stops the server each time that it has created 100 plants since its start. */
     const stopInTurn = () => {
-      if (startsOf(server).length === stops || answered.length < 100 * (stops + 1)) return;
+      if (startsOf(server).length === stops || acknowledged.length < 100 * (stops + 1)) return;
       stops += 1;
       if (!isOver()) process.kill(pidOf(server), 'SIGTERM');
     };
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
       for (let id = client; !isOver(); id += clients) {
         const result = await postOn(agent, server.url, id);
         if ('failed' in result) failures.push(result.failed);
-        else if (result.status === 200) answered.push(id);
+        else if (result.status === 200) acknowledged.push(id);
         else failures.push(`status ${result.status}`);
         stopInTurn();
       }
@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     await Promise.all(posting);
     process.kill(pidOf(server), 'SIGTERM');
     expect(await server.exited).toBe(0);
-    console.log(`${answered.length} plants through ${restarts} restarts of the server`);
+    console.log(`${acknowledged.length} plants through ${restarts} restarts of the server`);
     expect(failures).toEqual([]);
     expect(startsOf(server).map(({ url }) => url)).toEqual(
       Array.from({ length: restarts + 1 }, () => server.url),
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     const database = new DatabaseSync(path);
     const stored = database.prepare('SELECT id FROM plants ORDER BY id').all();
     database.close();
-    expect(stored.map(({ id }) => id)).toEqual(answered.toSorted((one, other) => one - other));
+    expect(stored.map(({ id }) => id)).toEqual(acknowledged.toSorted((one, other) => one - other));
     // Six processes start while other tests use all cores.
   }, 120_000);
 
