@@ -122,8 +122,9 @@ export type ClientOptions = Limits & {
   /**
    * The bearer token, an RFC 6750 b64token without the word `Bearer`, or a sync or async function that
    * returns one. Required. The function is called at the start of a call, once for all calls that wait
-   * at that time, and once for each token that was rejected with 401, with `refresh: true`. If it throws,
-   * the error is `token-failed`. The token is redacted in errors and is not a property of the client.
+   * at that time, and once for each token that was rejected with 401, with `refresh: true`. It is called
+   * again if it takes longer than `timeoutMs`. If it throws, the error is `token-failed`. The token is
+   * redacted in errors and is not a property of the client.
    * Source: the specification's "Authentication".
    */
   readonly token: string | ((request: TokenRequest) => string | Promise<string>);
@@ -190,13 +191,14 @@ export const readLimits = (options: unknown, fallback: Numbers): Numbers => ({
 
 export const readSettings = (options: unknown): Settings => {
   const token = readMember(options, 'token');
+  const limits = readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 });
   return {
     url: plantsUrl(readMember(options, 'baseUrl')),
     token: validToken(token),
-    getToken: tokenGetter(token),
+    getToken: tokenGetter(token, limits.timeoutMs),
     headers: readMember(options, 'headers'),
     fetch: readMember(options, 'fetch'),
-    ...readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 }),
+    ...limits,
     retryDelayMs: readNumber(options, 'retryDelayMs', 200),
     maxRetryDelayMs: readNumber(options, 'maxRetryDelayMs', 5_000),
     onRetry: readMember(options, 'onRetry'),

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createTestClient, errorOf, plant } from '../test/fixtures.ts';
+import { createTestClient, plant } from '../test/fixtures.ts';
 import { settle } from '../test/plants.ts';
 import { startServer } from '../test/start-server.ts';
-import { createClient, type TokenRequest } from './index.ts';
+import {
+  type ClientOptions,
+  createClient,
+  type CreatePlantOptions,
+  type TokenRequest,
+} from './index.ts';
 
 const calls = 100;
 
@@ -134,6 +139,7 @@ describe('a rejected token', () => {
   const createHoldingClient = (
     accepted: string,
     token: (request: TokenRequest) => Promise<string> | string,
+    options: Partial<ClientOptions> = {},
   ) => {
     const held: { used: string | undefined; reject: () => void }[] = [];
     const sent: (string | undefined)[] = [];
@@ -151,10 +157,14 @@ describe('a rejected token', () => {
           requests.push(request.refresh);
           return token(request);
         },
+        ...options,
       },
     );
-    const create = async () => {
-      const outcome = errorOf(client);
+    const create = async (callOptions?: CreatePlantOptions) => {
+      const outcome = client.createPlant(plant, callOptions).match(
+        () => undefined,
+        (error) => error,
+      );
       await settle();
       return { outcome };
     };
@@ -227,6 +237,54 @@ describe('a rejected token', () => {
     expect(await second.outcome).toBeUndefined();
     expect(sent).toEqual(['first', 'second', 'third', 'third']);
     expect(requests).toEqual([false, false, true]);
+  });
+
+  it.each([
+    ['an abort', 'aborted', 60_000],
+    ['a timeout', 'timeout', 100],
+  ] as const)(
+    'is not refreshed again after %s of the call that waits for its refresh',
+    async (_, kind, timeoutMs) => {
+      const refreshed = Promise.withResolvers<string>();
+      const { create, release, sent, requests } = createHoldingClient('new', ({ refresh }) =>
+        refresh ? refreshed.promise : 'old',
+      );
+      const controller = new AbortController();
+      const first = await create({ signal: controller.signal, timeoutMs });
+      const second = await create();
+      await release('old');
+      if (kind === 'aborted') controller.abort();
+      expect(await first.outcome).toMatchObject({ kind, attempts: 1 });
+      await release('old');
+      const third = await create();
+      refreshed.resolve('new');
+      expect(await second.outcome).toBeUndefined();
+      expect(await third.outcome).toBeUndefined();
+      expect(sent).toEqual(['old', 'old', 'new', 'new']);
+      expect(requests).toEqual([false, false, true]);
+    },
+  );
+
+  it('is refreshed again if the refresh takes longer than timeoutMs', async () => {
+    const slow = Promise.withResolvers<string>();
+    const { create, release, sent, requests } = createHoldingClient(
+      'new',
+      ({ refresh }) => (refresh ? (requests.length === 4 ? slow.promise : 'new') : 'old'),
+      { timeoutMs: 100 },
+    );
+    const first = await create({ timeoutMs: 60_000 });
+    const second = await create({ timeoutMs: 60_000 });
+    const third = await create({ timeoutMs: 60_000 });
+    await release('old');
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    expect(await second.outcome).toBeUndefined();
+    slow.resolve('revoked');
+    await settle();
+    await release('old');
+    expect(await third.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'old', 'old', 'new', 'new', 'new']);
+    expect(requests).toEqual([false, false, false, true, true]);
   });
 
   it('is refreshed if the function returned it after the refresh of another', async () => {

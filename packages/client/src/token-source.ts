@@ -1,5 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { isFunction } from './untrusted.ts';
+import { type Interruption, withTimeout } from './with-timeout.ts';
 
 /**
  * Argument of the token function.
@@ -27,57 +28,68 @@ export type TokenRequest = {
 export const validToken = (value: unknown): string | undefined =>
   typeof value === 'string' && isBearerToken(value) ? value : undefined;
 
-/** A token that the token function returned, or `undefined` if it failed. */
+/** The result of a call of the token function, compared by identity: a refresh may return the same token again. */
 export type Issued = {
+  /** The token, or `undefined` if the function failed. */
   readonly token: string | undefined;
-  /** Number of the call of the token function that returned it first. */
-  readonly order: number;
+};
+
+type Pending = {
+  readonly refresh: boolean;
+  /** The time from which on calls stop waiting for it. */
+  readonly deadline: number;
+  readonly issued: Promise<Issued>;
 };
 
 /**
  * Returns a token to send, or one to replace a token that the service rejected. `signal` aborts when the
  * caller stops waiting.
  */
-export type GetToken = (rejected: Issued | undefined, signal: AbortSignal) => Promise<Issued>;
+export type GetToken = (
+  rejected: Issued | undefined,
+  signal: AbortSignal,
+) => Promise<Issued | Interruption>;
 
-/** Returns a function that calls the token function once for all calls that wait, and once for a rejected token. */
-export const tokenGetter = (token: unknown): GetToken | undefined => {
+/**
+ * Returns a function that calls the token function once for all calls that wait, and once for a rejected
+ * token. If the token function takes longer than `timeoutMs`, it is called again.
+ */
+export const tokenGetter = (token: unknown, timeoutMs: number): GetToken | undefined => {
   if (!isFunction(token)) return undefined;
-  let calls = 0;
   let latest: Issued | undefined;
-  let pending: { readonly refresh: boolean; readonly issued: Promise<Issued> } | undefined;
+  let pending: Pending | undefined;
 
-  const callFunction = async (refresh: boolean): Promise<Issued> => {
-    calls += 1;
-    const order = calls;
+  const callFunction = (refresh: boolean): Pending => {
     // Called by a microtask, so that a token function that calls its own client waits and does not recurse.
-    const result = validToken(
-      await Promise.resolve({ refresh })
-        .then(token)
-        .catch(() => undefined),
-    );
-    const issued = { token: result, order };
-    if (result === undefined) return issued;
-    // A refresh replaces the rejected token even if both are the same text.
-    if (latest && !refresh && result === latest.token) return latest;
-    // A call of the function that started before the latest one may return a token from before a refresh.
-    if (!latest || latest.order < order) latest = issued;
-    return issued;
+    const issued = Promise.resolve({ refresh })
+      .then(token)
+      .then(validToken, () => undefined)
+      .then((result): Issued => {
+        const isCurrent = pending === started;
+        if (isCurrent) pending = undefined;
+        // The function returned the same token again.
+        if (result !== undefined && result === latest?.token) return latest;
+        const own = { token: result };
+        if (isCurrent && result !== undefined) latest = own;
+        return own;
+      });
+    const started = { refresh, deadline: performance.now() + timeoutMs, issued };
+    return started;
   };
 
-  return (rejected, signal) => {
-    // A pending refresh serves all calls.
-    if (!pending?.refresh) {
-      if (rejected && latest && latest.order > rejected.order) return Promise.resolve(latest);
-      if (rejected || !pending) pending = { refresh: !!rejected, issued: callFunction(!!rejected) };
-    }
-    const current = pending;
-    const clear = () => {
+  return async (rejected, signal) => {
+    for (;;) {
+      // A pending refresh serves all calls, also after an abort, because a second one may revoke its token.
+      if (!pending?.refresh) {
+        if (rejected && latest && latest !== rejected) return latest;
+        if (rejected) latest = undefined;
+        if (rejected || !pending) pending = callFunction(!!rejected);
+      }
+      const current = pending;
+      const waitMs = current.deadline - performance.now();
+      const result = await withTimeout(signal, waitMs, () => current.issued);
+      if (result !== 'timeout') return result;
       if (pending === current) pending = undefined;
-    };
-    // Cleared on abort too, because a token function may never settle.
-    signal.addEventListener('abort', clear);
-    void current.issued.then(clear);
-    return current.issued;
+    }
   };
 };

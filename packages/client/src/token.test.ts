@@ -6,6 +6,7 @@ import {
   hostile,
   never,
   plant,
+  timers,
   token,
   untyped,
 } from '../test/fixtures.ts';
@@ -216,20 +217,24 @@ describe('a token function', () => {
     expect(await client.createPlant(plant)).toMatchObject(ok);
   });
 
-  it('that never settles is called again by the next call after an abort', async () => {
-    let tokenCalls = 0;
-    const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
-    const client = createTestClient(async () => new Response('{"name":"a"}'), { token: getToken });
+  it('that never settles is called again after timeoutMs, also for a call that waits for it', async () => {
+    const tokenCalls: boolean[] = [];
+    const getToken = ({ refresh }: TokenRequest) =>
+      tokenCalls.push(refresh) === 1 ? untyped(never()) : token;
+    const client = createTestClient(async () => new Response('{"name":"a"}'), {
+      token: getToken,
+      timeoutMs: 50,
+    });
     const controller = new AbortController();
     const ended = errorOf(client, controller.signal);
-    const other = new AbortController();
-    const waiting = errorOf(client, other.signal);
+    await settle();
     controller.abort();
     expect(await ended).toMatchObject({ kind: 'aborted', attempts: 0 });
-    expect(await client.createPlant(plant)).toMatchObject(ok);
-    other.abort();
-    expect(await waiting).toMatchObject({ kind: 'aborted', attempts: 0 });
-    expect(tokenCalls).toBe(2);
+    const before = timers();
+    const later = client.createPlant(plant, { timeoutMs: 60_000 });
+    expect(await later).toMatchObject(ok);
+    expect(tokenCalls).toEqual([false, false]);
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 
   it('is not called twice at the same time after the abort of a call that has its token', async () => {
