@@ -2,7 +2,10 @@ import type { CauseDescription } from './describe-cause.ts';
 import type { ErrorName } from './error-names.ts';
 
 type Attempted = {
-  /** A short sentence for people, without a full stop; at most 4096 characters. Switch on `kind` in code. */
+  /**
+   * A short sentence for people, without a full stop. A text of the service or of a cause is truncated to
+   * 4096 characters before the token is redacted in it. Switch on `kind` in code.
+   */
   readonly message: string;
   /** Number of requests started; 0 if the call ended before the first. */
   readonly attempts: number;

@@ -4,44 +4,33 @@ import { type ErrorName, errorNames } from './error-names.ts';
 import { redact } from './redactor.ts';
 import { undefinedOnThrow } from './untrusted.ts';
 
-type Members = { readonly [Name in 'name' | 'tag' | 'error' | 'message']: unknown };
+type Members = { readonly [Name in 'name' | 'tag' | 'error' | 'message']?: unknown };
 
-/** Own members, so that those of a prototype are not read. */
-const noMembers: Members = {
-  name: undefined,
-  tag: undefined,
-  error: undefined,
-  message: undefined,
-};
-
-const membersOf = (json: string): Members => {
-  const content = undefinedOnThrow((): unknown => JSON.parse(json));
-  return { ...noMembers, ...Object(content) } as Members;
-};
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 const isInt32 = (value: unknown): value is number => typeof value === 'number' && value === ~~value;
 
 /**
- * Returns the outcome for the text of a response. A plant must be the one that was sent. In errors, the token
- * is redacted, and the text is truncated to `maxLength` characters.
+ * Returns the outcome for the text of a response. A plant must be the one of `sent`, the body of the request.
+ * In errors, the token is redacted, and the text is truncated to `maxLength` characters.
  */
 export const readResponse = (
   call: Call,
   status: number,
-  sentJson: string,
+  sent: string,
   text: string,
   maxLength: number,
 ): Outcome => {
-  const { name, tag, error, message } = membersOf(text);
-  if (status === 200) {
-    // A cache or a proxy may return the response for another plant, or with damaged text.
-    const sent = membersOf(sentJson);
-    if (typeof name === 'string' && name === sent.name && tag === sent.tag) {
-      if (tag === undefined) return ok({ name });
-      if (typeof tag === 'string') return ok({ name, tag });
-    }
+  const content = undefinedOnThrow((): unknown => JSON.parse(text));
+  // Without a prototype, whose members are not those of the response.
+  const { name, tag, error, message } = Object.setPrototypeOf(Object(content), null) as Members;
+  if (status === 200 && isText(name) && (tag === undefined || isText(tag))) {
+    const plant = tag === undefined ? { name } : { name, tag };
+    // A cache or a proxy may return the response for another plant, or with damaged text. The request is
+    // the id and then the plant.
+    if (sent.endsWith(JSON.stringify(plant).slice(1))) return ok(plant);
   }
-  if (status >= 400 && isInt32(error) && typeof message === 'string') {
+  if (status >= 400 && isInt32(error) && isText(message)) {
     const known: ErrorName | undefined = errorNames[error as keyof typeof errorNames];
     return fail(call, {
       kind: 'refused',

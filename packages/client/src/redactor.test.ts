@@ -111,6 +111,15 @@ describe('the redactor', () => {
     expect(redact('', 0)).toBe('');
   });
 
+  it('leaves no half of a character that is a surrogate pair', () => {
+    const redact = createRedactor(['abc']);
+    expect(redact('a \u{1fab4} b', 3)).toBe('a ***');
+    expect(redact('a \u{1fab4} b', 4)).toBe('a \u{1fab4}');
+    expect(redact('a\u{1fab4}\u{1fab4}', 4)).toBe('a\u{1fab4}***');
+    // Not truncated: the text itself has the half of a character.
+    expect(redact('a \ud83e')).toBe('a \ud83e');
+  });
+
   it('shows no part of a token, wherever a text is truncated', () => {
     const secret = 'mF_9.B5f-4+M~/top==';
     const text = `before ${secret} after ${encodeURIComponent(secret)}`;

@@ -7,8 +7,8 @@ const unescaped = (text: string): string =>
     code ? String.fromCharCode(Number(code)) : '',
   );
 
-/** A run of the characters of tokens and escapes. */
-const words = /[\w.~+/=%&#;\\-]+/g;
+/** A run of the characters of tokens and escapes, or the half of a character at the end of a truncated text. */
+const words = /[\w.~+/=%&#;\\-]+|[\ud800-\udbff]$/g;
 
 /** Returns a pattern of the first 16 characters of a token, so that a token that was truncated is found, too. */
 const patternOf = (token: string): RegExp => {
