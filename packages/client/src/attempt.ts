@@ -18,8 +18,8 @@ export const attempt = (
       call.attempts += 1;
       const headers = {
         ...fields,
-        Authorization: `Bearer ${token}`,
-        'Content-Type': 'application/json',
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
       };
       // Following a redirect would send the token and the plant to another URL. Called without an
       // object, because a browser's fetch throws "Illegal invocation" as a method of another one.

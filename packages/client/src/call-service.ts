@@ -72,7 +72,7 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
     const { error } = outcome;
     const isRejected = issued && !rejected && call.response?.status === 401;
     const delayMs = retryAfterMs(readField(call, 'retry-after'), readField(call, 'date'));
-    const waitMs = delayMs + backoffMs(settings, retried);
+    const waitMs = delayMs + backoffMs(request.limits, retried);
     // A wait beyond the deadline could only end in a timeout.
     const isFinal = !isTransient(error) || retried >= retries || waitMs >= remainingMs();
     if (isFinal && !isRejected) return outcome;

@@ -3,7 +3,7 @@ import { hostile } from '../test/fixtures.ts';
 import { readSettings } from './client-options.ts';
 
 const timeoutOf = (attemptTimeoutMs: unknown) =>
-  readSettings({ attemptTimeoutMs }).attemptTimeoutMs;
+  readSettings({ attemptTimeoutMs }).limits.attemptTimeoutMs;
 
 describe('readSettings', () => {
   it.each([undefined, null, Number.NaN, -1, 0, -Infinity, '5', 5n, {}, hostile])(
@@ -32,11 +32,13 @@ describe('readSettings', () => {
         getToken: undefined,
         headers: undefined,
         fetch: undefined,
-        attemptTimeoutMs: 10_000,
-        timeoutMs: 30_000,
-        retries: 3,
-        retryDelayMs: 200,
-        maxRetryDelayMs: 5_000,
+        limits: {
+          attemptTimeoutMs: 10_000,
+          timeoutMs: 30_000,
+          retries: 3,
+          retryDelayMs: 200,
+          maxRetryDelayMs: 5_000,
+        },
         onRetry: undefined,
       });
     },
@@ -45,11 +47,11 @@ describe('readSettings', () => {
   it.each([-0.5, -Number.MIN_VALUE])('uses the default for %s, which is below 0', (below) => {
     const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
     const defaults = { retries: 3, retryDelayMs: 200, maxRetryDelayMs: 5_000 };
-    expect(readSettings(settings)).toMatchObject(defaults);
+    expect(readSettings(settings).limits).toMatchObject(defaults);
   });
 
   it('accepts 0 for no retries and no delay', () => {
     const none = { retries: 0, retryDelayMs: 0, maxRetryDelayMs: 0 };
-    expect(readSettings(none)).toMatchObject(none);
+    expect(readSettings(none).limits).toMatchObject(none);
   });
 });

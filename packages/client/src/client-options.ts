@@ -47,7 +47,7 @@ export type RequestHeaders = Fields | (() => Fields | Promise<Fields>);
 export type FetchInit = {
   /** Always `POST`. */
   readonly method: 'POST';
-  /** The header fields; `Authorization` contains the token. */
+  /** The header fields, with names in lowercase; `authorization` contains the token. */
   readonly headers: Record<string, string>;
   /** The plant as JSON. */
   readonly body: string;
@@ -97,6 +97,15 @@ export type Limits = {
    * that makes it non-idempotent.
    */
   readonly retries?: number | undefined;
+  /**
+   * Maximum backoff before the first retry, in milliseconds. It doubles for each further retry. The
+   * actual wait is a random share of it ("full jitter"), plus the response's `Retry-After`, if any. If the
+   * wait would exceed the time limit of the call, the call ends at once. Default: 200; with 0, the client
+   * waits only for `Retry-After`.
+   */
+  readonly retryDelayMs?: number | undefined;
+  /** Limit of the doubled `retryDelayMs`, in milliseconds. Default: 5_000. */
+  readonly maxRetryDelayMs?: number | undefined;
 };
 
 /**
@@ -139,15 +148,6 @@ export type ClientOptions = Limits & {
    */
   readonly fetch?: ((url: string, init: FetchInit) => Promise<FetchResponse>) | undefined;
   /**
-   * Maximum backoff before the first retry, in milliseconds. It doubles for each further retry. The
-   * actual wait is a random share of it ("full jitter"), plus the response's `Retry-After`, if any. If the
-   * wait would exceed the time limit of the call, the call ends at once. Default: 200; with 0, the client
-   * waits only for `Retry-After`.
-   */
-  readonly retryDelayMs?: number | undefined;
-  /** Limit of the doubled `retryDelayMs`, in milliseconds. Default: 5_000. */
-  readonly maxRetryDelayMs?: number | undefined;
-  /**
    * Called before the wait for each retry. It is not awaited, and its errors are ignored. Default: none.
    */
   readonly onRetry?: ((retry: Retry) => unknown) | undefined;
@@ -157,7 +157,7 @@ export type ClientOptions = Limits & {
 export type Numbers = Required<{ readonly [Name in keyof Limits]: number }>;
 
 /** The options as they were when the client was created. */
-export type Settings = Numbers & {
+export type Settings = {
   /** The URL to send requests to, or `undefined` if `baseUrl` is invalid. */
   readonly url: string | undefined;
   /** The token, or `undefined` if it is invalid or a function. */
@@ -166,41 +166,40 @@ export type Settings = Numbers & {
   readonly getToken: GetToken | undefined;
   readonly headers: unknown;
   readonly fetch: unknown;
-  readonly retryDelayMs: number;
-  readonly maxRetryDelayMs: number;
+  readonly limits: Numbers;
   readonly onRetry: unknown;
 };
 
-const readNumber = (options: unknown, key: string, fallback: number, least = 0): number => {
-  const value = readMember(options, key);
-  // No timer can be longer.
-  return typeof value === 'number' && value >= least ? Math.min(value, 2 ** 31 - 1) : fallback;
+const defaults: Numbers = {
+  attemptTimeoutMs: 10_000,
+  timeoutMs: 30_000,
+  retries: 3,
+  retryDelayMs: 200,
+  maxRetryDelayMs: 5_000,
 };
 
-/** Reads the limits of a client or of a call. */
-export const readLimits = (options: unknown, fallback: Numbers): Numbers => ({
-  attemptTimeoutMs: readNumber(
-    options,
-    'attemptTimeoutMs',
-    fallback.attemptTimeoutMs,
-    Number.MIN_VALUE,
-  ),
-  timeoutMs: readNumber(options, 'timeoutMs', fallback.timeoutMs, Number.MIN_VALUE),
-  retries: readNumber(options, 'retries', fallback.retries),
-});
+/** Returns the limits of a client or of a call; each that is missing or invalid is that of `fallback`. */
+export const readLimits = (options: unknown, fallback = defaults): Numbers => {
+  const read = (key: keyof Numbers): [string, number] => {
+    const value = readMember(options, key);
+    const isValid =
+      typeof value === 'number' && (value > 0 || (value === 0 && !/timeout/i.test(key)));
+    // No timer can be longer.
+    return [key, isValid ? Math.min(value, 2 ** 31 - 1) : fallback[key]];
+  };
+  return Object.fromEntries((Object.keys(defaults) as (keyof Numbers)[]).map(read)) as Numbers;
+};
 
 export const readSettings = (options: unknown): Settings => {
   const token = readMember(options, 'token');
-  const limits = readLimits(options, { attemptTimeoutMs: 10_000, timeoutMs: 30_000, retries: 3 });
+  const limits = readLimits(options);
   return {
     url: plantsUrl(readMember(options, 'baseUrl')),
     token: validToken(token),
     getToken: tokenGetter(token, limits.timeoutMs),
     headers: readMember(options, 'headers'),
     fetch: readMember(options, 'fetch'),
-    ...limits,
-    retryDelayMs: readNumber(options, 'retryDelayMs', 200),
-    maxRetryDelayMs: readNumber(options, 'maxRetryDelayMs', 5_000),
+    limits,
     onRetry: readMember(options, 'onRetry'),
   };
 };

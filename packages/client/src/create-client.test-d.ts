@@ -79,7 +79,8 @@ describe('the types of the client', () => {
       readonly waitMs: number;
       readonly error: CreatePlantError;
     }>();
-    const limits = { attemptTimeoutMs: 1, timeoutMs: 1, retries: 0 };
+    const delays = { retryDelayMs: 1, maxRetryDelayMs: 1 };
+    const limits = { attemptTimeoutMs: 1, timeoutMs: 1, retries: 0, ...delays };
     expectTypeOf(limits).toExtend<CreatePlantOptions>();
     expectTypeOf<NonNullable<CreatePlantOptions['onSettled']>>().parameters.toEqualTypeOf<
       [report: { readonly attempts: number; readonly status?: number; readonly requestId?: string }]

@@ -50,7 +50,7 @@ describe('createClient', () => {
       name: 'Monstera',
       tag: 'climber',
     });
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const body = '{"id":9007199254740993,"name":"Monstera","tag":"climber"}';
     expect(calls).toEqual([
       undefined,

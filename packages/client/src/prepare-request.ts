@@ -55,5 +55,5 @@ export const prepareRequest = (
   if (!isFunction(fetch)) return invalid('fetch-invalid', 'fetch must be a function');
   // Headers of the call take precedence. Read before the first await, so that later changes have no effect.
   const headers = [settings.headers, readMember(options, 'headers')].filter(Boolean);
-  return { url, body, caller, fetch, headers, limits: readLimits(options, settings) };
+  return { url, body, caller, fetch, headers, limits: readLimits(options, settings.limits) };
 };

@@ -10,7 +10,7 @@ import {
 } from '../test/fixtures.ts';
 import type { ClientOptions, CreatePlantOptions, FetchInit, RequestHeaders } from './index.ts';
 
-const own = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+const own = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
 /** Returns the headers of each request of a call that succeeds at its last attempt. */
 const headersOf = async (

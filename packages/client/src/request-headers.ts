@@ -1,8 +1,8 @@
 import { isFunction } from './untrusted.ts';
 
 /**
- * Returns the merged header fields of several sources, of which later ones take precedence, or
- * `undefined` if a source is invalid or its function fails. `Authorization` and `Content-Type` are removed.
+ * Returns the merged header fields of several sources, of which later ones take precedence, with names in
+ * lowercase, or `undefined` if a source is invalid or its function fails.
  */
 export const mergeHeaders = async (
   sources: readonly unknown[],
@@ -16,8 +16,6 @@ export const mergeHeaders = async (
         merged.set(name, value);
       });
     }
-    merged.delete('authorization');
-    merged.delete('content-type');
     return Object.fromEntries(merged);
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createTestClient, errorOf } from '../test/fixtures.ts';
+import { createTestClient, errorOf, plant } from '../test/fixtures.ts';
 import type { ClientOptions, Retry } from './index.ts';
 
 /** Returns the waits that onRetry receives in a call whose attempts all fail. */
@@ -32,6 +32,20 @@ describe('the wait before the next attempt', () => {
     expect(await waitsOf(delays)).toEqual([1, 2, 4, 5]);
     useShare(0);
     expect(await waitsOf(delays)).toEqual([0, 0, 0, 0]);
+  });
+
+  it('has the limits of the call, or those of the client', async () => {
+    useShare(1);
+    const waits: number[] = [];
+    const client = createTestClient(async () => new Response('', { status: 503 }), {
+      retries: 2,
+      retryDelayMs: 1,
+      maxRetryDelayMs: 60_000,
+      onRetry: ({ waitMs }) => waits.push(waitMs),
+    });
+    await client.createPlant(plant, { retryDelayMs: 2, maxRetryDelayMs: 3 });
+    await client.createPlant(plant);
+    expect(waits).toEqual([2, 3, 1, 2]);
   });
 
   it('delays the next attempt', async () => {

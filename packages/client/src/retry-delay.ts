@@ -1,14 +1,13 @@
-import type { Settings } from './client-options.ts';
+import type { Report } from './call.ts';
+import type { Numbers } from './client-options.ts';
 import type { CreatePlantError } from './create-plant-error.ts';
 
 /** Request timeout, too many requests, bad gateway, service unavailable, gateway timeout. */
 const transientStatuses: readonly unknown[] = [408, 429, 502, 503, 504];
 
-/** Returns whether an error is transient, so that a retry may succeed. */
-export const isTransient = (error: CreatePlantError): boolean =>
-  error.kind === 'network' ||
-  error.kind === 'timeout' ||
-  ('status' in error && transientStatuses.includes(error.status));
+/** Returns whether the error of an attempt is transient, so that a retry may succeed. */
+export const isTransient = ({ kind, status }: CreatePlantError & Partial<Report>): boolean =>
+  kind === 'network' || kind === 'timeout' || transientStatuses.includes(status);
 
 /** The three forms of an HTTP date (RFC 9110 §5.6.7), with spaces for the hyphens of RFC 850, and with a time zone. */
 const httpDate = /^\w+(, \d+ \w+ \d+ [\d:]+| \w+ +\d+ [\d:]+ \d+) GMT$/;
@@ -31,6 +30,6 @@ export const retryAfterMs = (retryAfter = '', date = ''): number =>
     : Math.max(0, parseHttpDate(retryAfter) - (parseHttpDate(date) || Date.now())) || 0;
 
 /** Returns the backoff before the next attempt, with full jitter, in milliseconds. */
-export const backoffMs = ({ retryDelayMs, maxRetryDelayMs }: Settings, retried: number): number =>
+export const backoffMs = ({ retryDelayMs, maxRetryDelayMs }: Numbers, retried: number): number =>
   // Without a delay, after a thousand retries, this multiplies 0 by Infinity.
   (Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) || 0) * Math.random();

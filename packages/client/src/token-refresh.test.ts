@@ -146,7 +146,7 @@ describe('a rejected token', () => {
     const requests: boolean[] = [];
     const client = createTestClient(
       async (_url, { headers }) => {
-        const used = headers['Authorization']?.replace('Bearer ', '');
+        const used = headers['authorization']?.replace('Bearer ', '');
         sent.push(used);
         if (used === accepted) return new Response('{"name":"a"}');
         await new Promise<void>((reject) => void held.push({ used, reject }));

@@ -68,7 +68,7 @@ export const tokenGetter = (token: unknown, timeoutMs: number): GetToken | undef
         const isCurrent = pending === started;
         if (isCurrent) pending = undefined;
         // The function returned the same token again.
-        if (result !== undefined && result === latest?.token) return latest;
+        if (latest && result === latest.token) return latest;
         const own = { token: result };
         if (isCurrent && result !== undefined) latest = own;
         return own;

@@ -9,10 +9,7 @@ export const undefinedOnThrow = <T>(run: () => T): T | undefined => {
 
 /** Returns a member of any value, or `undefined` if it cannot be read. */
 export const readMember = (value: unknown, key: string): unknown =>
-  // The common case, for which no closure is needed.
-  value === undefined
-    ? undefined
-    : undefinedOnThrow(() => (value as { readonly [key: string]: unknown })[key]);
+  undefinedOnThrow(() => (value as { readonly [key: string]: unknown } | null | undefined)?.[key]);
 
 export const isFunction = (value: unknown): value is (argument?: object) => unknown =>
   typeof value === 'function';
