@@ -131,7 +131,8 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
       if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
       try {
         const body = await readBody(request, limits);
-        return body instanceof Uint8Array ? await service.create(body) : body;
+        if (!(body instanceof Uint8Array)) return body;
+        return await new Promise((resolve) => service.create(body, resolve));
       } finally {
         inFlight.leave(entry);
       }

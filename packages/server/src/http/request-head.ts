@@ -110,9 +110,15 @@ const hostField =
 
 const largestPort = 65_535;
 
+/** The last valid Host field. Most requests have the same. */
+let lastHost: string | undefined;
+
 /** Returns whether the Host field is valid. HTTP/1.0 does not require one. */
 export const isHostValid = (host: string | undefined, httpVersion: string): boolean => {
   if (host === undefined) return httpVersion === '1.0';
+  if (host === lastHost) return true;
   const match = hostField.exec(host);
-  return match !== null && Number(match.groups?.['port'] ?? 0) <= largestPort;
+  if (match === null || Number(match.groups?.['port'] ?? 0) > largestPort) return false;
+  lastHost = host;
+  return true;
 };

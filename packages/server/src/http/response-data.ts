@@ -16,6 +16,8 @@ export type ResponseData = {
   readonly status: number;
   readonly fields: Fields;
   readonly body: string;
+  /** Whether the body is ASCII, which Node writes faster. Default is false. */
+  readonly isAscii?: boolean;
   /** The error number in the body; `undefined` for a success. */
   readonly error?: number;
   /** The cause, for the log; never part of the response. */
@@ -26,7 +28,7 @@ const [noStore] = responseHeaders['Cache-Control'].values;
 const [noSniff] = responseHeaders['X-Content-Type-Options'].values;
 const [challenge, rejection] = responseHeaders['WWW-Authenticate'].values;
 
-const jsonFields = (body: string, more: Fields): Fields => [
+const jsonFields = (bodyBytes: number, more: Fields): Fields => [
   'Content-Type',
   'application/json',
   'Cache-Control',
@@ -34,7 +36,7 @@ const jsonFields = (body: string, more: Fields): Fields => [
   'X-Content-Type-Options',
   noSniff,
   'Content-Length',
-  String(byteLength(body)),
+  String(bodyBytes),
   ...more,
 ];
 
@@ -68,7 +70,7 @@ const numberedResponse = (
   more: Fields,
 ): ResponseData => {
   const body = JSON.stringify({ error, message });
-  return { status, fields: jsonFields(body, more), body, error };
+  return { status, fields: jsonFields(byteLength(body), more), body, error };
 };
 
 /** Returns the response for an entry of the error table. */
@@ -84,8 +86,12 @@ export const errorResponse = (name: ErrorName, details: ErrorDetails = {}): Resp
 
 /** Returns the response for a stored plant. */
 export const plantResponse = ({ name, tag }: Plant): ResponseData => {
-  const body = JSON.stringify({ name, tag });
-  return { status: 200, fields: jsonFields(body, none), body };
+  // JSON.stringify takes twice the time for an object.
+  const tagMember = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+  const body = `{"name":${JSON.stringify(name)}${tagMember}}`;
+  const bodyBytes = byteLength(body);
+  const isAscii = bodyBytes === body.length;
+  return { status: 200, fields: jsonFields(bodyBytes, none), body, isAscii };
 };
 
 /** Returns the response for a plant that could not be created. */

@@ -5,14 +5,20 @@ import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { pairsOf } from '../../test/services.ts';
 import { limitsOf } from './limits.ts';
+import type { ResponseData } from './response-data.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { createService } from './service.ts';
 
-const serviceWith = (options: Partial<ServiceOptions> = {}) =>
-  createService(
+const serviceWith = (options: Partial<ServiceOptions> = {}) => {
+  const service = createService(
     { repository: createMemoryRepository(), authenticate: () => true, ...options },
     limitsOf(options),
   );
+  return {
+    create: async (body: Uint8Array) =>
+      new Promise<ResponseData>((resolve) => service.create(body, resolve)),
+  };
+};
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

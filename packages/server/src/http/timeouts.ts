@@ -1,20 +1,22 @@
 /** Calls `onTimeout` after a fixed duration, unless the returned function is called before. */
-export type Timeouts = (onTimeout: () => void) => () => void;
+export type Timeouts = (onTimeout: () => void) => () => unknown;
 
 /**
  * Creates timeouts of one duration, in milliseconds, that share one timer: waits end in the order in
- * which they start. A separate timer would take a sixteenth of the CPU time of a request.
+ * which they start. A separate timer would take a sixteenth of the CPU time of a request. The timer does not keep the
+ * process alive, which the socket of a request does.
  */
 export const createTimeouts = (durationMs: number): Timeouts => {
   const waits = new Set<{ readonly endsAt: number; readonly onTimeout: () => void }>();
   let timer: NodeJS.Timeout | undefined;
 
+  const startTimer = (delayMs: number) => setTimeout(endDue, delayMs).unref();
   const endDue = () => {
     timer = undefined;
     for (const wait of waits) {
       const remainingMs = wait.endsAt - performance.now();
       if (remainingMs > 0) {
-        timer = setTimeout(endDue, remainingMs);
+        timer = startTimer(remainingMs);
         return;
       }
       waits.delete(wait);
@@ -25,13 +27,8 @@ export const createTimeouts = (durationMs: number): Timeouts => {
   return (onTimeout) => {
     const wait = { endsAt: performance.now() + durationMs, onTimeout };
     waits.add(wait);
-    if (timer === undefined) timer = setTimeout(endDue, durationMs);
-    else if (waits.size === 1) timer.ref();
-    return () => {
-      waits.delete(wait);
-      // A timer without waits must not keep the process alive.
-      if (waits.size === 0) timer?.unref();
-    };
+    timer ??= startTimer(durationMs);
+    return () => waits.delete(wait);
   };
 };
 

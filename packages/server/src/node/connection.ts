@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { dropInput, lingerOnClose } from './lingering-close.ts';
 import type { Exchange } from './exchange.ts';
@@ -8,6 +9,12 @@ export const maxPipelined = 100;
 
 /** Maximum number of ignored requests of one connection before it is destroyed. */
 const maxExcess = 300;
+
+/**
+ * Number of bytes of bodies whose requests are not admitted after which a connection is not read. Node reads up to
+ * 64 KiB at once, so that at most 80 KiB of them are kept.
+ */
+const maxEarlyBytes = 16_384;
 
 const longestBackoffSeconds = 8;
 
@@ -20,6 +27,8 @@ export class Connection {
   latest: Exchange | undefined;
   /** Whether a response had `Connection: close`. Later requests get no response. */
   hasEnded = false;
+  /** Stands for all requests that are ignored. */
+  ignored: IncomingMessage | undefined;
   /** Number of consecutive requests that were refused because the server is overloaded. */
   refusals = 0;
   readonly context: ServerContext;
@@ -35,12 +44,17 @@ export class Connection {
   /** Number of requests that were ignored. */
   private excess = 0;
   private backoffUntil = 0;
+  /** Number of bytes of bodies whose requests are not admitted. */
+  private earlyBytes = 0;
 
   constructor(context: ServerContext, socket: Socket) {
     this.context = context;
     this.socket = socket;
     this.address = socket.remoteAddress;
     lingerOnClose(socket);
+    const { resume } = socket;
+    // Node resumes the socket after each request.
+    Object.assign(socket, { resume: () => (this.isHeld ? socket : resume.call(socket)) });
     // Node 22 does not emit 'close' on responses that are queued behind others.
     socket.once('close', () => {
       for (const exchange of this.pending) exchange.onClosed();
@@ -86,6 +100,18 @@ export class Connection {
     if (next !== undefined) this.begin(next);
   }
 
+  /** Whether the socket is not read because of early bytes. */
+  private get isHeld(): boolean {
+    return this.earlyBytes > maxEarlyBytes && !this.hasEnded;
+  }
+
+  /** Adds to the number of early bytes. */
+  countEarly(bytes: number): void {
+    this.earlyBytes += bytes;
+    if (this.isHeld) this.socket.pause();
+    else if (bytes < 0) this.socket.resume();
+  }
+
   /** Removes an exchange whose response is sent or lost. */
   remove(exchange: Exchange): void {
     this.pending.delete(exchange);
@@ -115,12 +141,9 @@ export class Connection {
     if (this.context.isClosing()) {
       // Later requests of the same packet are parsed first, so that only the last response ends the connection.
       exchange.collectBody();
-      setImmediate(beginNow, exchange);
-    } else if (this.refusals > 0) {
-      this.beginAfterBackoff(exchange);
-    } else {
-      exchange.begin();
-    }
+      setImmediate(() => exchange.begin());
+    } else if (this.refusals > 0) this.beginAfterBackoff(exchange);
+    else exchange.begin();
   }
 
   private beginAfterBackoff(exchange: Exchange): void {
@@ -133,5 +156,3 @@ export class Connection {
     setTimeout(() => this.beginAfterBackoff(exchange), Math.min(remainingMs, backoffCheckMs));
   }
 }
-
-const beginNow = (exchange: Exchange): void => exchange.begin();

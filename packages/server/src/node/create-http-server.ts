@@ -5,7 +5,7 @@ import { type Limits, limitsOf } from '../http/limits.ts';
 import type { Logger } from '../http/logger.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 import { createServer } from './builtin-http.ts';
-import { ignoredMessageOptions } from './ignored-messages.ts';
+import { messageOptions } from './message-options.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
 import { createRequestHandler, type RequestListenerOptions } from './request-handler.ts';
 import type { ServerContext } from './server-context.ts';
@@ -82,7 +82,7 @@ export const assembleServer = (options: HttpServerOptions): ServerParts => {
   const { headersTimeoutMs, requestTimeoutMs } = limits;
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
-    ...ignoredMessageOptions(handler.connectionOf),
+    ...messageOptions(handler.connectionOf),
     headersTimeout,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,

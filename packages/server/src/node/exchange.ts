@@ -28,28 +28,14 @@ const bodyRead: Readonly<Record<Phase, BodyRead>> = {
 const maxDrainMs = 5_000;
 
 const tooManyWait = `more than ${maxPipelined} pipelined requests wait for their responses`;
-const bodyIsUnreadable = 'the body was read before this listener was called';
-
-const exchangeKey = Symbol('exchange');
-type WithExchange = { [exchangeKey]?: Exchange };
-
-// Shared by all exchanges, because a listener for each would be slower.
-const ignore = (): void => {};
-function onClose(this: WithExchange) {
-  this[exchangeKey]?.onClosed();
-}
 
 /** Methods of RTSP: Node's parser accepts them only in a request line with RTSP. */
-const rtspMethods: ReadonlySet<string> = new Set(
-  (
-    'ANNOUNCE DESCRIBE FLUSH GET_PARAMETER PAUSE PLAY RECORD REDIRECT SETUP SET_PARAMETER ' +
-    'TEARDOWN'
-  ).split(' '),
-);
+const rtspMethod =
+  /^(?:ANNOUNCE|DESCRIBE|FLUSH|[GS]ET_PARAMETER|PAUSE|PLAY|RECORD|REDIRECT|SETUP|TEARDOWN)$/;
 
 /** Returns the head of a request in the form that the service reads. */
 export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
-  readHead(method, url, rtspMethods.has(method) ? 'RTSP' : httpVersion, rawHeaders);
+  readHead(method, url, rtspMethod.test(method) ? 'RTSP' : httpVersion, rawHeaders);
 
 /** One request and its response. */
 export class Exchange {
@@ -90,23 +76,22 @@ export class Exchange {
     this.head = headOf(request);
     this.requestId = requestIdOf(this.head.requestId);
     reportStart(this);
-    (response as WithExchange)[exchangeKey] = this;
     // A client that disconnects early is not an error.
-    response.on('error', ignore);
-    response.on('close', onClose);
+    response.on('error', () => {});
+    response.on('close', () => this.onClosed());
   }
 
   /** The request in events and in the log. */
   get info(): RequestInfo {
     const { address, context } = this.connection;
-    const client = context.clientAddressOf(address, this.head);
-    this.requestInfo ??= infoOf(this.head, client, this.requestId);
+    const { head, requestId } = this;
+    this.requestInfo ??= infoOf(head, context.clientAddressOf(address, head), requestId);
     return this.requestInfo;
   }
 
   /** Starts to collect the body of a request that is not admitted yet. */
   collectBody(): IncomingBody {
-    this.body ??= new IncomingBody(this.request, this.connection.context.service.maxBodyBytes);
+    this.body ??= new IncomingBody(this);
     return this.body;
   }
 
@@ -168,36 +153,18 @@ export class Exchange {
       response.writeContinue();
       this.awaitsContinue = false;
     }
-    this.collectBody().read(this);
+    this.collectBody().read();
   }
 
   /** Stores the plant of a complete body, or sends an error. */
-  onBody(body: IncomingBody): void {
-    switch (body.state) {
-      case 'complete':
-        this.store(body.take());
-        break;
-      case 'too-large':
-        this.decide(errorResponse('body-too-large'));
-        break;
-      case 'lost':
-        this.decide(errorResponse('internal', { cause: bodyIsUnreadable }));
-        break;
-      case 'arriving':
-        break;
+  onBody(body: Uint8Array | ResponseData): void {
+    if (!(body instanceof Uint8Array)) {
+      this.decide(body);
+      return;
     }
-  }
-
-  private store(bytes: Uint8Array): void {
     this.phase = 'storing';
     try {
-      const responseData = this.connection.context.service.create(bytes);
-      if (responseData instanceof Promise) {
-        responseData.then(
-          (later) => this.decide(later),
-          (cause: unknown) => this.fail(cause),
-        );
-      } else this.decide(responseData);
+      this.connection.context.service.create(body, (responseData) => this.decide(responseData));
     } catch (cause) {
       this.fail(cause);
     }
@@ -237,7 +204,7 @@ export class Exchange {
     if (closes) this.connection.hasEnded = true;
     response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
     if (!closes || request.complete || this.isBroken) {
-      response.end(responseData.body);
+      response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
       return;
     }
     // Reports now, because the unwanted body may take seconds to drop.
@@ -258,10 +225,8 @@ export class Exchange {
   }
 
   private fieldsOf(responseData: ResponseData, closes: boolean): string[] {
-    const fields = [
-      ...responseData.fields,
-      ...this.connection.context.service.fieldsFor(this.head.origin),
-    ];
+    const { service } = this.connection.context;
+    const fields = responseData.fields.concat(service.fieldsFor(this.head.origin));
     fields.push('X-Request-Id', this.requestId);
     if (closes) fields.push('Connection', 'close');
     return fields;

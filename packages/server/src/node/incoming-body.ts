@@ -1,87 +1,80 @@
-import type { IncomingMessage } from 'node:http';
 import { type BodyBuffer, createBodyBuffer } from '../http/body-buffer.ts';
+import { errorResponse, type ResponseData } from '../http/response-data.ts';
+import { DirectRequest } from './direct-request.ts';
+import type { Exchange } from './exchange.ts';
 
-/**
- * Number of bytes of a body after which its request is paused until it is admitted. Node reads up to 64 KiB at
- * once, and buffers as much again of a paused request, so that at most 160 KiB are kept: 96 KiB if the body is
- * complete, and Node reads the next request.
- */
-const maxEarlyBytes = 16_384;
-
-/** A body is `lost` if an earlier listener has read it, or has set an encoding. */
-type State = 'arriving' | 'complete' | 'too-large' | 'lost';
-
-const bodyKey = Symbol('body');
-type WithBody = { [bodyKey]?: IncomingBody | undefined };
-
-// Shared by all bodies, because a listener for each would be slower.
-function onData(this: WithBody, chunk: unknown) {
-  this[bodyKey]?.add(chunk);
-}
-function onEnd(this: WithBody) {
-  this[bodyKey]?.settle('complete');
-}
-
-/** Called once a body is settled: it is complete, or it cannot be used. */
-export type BodyReader = { readonly onBody: (body: IncomingBody) => void };
+const isUnreadable = { cause: 'the body was read before this listener was called' };
 
 /**
  * The body of a request, collected from its first byte. Node would buffer each chunk separately until the
  * request is admitted, which takes hundreds of bytes for a chunk of one byte.
  */
 export class IncomingBody {
-  state: State;
-  private readonly request: IncomingMessage;
+  private readonly exchange: Exchange;
   private readonly buffer: BodyBuffer;
-  /** Without a reader, the request is paused after `maxEarlyBytes`. */
-  private reader: BodyReader | undefined;
+  /** The whole body, or the response if it cannot be read. */
+  private result: Uint8Array | ResponseData | undefined;
+  private isStream = false;
+  private isAdmitted = false;
+  /** Number of bytes that the connection counts as early. */
+  private earlyBytes = 0;
 
-  constructor(request: IncomingMessage, maxBytes: number) {
-    this.request = request;
-    this.buffer = createBodyBuffer(maxBytes);
-    this.state = request.readableEnded ? 'lost' : 'arriving';
-    (request as WithBody)[bodyKey] = this;
-    request.on('data', onData);
-    request.on('end', onEnd);
+  constructor(exchange: Exchange) {
+    const { request, connection } = exchange;
+    this.exchange = exchange;
+    this.buffer = createBodyBuffer(connection.context.service.maxBodyBytes);
+    // An earlier listener has read it.
+    if (request.readableEnded) this.settle(errorResponse('internal', isUnreadable));
+    if (request instanceof DirectRequest) request.receiver = this;
+    else this.listen();
   }
 
-  /** Reads the rest of the body. */
-  read(reader: BodyReader): void {
-    if (this.state !== 'arriving') {
-      reader.onBody(this);
-      return;
-    }
-    this.reader = reader;
-    // The request is paused after `maxEarlyBytes`, or by an earlier listener.
-    this.request.resume();
+  /** Receives the rest of the body from a stream. */
+  listen(): void {
+    this.isStream = true;
+    this.exchange.request.on('data', (chunk: unknown) => this.add(chunk));
+    this.exchange.request.on('end', () => this.end());
   }
 
-  /** Returns the whole body and releases it. */
-  take(): Uint8Array {
-    const bytes = this.buffer.bytes();
-    this.drop();
-    return bytes;
+  /** Reads the rest of the body, and calls `onBody` of the exchange with the result. */
+  read(): void {
+    this.isAdmitted = true;
+    this.countAsRead();
+    if (this.result !== undefined) this.exchange.onBody(this.result);
+    // An earlier listener may have paused it.
+    else if (this.isStream) this.exchange.request.resume();
   }
 
-  /** Drops the body, and the rest of it as it arrives. */
+  /** Drops the rest of the body as it arrives. */
   drop(): void {
-    this.reader = undefined;
-    (this.request as WithBody)[bodyKey] = undefined;
-    if (this.state === 'arriving') this.request.resume();
+    this.countAsRead();
+    if (this.result !== undefined) return;
+    this.result = this.buffer.bytes();
+    if (this.isStream) this.exchange.request.resume();
   }
 
   add(chunk: unknown): void {
-    if (this.state !== 'arriving') return;
-    if (!Buffer.isBuffer(chunk)) this.settle('lost');
-    else if (!this.buffer.add(chunk)) this.settle('too-large');
-    else if (this.reader === undefined && this.buffer.bytes().byteLength > maxEarlyBytes) {
-      this.request.pause();
+    if (this.result !== undefined) return;
+    // An earlier listener has set an encoding.
+    if (!Buffer.isBuffer(chunk)) this.settle(errorResponse('internal', isUnreadable));
+    else if (!this.buffer.add(chunk)) this.settle(errorResponse('body-too-large'));
+    else if (!this.isAdmitted) {
+      this.earlyBytes += chunk.length;
+      this.exchange.connection.countEarly(chunk.length);
     }
   }
 
-  settle(state: State): void {
-    if (this.state !== 'arriving') return;
-    this.state = state;
-    this.reader?.onBody(this);
+  end(): void {
+    if (this.result === undefined) this.settle(this.buffer.bytes());
+  }
+
+  private settle(result: Uint8Array | ResponseData): void {
+    this.result = result;
+    if (this.isAdmitted) this.exchange.onBody(result);
+  }
+
+  private countAsRead(): void {
+    if (this.earlyBytes > 0) this.exchange.connection.countEarly(-this.earlyBytes);
+    this.earlyBytes = 0;
   }
 }

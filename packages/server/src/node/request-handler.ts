@@ -45,19 +45,15 @@ export const createRequestHandler = (
   limits: Limits,
   isClosing: () => boolean,
 ): RequestHandler => {
-  const logger = loggerOf(options.logger);
-  const service = createService(options, limits);
-  const { maxInFlight } = limits;
   const { trustedProxies = [] } = options;
   if (!trustedProxies.every(isAddressRange)) {
     throw new TypeError('trustedProxies must be addresses, or ranges such as 10.0.0.0/8');
   }
-  const clientAddressOf = createClientAddressOf(trustedProxies);
   const context: ServerContext = {
-    service,
-    logger,
-    clientAddressOf,
-    maxInFlight,
+    service: createService(options, limits),
+    logger: loggerOf(options.logger),
+    clientAddressOf: createClientAddressOf(trustedProxies),
+    maxInFlight: limits.maxInFlight,
     inFlight: 0,
     isClosing,
   };
@@ -75,9 +71,7 @@ export const createRequestHandler = (
       const { socket } = request;
       const connection = connections.get(socket) ?? open(socket);
       if (connection.refusesMore) connection.ignore();
-      else {
-        connection.add(new Exchange(connection, request, response, awaitsContinue));
-      }
+      else connection.add(new Exchange(connection, request, response, awaitsContinue));
       // Node destroys the connection of an incomplete PRI request together with pending responses.
       if (request.method === 'PRI') request.method = undefined;
     },
