@@ -87,7 +87,8 @@ describe('a Host field', () => {
     'a ',
     'user@a',
     'a/b',
-  ])('is invalid: "%s"', (host) => {
+  ])('is invalid each time: "%s"', (host) => {
+    expect(isHostValid(host, '1.1')).toBe(false);
     expect(isHostValid(host, '1.1')).toBe(false);
   });
 

@@ -52,9 +52,9 @@ export class Connection {
     this.socket = socket;
     this.address = socket.remoteAddress;
     lingerOnClose(socket);
-    const { resume } = socket;
+    const resume = socket.resume.bind(socket);
     // Node resumes the socket after each request.
-    Object.assign(socket, { resume: () => (this.isHeld ? socket : resume.call(socket)) });
+    Object.assign(socket, { resume: () => (this.isHeld ? socket : resume()) });
     // Node 22 does not emit 'close' on responses that are queued behind others.
     socket.once('close', () => {
       for (const exchange of this.pending) exchange.onClosed();

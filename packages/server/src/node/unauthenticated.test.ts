@@ -1,10 +1,15 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createMemoryRepository } from '@plantstore/core';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
-import { describe, expect, it } from 'vitest';
-import { goodFields, head, listen, responses } from '../../test/listen.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { goodFields, head, listen, plant, responses } from '../../test/listen.ts';
+import { createHttpServer } from './create-http-server.ts';
+import { createRequestListener } from './create-request-listener.ts';
+import type { RequestListenerOptions } from './request-handler.ts';
 
 describe('an unauthenticated client', () => {
   it('gets the response before it sends its body', async () => {
@@ -38,6 +43,42 @@ describe('an unauthenticated client', () => {
     expect(peer.bytesRead - start.length).toBeGreaterThan(16 * 1024);
     socket.destroy();
   });
+
+  it.each<[string, (options: RequestListenerOptions) => Server]>([
+    ['createHttpServer', createHttpServer],
+    ['createRequestListener', (options) => createServer(createRequestListener(options))],
+  ])(
+    'has at most 80 KiB of pipelined bodies read while its token is checked, and all afterwards: %s',
+    async (_, create) => {
+      const checked = Promise.withResolvers<boolean>();
+      const server = create({
+        repository: createMemoryRepository(),
+        authenticate: async () => checked.promise,
+        maxBodyBytes: 100_000,
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      onTestFinished(() => void server.close());
+      const accepted = once(server, 'connection') as Promise<[Socket]>;
+      const { socket, until } = await connectRaw((server.address() as AddressInfo).port);
+      const [peer] = await accepted;
+      const requests = Array.from({ length: 100 }, (__, id) => {
+        const body = plant(id).padEnd(50_000);
+        return head([...goodFields, `Content-Length: ${body.length}`]) + body;
+      });
+      socket.write(requests.join(''));
+      let bytesRead = -1;
+      while (bytesRead !== peer.bytesRead) {
+        ({ bytesRead } = peer);
+        for (let turns = 0; turns < 100; turns += 1) await nextTurn();
+      }
+      expect(bytesRead).toBeLessThanOrEqual(80 * 1024 + 1_000);
+      checked.resolve(true);
+      const statuses = parseResponses(await until(responses(100))).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      socket.destroy();
+    },
+  );
 
   it.each([
     ['below maxBodyBytes', 200_000_000],

@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { memoryInUse } from '@plantstore/test-support/memory';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { describe, expect, it } from 'vitest';
+import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
+
+/** Starts a server with a second listener. */
+const listenWith = async (
+  second: (request: IncomingMessage) => void,
+  place: 'on' | 'prependListener' = 'on',
+) => {
+  const { server, port } = await listen();
+  server[place]('request', second);
+  return port;
+};
+
+const readText = (request: IncomingMessage, onText: (body: string) => void) => {
+  let body = '';
+  request.on('data', (chunk: Buffer) => {
+    body += chunk.toString();
+  });
+  request.on('end', () => onText(body));
+};
+
+describe('another listener of a server of createHttpServer', () => {
+  it.each([
+    ['before', 'prependListener'],
+    ['after', 'on'],
+  ] as const)('receives the same body, called %s the listener of the server', async (_, place) => {
+    const other = Promise.withResolvers<string>();
+    const port = await listenWith((request) => readText(request, other.resolve), place);
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+    expect(await other.promise).toBe(plant(7));
+  });
+
+  it('can iterate over the body', async () => {
+    const other = Promise.withResolvers<string>();
+    const port = await listenWith((request) => void text(request).then(other.resolve));
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+    expect(await other.promise).toBe(plant(7));
+  });
+
+  it('receives the rest of a body that it begins to read later', async () => {
+    const other = Promise.withResolvers<string>();
+    const seen = Promise.withResolvers<IncomingMessage>();
+    const port = await listenWith(seen.resolve);
+    const { socket, until } = await connectRaw(port);
+    const body = plant(7);
+    socket.write(`${head([...goodFields, `Content-Length: ${body.length}`])}${body.slice(0, 5)}`);
+    readText(await seen.promise, other.resolve);
+    socket.write(body.slice(5));
+    expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 200 }]);
+    expect(body).toContain(await other.promise);
+    socket.destroy();
+  });
+
+  it('may wait for the end of the body without reading it', async () => {
+    const ended = Promise.withResolvers<void>();
+    const port = await listenWith((request) => void request.on('end', ended.resolve));
+    expect((await sendRaw(port, post(7))).status).toBe(200);
+    await ended.promise;
+  });
+});
+
+it('a request is not kept in memory while its connection is idle', async () => {
+  const requests: WeakRef<IncomingMessage>[] = [];
+  const port = await listenWith((request) => void requests.push(new WeakRef(request)));
+  const { socket, until } = await connectRaw(port);
+  socket.write(post(7));
+  await until(responses(1));
+  await expect
+    .poll(() => {
+      memoryInUse();
+      return requests[0]?.deref();
+    })
+    .toBeUndefined();
+  socket.destroy();
+});
