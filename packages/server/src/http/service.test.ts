@@ -103,6 +103,18 @@ describe('the response to a request body', () => {
     expect(response).toMatchObject({ status: 500, error: errorTable.internal.error });
   });
 
+  it('is 500 if reading the error of a repository throws', async () => {
+    const error = {
+      kind: 'store-unavailable' as const,
+      get reason(): string {
+        throw new Error('unreadable');
+      },
+    };
+    const repository: PlantRepository = { create: () => errAsync(error) };
+    const response = await serviceWith({ repository }).create(bytesOf('{"id":7,"name":"x"}'));
+    expect(response).toMatchObject({ status: 500, error: errorTable.internal.error });
+  });
+
   it('is 503 with Retry-After if the store is unavailable, and only the cause has the reason', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'store-unavailable', reason: 'the disk is full' }),
