@@ -17,6 +17,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUntilKilled } from '../test/create-on-disk.ts';
 import { openInOtherProcess } from '../test/open-in-other-process.ts';
+import { backUpPlants } from './back-up-plants.ts';
+import { checkPlants } from './check-plants.ts';
 import { schemaVersion } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -213,15 +215,27 @@ describe('a file with two hard links', () => {
     for (const name of [path, inFolder('other.db')]) {
       expect(await failToOpen(name)).toMatchObject({
         kind: 'hard-links',
-        message: `${name} has several hard links, and the newest plants may be in a -wal file beside another link; keep the link that has a -wal file beside it, and move the others away`,
+        message: `${name} has several hard links, and the newest plants may be in a -wal file beside another one; remove links (find / -samefile lists them) until one is left: the one whose -wal file is not empty, if there is one`,
       });
     }
     await expect(stat(inFolder('other.db-owner'))).rejects.toThrow('ENOENT');
+    const from = inFolder('other.db');
+    const backedUp = await backUpPlants({ from, to: inFolder('backup.db') });
+    expect(backedUp._unsafeUnwrapErr()).toMatchObject({ kind: 'hard-links', path: from });
+    expect(checkPlants(from)._unsafeUnwrapErr()).toMatchObject({ kind: 'hard-links', path: from });
     await rm(inFolder('other.db'));
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     const other = await repository.create({ id: BigInt(id ?? 0), name: 'other' });
     expect(other._unsafeUnwrapErr().kind).toBe('id-taken');
     await repository.close();
+  });
+
+  it('is read if it is a backup, which is complete without a WAL', async () => {
+    await makeStore(inFolder('plants.db'));
+    const to = inFolder('backup.db');
+    (await backUpPlants({ from: inFolder('plants.db'), to }))._unsafeUnwrap();
+    await link(to, inFolder('other.db'));
+    expect(checkPlants(to)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
   });
 });
 

@@ -178,10 +178,11 @@ const openOwned = (
   }
 };
 
-/** Whether the file has several names: each has a WAL file and an owner lock of its own, so plants would be lost. */
-const hasHardLinks = (file: string): boolean => {
+/** Returns why the WAL file and the owner lock beside a path may not be those that another path of the file has. */
+export const findOtherPath = (file: string): UnusableFile | undefined => {
   const found = statSync(file, { throwIfNoEntry: false });
-  return found !== undefined && found.isFile() && found.nlink > 1;
+  if (found?.isFile() === true && found.nlink > 1) return { kind: 'hard-links' };
+  return isMountPoint(file) ? { kind: 'mount-point' } : undefined;
 };
 
 /** Acquires the owner lock of a file, if it is one that SQLite can use. Throws the exceptions of node:sqlite. */
@@ -189,8 +190,7 @@ const acquireFile = (file: string): Database | UnusableFile => {
   const found = statSync(file, { throwIfNoEntry: false });
   // SQLite would create files beside a device or a pipe.
   if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
-  if (isMountPoint(file)) return { kind: 'mount-point' };
-  return acquireOwnerLock(file);
+  return findOtherPath(file) ?? acquireOwnerLock(file);
 };
 
 /**
@@ -204,7 +204,6 @@ export const openDatabaseFile = (
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
   const file = resolveLinks(path);
-  if (hasHardLinks(file)) return { kind: 'hard-links' };
   const ownerLock = acquireFile(file);
   if ('kind' in ownerLock) return ownerLock;
   try {

@@ -26,6 +26,8 @@ it('a file that is mounted alone is refused, one that is not opens, and a mounte
   expect(JSON.parse(stdout)).toEqual({
     whileOpen: { ofFile: 'mount-point', ofFolder: 'locked' },
     afterwards: { ofFile: 'mount-point', ofFolder: true },
+    // Plants in the WAL beside the other path would be missing.
+    readOfFile: 'mount-point',
     // A folder that covers the mount of another file with the same path.
     isCoveredOpen: true,
   });

@@ -175,7 +175,7 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
     case 'empty':
       return `${path} is empty and has no table of plants; name another file`;
     case 'hard-links':
-      return `${path} has several hard links, and the newest plants may be in a -wal file beside another link; keep the link that has a -wal file beside it, and move the others away`;
+      return `${path} has several hard links, and the newest plants may be in a -wal file beside another one; remove links (find / -samefile lists them) until one is left: the one whose -wal file is not empty, if there is one`;
     case 'mount-point':
       return `${path} is mounted alone, and SQLite keeps the latest plants in files beside it; mount its folder`;
     case 'schema-newer':

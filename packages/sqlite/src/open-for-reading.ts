@@ -1,6 +1,12 @@
 import { constants, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
-import { isTruncated, hasExpectedTable, findUnusable, type UnusableFile } from './database-file.ts';
+import {
+  findOtherPath,
+  findUnusable,
+  hasExpectedTable,
+  isTruncated,
+  type UnusableFile,
+} from './database-file.ts';
 import { openReader, readErrorOf } from './find-damage.ts';
 import { hasForeignWal } from './foreign-wal.ts';
 import type { Database } from './node-sqlite.ts';
@@ -8,6 +14,10 @@ import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-err
 import { walSize, resolveLinks } from './wal-file.ts';
 
 const unusableForReading = (database: Database, file: string): UnusableFile | undefined => {
+  // A backup is not in WAL mode, and is complete under each path.
+  const mode = database.prepare('PRAGMA journal_mode').get()?.['journal_mode'];
+  const otherPath = mode === 'wal' ? findOtherPath(file) : undefined;
+  if (otherPath !== undefined) return otherPath;
   const unusable = findUnusable(database, { mayBeNew: false });
   if (unusable !== undefined) return unusable;
   // An owner may start to write between the two checks of the WAL file.

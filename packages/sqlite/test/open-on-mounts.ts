@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteRepository } from '@plantstore/sqlite';
+import { checkPlants, openSqliteRepository } from '@plantstore/sqlite';
 
 // Runs in a separate mount namespace, as root.
 const folder = process.argv[2] ?? '';
@@ -26,6 +26,7 @@ mount('--bind', original, ofFolder);
 const whileOpen = { ofFile: await kindOf(ofFile), ofFolder: await kindOf(ofFolder) };
 await repository.close();
 const afterwards = { ofFile: await kindOf(ofFile), ofFolder: (await open(ofFolder)).isOk() };
+const readOfFile = checkPlants(join(ofFile, 'plants.db'))._unsafeUnwrapErr().kind;
 const isCoveredOpen = (await open(covered)).isOk();
-process.stdout.write(JSON.stringify({ whileOpen, afterwards, isCoveredOpen }));
+process.stdout.write(JSON.stringify({ whileOpen, afterwards, readOfFile, isCoveredOpen }));
 process.exit();
