@@ -21,7 +21,9 @@ export type Checkpointer = {
  */
 export const createCheckpointer = (database: Database, path: string): Checkpointer => {
   database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
+  const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   let size = 0;
+  let isHeld = false;
   let dueAt = walLimit;
   let reportAt = firstReportSize;
   return {
@@ -29,7 +31,7 @@ export const createCheckpointer = (database: Database, path: string): Checkpoint
       const before = size;
       size = walSize(path);
       if (size < before) [dueAt, reportAt] = [walLimit, firstReportSize];
-      if (size < reportAt) return undefined;
+      if (!isHeld || size < reportAt) return undefined;
       reportAt = 2 * size;
       return size;
     },
@@ -37,7 +39,9 @@ export const createCheckpointer = (database: Database, path: string): Checkpoint
       if (size <= dueAt) return;
       // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
       dueAt = size + walLimit;
-      database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      // The numbers of frames in the WAL file, and of those that are copied to the database file.
+      const { log, checkpointed } = checkpoint.get() ?? {};
+      isHeld = log !== checkpointed;
     },
   };
 };

@@ -190,6 +190,16 @@ describe('the WAL file', () => {
     expect(await other.run(count)).toEqual([{ plants: 80 }]);
   });
 
+  it('is not reported as held by a reader when it grows by one large plant', async () => {
+    const reports: HeldWal[] = [];
+    const repository = await open((log) => void reports.push(log));
+    for (const id of [1n, 2n, 3n]) {
+      const large = { id, name: 'x'.repeat(65 * megabyte) };
+      expect((await repository.create(large)).isOk()).toBe(true);
+    }
+    expect(reports).toEqual([]);
+  });
+
   it('remains after a close during a read transaction, and is reported', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     await repository.create(plant(1));
