@@ -1,5 +1,11 @@
-import { expect, it } from 'vitest';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { checkPlants } from './check-plants.ts';
+import { Database } from './node-sqlite.ts';
 import { openErrorOf } from './open-error.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 it('reports no-shared-memory for the error of SQLite on a network file system', () => {
   const mapFailed = Object.assign(new Error('disk I/O error'), { errcode: 5386 });
@@ -10,4 +16,27 @@ it('reports no-shared-memory for the error of SQLite on a network file system', 
       '/net/plants.db is in a folder where processes cannot share memory, such as a network file system; move it to a local disk',
     cause: mapFailed,
   });
+});
+
+it('says how to roll a killed transaction back, which a read cannot do', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plantstore-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const original = join(folder, 'original.db');
+  const path = join(folder, 'plants.db');
+  const repository = (await openSqliteRepository({ path: original }))._unsafeUnwrap();
+  await repository.create({ id: 7n, name: 'Monstera' });
+  await repository.close();
+  const other = new Database(original);
+  other.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN');
+  other.exec('CREATE TABLE large AS SELECT randomblob(90000) AS bytes');
+  // The state of the files that a kill would leave.
+  for (const suffix of ['', '-journal']) copyFileSync(original + suffix, path + suffix);
+  other.close();
+
+  expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject({
+    kind: 'read-only',
+    message: `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`,
+  });
+  await (await openSqliteRepository({ path }))._unsafeUnwrap().close();
+  expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
 });
