@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -210,22 +210,23 @@ describe('backup and restore', () => {
 
     const refused = await runCommand(['restore', 'b.db'], { cwd });
     const path = await realpath(join(cwd, 'plants.db'));
-    const advice = `mv '${path}'* elsewhere/`;
+    const advice = `mkdir elsewhere && mv '${path}'* elsewhere/`;
     expect([refused.status, refused.stderr]).toEqual([
       1,
-      `plantstore-server: ${path} already exists; stop the server, then move the database and the files beside it away: ${advice}\n`,
+      `plantstore-server: ${path} already exists; stop the server, then move the database and the files beside it to a new folder: ${advice}\n`,
     ]);
     server.process.kill('SIGKILL');
     await server.exited;
     expect((await stat(`${path}-wal`)).size).toBeGreaterThan(0);
     expect((await runCommand(['restore', 'b.db'], { cwd })).status).toBe(1);
-    await mkdir(join(cwd, 'elsewhere'));
     await run('sh', ['-c', advice], { cwd });
     expect(await runCommand(['restore', 'b.db'], { cwd })).toEqual({
       status: 0,
       stdout: 'plants.db: 1 plant, checked\n',
       stderr: '',
     });
+    // Followed again, the advice would replace the database that was moved first.
+    await expect(run('sh', ['-c', advice], { cwd })).rejects.toThrow('File exists');
     expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
     const moved = ['--database', 'sqlite:elsewhere/plants.db'];
     expect((await runCommand(['export', ...moved], { cwd })).stdout).toBe(

@@ -209,7 +209,7 @@ describe.each([
   [
     'restorePlants',
     restorePlants,
-    "stop the server, then move the database and the files beside it away: mv 'TO'* elsewhere/",
+    "stop the server, then move the database and the files beside it to a new folder: mkdir elsewhere && mv 'TO'* elsewhere/",
   ],
 ])('%s', (_, copy, advice) => {
   it.each([
@@ -250,6 +250,14 @@ describe('restorePlants', () => {
     const restored = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
     expect((await restored.create({ id: 7n, name: 'other' })).isErr()).toBe(true);
     await restored.close();
+  });
+
+  it('advises a command that a shell reads as written, also for a path with a quote', async () => {
+    const path = join(folder, "ada's plants.db");
+    await writeFile(path, '');
+    expect((await restorePlants({ from, to: path }))._unsafeUnwrapErr().message).toContain(
+      `mv '${folder}/ada'\\''s plants.db'* elsewhere/`,
+    );
   });
 
   it('loses no plant to a repository that opens the file at the same time', async () => {

@@ -25,10 +25,11 @@ const findExisting = (to: string): string | undefined =>
     .find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 
 const exists = (path: string, { command, to }: CopyOrder): BackUpRefused => {
+  const quoted = `'${to.replaceAll("'", String.raw`'\''`)}'`;
   const advice =
     command === 'backup'
       ? 'name another file'
-      : `stop the server, then move the database and the files beside it away: mv '${to}'* elsewhere/`;
+      : `stop the server, then move the database and the files beside it to a new folder: mkdir elsewhere && mv ${quoted}* elsewhere/`;
   return { kind: 'exists', path, message: `${path} already exists; ${advice}` };
 };
 

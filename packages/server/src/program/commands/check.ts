@@ -3,13 +3,15 @@ import { type CommandCall, done, type CommandResult, failed, type RunCommand } f
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
-const exportCommands = (path: string, { readable }: PlantsCheck): string =>
-  readable
+const exportCommands = (path: string, { readable }: PlantsCheck): string => {
+  const database = `'sqlite:${path.replaceAll("'", String.raw`'\''`)}'`;
+  return readable
     .map(
       ({ from, to }, index) =>
-        `  plantstore-server export --database 'sqlite:${path}' --from-id=${from} --to-id=${to} > part-${index + 1}.ndjson\n`,
+        `  plantstore-server export --database ${database} --from-id=${from} --to-id=${to} > part-${index + 1}.ndjson\n`,
     )
     .join('');
+};
 
 const checkSqlite = (path: string, { stdout }: CommandCall): CommandResult => {
   const checked = checkPlants(path);

@@ -48,8 +48,8 @@ TO.RANDOM.partial, which can be removed.`;
 
 const restoreHelp = `Creates the database as a copy of the SQLite file FROM, as backup does. An
 existing database is never replaced: stop the server, then move the database and
-the files beside it away (mv plants.db* elsewhere/). If interrupted, run it
-again.`;
+the files beside it to a new folder (mkdir elsewhere && mv plants.db* elsewhere/).
+If interrupted, run it again.`;
 
 const exportHelp = `Writes the plants to standard output in the order of their ids, as lines of JSON
 or CSV (RFC 4180); the server may be running.
