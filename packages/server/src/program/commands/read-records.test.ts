@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRecords, scanLine } from './read-records.ts';
+import { readRecords, type Scan, scanLine } from './read-records.ts';
 import { createCsvScan } from './scan-csv.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
@@ -287,6 +287,24 @@ describe('records of each format', () => {
         ['9', ['8', 'h']],
       ]);
     }
+  });
+
+  it('take one byte of memory for each byte of a long record, and keep their characters', async () => {
+    const name = '\u690d'.repeat(2 ** 21);
+    const widths = new Set<boolean>();
+    const scan: Scan = (text, ...rest) => {
+      if (text.length >= name.length) widths.add(/[^\0-\u00ff]/.test(text));
+      return scanLine(text, ...rest);
+    };
+    async function* chunks() {
+      yield Buffer.from(`${name}\n`);
+    }
+    for await (const records of readRecords(chunks(), scan)) {
+      expect(records.map(({ fields }) => fields._unsafeUnwrap()[0] === `${name}\n`)).toEqual([
+        true,
+      ]);
+    }
+    expect([...widths]).toEqual([false]);
   });
 
   it('are not buffered beyond the maximum', async () => {

@@ -37,6 +37,9 @@ export const scanLine: Scan = (text, at, next) => {
 /** A body of the maximum of --max-body-bytes, and its line end. */
 const maxRecordBytes = 256 * 2 ** 20 + 2;
 
+/** Maximum size of a text that is decoded as a whole, in bytes. */
+const maxTextBytes = 2 ** 22;
+
 /** Maximum number of records that are yielded at once. */
 const maxRecords = 10_000;
 
@@ -96,8 +99,9 @@ export async function* readRecords(
   /** Reads the records of the buffer's lines. Returns the rest: an incomplete record, or one that is too long. */
   function* readLines(buffer: Buffer, isLast: boolean): Records<Buffer> {
     const bytes = isLast ? buffer : buffer.subarray(0, buffer.lastIndexOf(lineFeed) + 1);
-    // A record that is not valid UTF-8 must not cost the others: they are decoded one by one.
-    const encoding = isUtf8(bytes) ? 'utf8' : 'latin1';
+    // A record that is not valid UTF-8 must not cost the others: they are decoded one by one. So is a long text, which
+    // takes two bytes for each character as UTF-16.
+    const encoding = bytes.length <= maxTextBytes && isUtf8(bytes) ? 'utf8' : 'latin1';
     const text = bytes.toString(encoding);
     const sizeOf = (from: number, to: number) => Buffer.byteLength(text.slice(from, to), encoding);
     let at = 0;
@@ -152,6 +156,8 @@ export async function* readRecords(
   let isStart = true;
   const join = (): Buffer => {
     const buffer = Buffer.concat(parts);
+    // Not kept in memory while the buffer is read.
+    parts = [];
     const hasMark = isStart && buffer.subarray(0, byteOrderMark.length).equals(byteOrderMark);
     isStart = false;
     return hasMark ? buffer.subarray(byteOrderMark.length) : buffer;
