@@ -34,8 +34,8 @@ const abortAfter = async (client: PlantClient, event: Promise<unknown>) => {
   return error;
 };
 
-describe('an abort', () => {
-  it('before the call sends nothing', async () => {
+describe('abort', () => {
+  it('an abort before the call sends nothing', async () => {
     const signal = AbortSignal.abort('cancelled');
     const client = createTestClient(() => Promise.reject(new Error('was called')));
     expect(await errorOf(client, signal)).toEqual({
@@ -47,7 +47,7 @@ describe('an abort', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('ends the wait for headers', async () => {
+  it('an abort ends the wait for headers', async () => {
     const requested = Promise.withResolvers<unknown>();
     const closed = Promise.withResolvers<unknown>();
     const origin = await startServer((request) => {
@@ -58,7 +58,7 @@ describe('an abort', () => {
     await closed.promise;
   });
 
-  it('ends the wait for the body', async () => {
+  it('an abort ends the wait for the body', async () => {
     const started = Promise.withResolvers<unknown>();
     const closed = Promise.withResolvers<unknown>();
     const origin = await startServer((request, response) => {
@@ -78,7 +78,7 @@ describe('an abort', () => {
   });
 
   it.each([401, 503])(
-    'while the body of a %i is read requests no token and no retry',
+    'an abort while the body of a %i is read prevents a new token and a retry',
     async (status) => {
       const { body } = unendingBody();
       const calls: unknown[] = [];
@@ -96,11 +96,11 @@ describe('an abort', () => {
     },
   );
 
-  it('ends the wait for a fetch that ignores its signal', async () => {
+  it('an abort ends the wait for a fetch that ignores its signal', async () => {
     await abortAfter(createTestClient(never), Promise.resolve());
   });
 
-  it('ends the wait for a body that ignores the signal, and cancels it', async () => {
+  it('an abort ends the wait for a body that ignores the signal, and cancels it', async () => {
     const { body, cancelled } = unendingBody();
     const client = createTestClient(async () => new Response(body));
     const error = await abortAfter(client, new Promise(setImmediate));
@@ -109,12 +109,12 @@ describe('an abort', () => {
     await vi.waitFor(() => expect(body.locked).toBe(false));
   });
 
-  it('ends the wait for an arrayBuffer that never settles', async () => {
+  it('an abort ends the wait for an arrayBuffer that never settles', async () => {
     const client = createTestClient(async () => untyped({ status: 200, arrayBuffer: never }));
     await abortAfter(client, new Promise(setImmediate));
   });
 
-  it('by fetch takes precedence over the error that fetch throws', async () => {
+  it('an abort by fetch takes precedence over the error that fetch throws', async () => {
     const controller = new AbortController();
     const client = createTestClient(() => {
       controller.abort();
@@ -126,7 +126,7 @@ describe('an abort', () => {
     });
   });
 
-  it('cancels the body of a response that arrives later', async () => {
+  it('an abort cancels the body of a response that arrives later', async () => {
     const { body, cancelled } = unendingBody();
     const late = Promise.withResolvers<Response>();
     await abortAfter(
@@ -137,7 +137,7 @@ describe('an abort', () => {
     await cancelled;
   });
 
-  it('causes no unhandled rejection if fetch rejects later', async () => {
+  it('an abort causes no unhandled rejection if fetch rejects later', async () => {
     const unhandled: unknown[] = [];
     const record = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', record);
@@ -153,12 +153,12 @@ describe('an abort', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('with a reason that throws on access is an error of plain data', async () => {
+  it('an abort with a reason that throws on access results in an error of plain data', async () => {
     const error = await errorOf(createTestClient(never), AbortSignal.abort(hostile));
     expect(error).toMatchObject({ kind: 'aborted', cause: { name: 'function' } });
   });
 
-  it('by a signal whose addEventListener throws is ignored', async () => {
+  it('a call ignores a signal whose addEventListener throws', async () => {
     const signal = untyped({
       aborted: false,
       addEventListener: () => {
@@ -171,8 +171,8 @@ describe('an abort', () => {
   });
 });
 
-describe('a settled call', () => {
-  it('leaves no listener on the signal and no timer, after every outcome', async () => {
+describe('settled call', () => {
+  it('a settled call leaves no listener on the signal and no timer, after every outcome', async () => {
     const { signal } = new AbortController();
     const before = timers();
     for (const fetch of [
@@ -189,7 +189,7 @@ describe('a settled call', () => {
     }
   });
 
-  it('releases its connection, so that a later call reuses it', async () => {
+  it('a settled call releases its connection, so that a later call reuses it', async () => {
     const sockets = new Set<unknown>();
     const origin = await startServer((request, response) => {
       sockets.add(request.socket);

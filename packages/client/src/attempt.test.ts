@@ -16,13 +16,13 @@ import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
 
 describe('a request without a complete response', () => {
-  it('is a network error if no server listens', async () => {
+  it('a call without a listening server results in a network error', async () => {
     const error = await errorOf(createClient({ baseUrl: 'http://127.0.0.1:1', token, retries: 0 }));
     expect(error).toMatchObject({ kind: 'network', attempts: 1, cause: { name: 'TypeError' } });
     expect(error).not.toHaveProperty('status');
   });
 
-  it('is a network error with its status if the connection is lost during the body', async () => {
+  it('a connection that is lost during the body results in a network error with the status', async () => {
     const origin = await startServer((request, response) => {
       response.writeHead(200, { 'content-length': 99 });
       response.write('{"name":', () => request.socket.resetAndDestroy());
@@ -34,7 +34,7 @@ describe('a request without a complete response', () => {
     });
   });
 
-  it('is a network error if the connection is closed before the response', async () => {
+  it('a connection that is closed before the response results in a network error', async () => {
     const origin = await startServer((request) => request.socket.destroy());
     expect(await errorOf(createClient({ baseUrl: origin, token, retries: 0 }))).toMatchObject({
       kind: 'network',
@@ -55,7 +55,7 @@ describe('a request without a complete response', () => {
     { status: 200 },
     { status: 200, arrayBuffer: async () => 'x' },
   ])(
-    'is a network error if fetch returns a value that is not a Response (number %#)',
+    'a fetch that returns a value that is not a Response results in a network error (number %#)',
     async (invalid) => {
       const expected = { kind: 'network', attempts: 1 };
       expect(await errorOf(createTestClient(async () => untyped(invalid)))).toMatchObject(expected);
@@ -64,7 +64,7 @@ describe('a request without a complete response', () => {
   );
 
   it.each(['getReader', 'releaseLock', 'cancel'])(
-    'causes no unhandled rejection if %s of an injected body rejects, and other functions throw',
+    'a call causes no unhandled rejection if %s of an injected body rejects, and other functions throw',
     async (member) => {
       const unhandled: unknown[] = [];
       const record = (reason: unknown) => unhandled.push(reason);
@@ -81,7 +81,7 @@ describe('a request without a complete response', () => {
     },
   );
 
-  it('cancels the body of an invalid response', async () => {
+  it('a call cancels the body of an invalid response', async () => {
     const { body, cancelled } = unendingBody();
     const invalid = untyped({ status: 'no number', body });
     expect(await errorOf(createTestClient(async () => invalid))).toMatchObject({ kind: 'network' });
@@ -89,7 +89,7 @@ describe('a request without a complete response', () => {
   });
 
   it.each([new Error('broken'), 'broken', undefined, null, hostile])(
-    'is a network error if fetch throws or rejects (number %#)',
+    'a fetch that throws or rejects results in a network error (number %#)',
     async (thrown) => {
       const expected = { kind: 'network', attempts: 1 };
       expect(await errorOf(createTestClient(rejecting(thrown)))).toMatchObject(expected);
@@ -97,7 +97,7 @@ describe('a request without a complete response', () => {
     },
   );
 
-  it('is a timeout if no headers arrive', async () => {
+  it('a response without headers in time results in a timeout', async () => {
     const origin = await startServer(() => {});
     const client = createClient({ baseUrl: origin, token, retries: 0, attemptTimeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
@@ -108,7 +108,7 @@ describe('a request without a complete response', () => {
     });
   });
 
-  it('is a timeout with its status if the body stalls, with one limit for headers and body', async () => {
+  it('a body that stalls results in a timeout with its status, with one limit for headers and body', async () => {
     // Timers of this process end in their order on a busy machine, too.
     let isLate = false;
     let late: NodeJS.Timeout | undefined;
@@ -123,14 +123,14 @@ describe('a request without a complete response', () => {
     expect(isLate).toBe(false);
   });
 
-  it('is a timeout if an injected fetch never settles', async () => {
+  it('an injected fetch that never settles results in a timeout', async () => {
     expect(await errorOf(createTestClient(never, { attemptTimeoutMs: 1 }))).toMatchObject({
       kind: 'timeout',
     });
   });
 });
 
-it('truncates an endless body, returns response-invalid and does not retry', async () => {
+it('a call truncates an endless body, returns response-invalid and does not retry', async () => {
   const closed = Promise.withResolvers<undefined>();
   const baseUrl = await startServer((_request, response) => {
     const chunk = Buffer.alloc(2 ** 16, '"');
@@ -147,7 +147,7 @@ it('truncates an endless body, returns response-invalid and does not retry', asy
   await closed.promise;
 });
 
-it('ignores a response that arrives after the timeout of its attempt', async () => {
+it('a call ignores a response that arrives after the timeout of its attempt', async () => {
   const late = Promise.withResolvers<Response>();
   const { body, cancelled } = unendingBody();
   const headers = { 'Retry-After': '3600' };

@@ -44,11 +44,14 @@ describe('readSettings', () => {
     },
   );
 
-  it.each([-0.5, -Number.MIN_VALUE])('uses the default for %s, which is below 0', (below) => {
-    const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
-    const defaults = { retries: 3, retryDelayMs: 200, maxRetryDelayMs: 5_000 };
-    expect(readSettings(settings).limits).toMatchObject(defaults);
-  });
+  it.each([-0.5, -Number.MIN_VALUE])(
+    'uses the default of a limit for %s, which is below 0',
+    (below) => {
+      const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
+      const defaults = { retries: 3, retryDelayMs: 200, maxRetryDelayMs: 5_000 };
+      expect(readSettings(settings).limits).toMatchObject(defaults);
+    },
+  );
 
   it('accepts 0 for no retries and no delay', () => {
     const none = { retries: 0, retryDelayMs: 0, maxRetryDelayMs: 0 };

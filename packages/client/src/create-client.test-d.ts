@@ -49,18 +49,18 @@ const sentence = (error: CreatePlantError): string => {
 };
 
 describe('the types of the client', () => {
-  it('create a client from options', () => {
+  it('createClient accepts options and returns a client', () => {
     expectTypeOf(createClient).parameters.toEqualTypeOf<[options: ClientOptions]>();
     expectTypeOf(createClient).returns.toEqualTypeOf<PlantClient>();
   });
 
-  it('return a ResultAsync of a plant', () => {
+  it('createPlant returns a ResultAsync of a plant', () => {
     expectTypeOf<ReturnType<PlantClient['createPlant']>>().toEqualTypeOf<
       ResultAsync<Plant, CreatePlantError>
     >();
   });
 
-  it('accept valid options and reject invalid ones', () => {
+  it('createClient accepts valid options and rejects invalid ones in its types', () => {
     createClient({ baseUrl: '', token: '', fetch: globalThis.fetch, attemptTimeoutMs: 1 });
     createClient({ baseUrl: '', token: '', fetch: undefined, attemptTimeoutMs: undefined });
     createClient({ baseUrl: '', token: '', fetch: async (url: string) => new Response(url) });
@@ -87,7 +87,7 @@ describe('the types of the client', () => {
     >();
   });
 
-  it('accept headers as an object or a function, for a client and for a call', () => {
+  it('the type of headers is an object or a function, for a client and for a call', () => {
     const headers = { traceparent: '00-1-2-03' };
     createClient({ baseUrl: '', token: '', headers });
     createClient({ baseUrl: '', token: '', headers: () => headers });
@@ -99,7 +99,7 @@ describe('the types of the client', () => {
     createClient({ baseUrl: '', token: '', headers: { age: 7 } });
   });
 
-  it('accept a fetch that has only the members in use', () => {
+  it('the type of fetch requires only the members in use', () => {
     createClient({ baseUrl: '', token: '', fetch: async (url, init) => fetch(url, init) });
     createClient({
       baseUrl: '',
@@ -116,7 +116,7 @@ describe('the types of the client', () => {
     createClient({ baseUrl: '', token: '', fetch: async () => ({ ok: true }) });
   });
 
-  it('equal the types of core', () => {
+  it('the types of plants and errors equal those of core', () => {
     expectTypeOf<Plant>().toEqualTypeOf<CorePlant>();
     expectTypeOf<NewPlant>().toEqualTypeOf<Parameters<typeof encodeNewPlant>[0]>();
     expectTypeOf<ErrorName>().toEqualTypeOf<CoreErrorName>();
@@ -125,7 +125,7 @@ describe('the types of the client', () => {
     }>();
   });
 
-  it('accept valid plants and reject invalid ones', () => {
+  it('createPlant accepts valid plants and rejects invalid ones in its types', () => {
     void client.createPlant({ id: 7n, name: 'a' });
     void client.createPlant({ id: 7, name: 'a', tag: maybe }, {});
     void client.createPlant({ id: 7, name: 'a', tag: undefined }, { signal: undefined });
@@ -137,7 +137,7 @@ describe('the types of the client', () => {
     void client.createPlant({ id: 7, name: 'a', tag: null });
   });
 
-  it('have an error that can be switched on exhaustively', () => {
+  it('the type of a client error can be switched on exhaustively', () => {
     expectTypeOf(sentence).returns.toEqualTypeOf<string>();
     expectTypeOf<CreatePlantError['attempts']>().toEqualTypeOf<number>();
     expectTypeOf<CreatePlantError['message']>().toEqualTypeOf<string>();

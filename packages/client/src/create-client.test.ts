@@ -74,7 +74,7 @@ describe('createClient', () => {
     });
   });
 
-  it('does not reject if the runtime lacks a built-in', async () => {
+  it('createClient does not reject if the runtime lacks a built-in', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
     vi.stubGlobal('AbortController', undefined);
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
@@ -100,7 +100,7 @@ describe('createClient', () => {
     expect(await outcomeOf(client.createPlant({ id: 7, name }))).toEqual({ name });
   });
 
-  it('returns response-invalid for a 200 with damaged text or another plant', async () => {
+  it('returns response-invalid for a 200 with malformed JSON or another plant', async () => {
     const damaged = Buffer.from('{"name":"caf\xe9"}', 'latin1');
     for (const body of [damaged, '{"name":"Ficus"}', '{"name":"caf\u00e9","tag":""}']) {
       const baseUrl = await startServer((request, response) => {
@@ -148,7 +148,7 @@ describe('createClient', () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'does not follow a redirect with status %i',
+    'createClient does not follow a redirect with status %i',
     async (status) => {
       const redirected: unknown[] = [];
       const target = await startServer((request, response) => {

@@ -5,7 +5,7 @@ import { collect, endless, plantOf, quickClient, settle, slowClient } from '../t
 import { createPlants, type PlantClient } from './index.ts';
 
 describe('an abort of createPlants', () => {
-  it('reads no further plant, yields the outcomes of those read, and ends without an error', async () => {
+  it('an aborted createPlants reads no further plant, yields the outcomes of those read, and ends without an error', async () => {
     const { seen, plants } = endless();
     const { client, finish, inFlight } = slowClient();
     const controller = new AbortController();
@@ -20,7 +20,7 @@ describe('an abort of createPlants', () => {
     expect([seen, inFlight()]).toEqual([{ taken: 4, isClosed: true }, 0]);
   });
 
-  it('gives its reason in each outcome', async () => {
+  it('an aborted createPlants yields the abort reason in each outcome', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const collecting = collect(createPlants(createTestClient(never), [plantOf(1)], { signal }));
@@ -31,7 +31,7 @@ describe('an abort of createPlants', () => {
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ kind: 'aborted', cause });
   });
 
-  it('creates no plant that the source has only afterwards', async () => {
+  it('an aborted createPlants creates no plant that the source yields afterwards', async () => {
     const next = Promise.withResolvers<ReturnType<typeof plantOf>>();
     async function* plants() {
       yield await next.promise;
@@ -52,14 +52,14 @@ describe('an abort of createPlants', () => {
     expect(created).toEqual([]);
   });
 
-  it('before the start reads nothing', async () => {
+  it('createPlants with an already aborted signal reads nothing', async () => {
     const { seen, plants } = endless();
     const outcomes = createPlants(quickClient, plants, { signal: AbortSignal.abort() });
     expect(await collect(outcomes)).toEqual([]);
     expect(seen.taken).toBe(0);
   });
 
-  it('does not wait for a source whose next() never settles', async () => {
+  it('an aborted createPlants does not wait for a source whose next() never settles', async () => {
     async function* stalled() {
       yield plantOf(1);
       await new Promise(() => undefined);
@@ -72,7 +72,7 @@ describe('an abort of createPlants', () => {
     expect((await last).done).toBe(true);
   });
 
-  it('hides the error of a source that throws because of it', async () => {
+  it('an aborted createPlants hides the error of a source that throws because of the abort', async () => {
     const controller = new AbortController();
     async function* plants() {
       yield plantOf(1);
@@ -84,7 +84,7 @@ describe('an abort of createPlants', () => {
     expect(outcomes.map(({ result }) => result.isErr())).toEqual([true]);
   });
 
-  it('hides the error of a source whose return() throws', async () => {
+  it('an aborted createPlants hides the error of a source whose return() throws', async () => {
     const controller = new AbortController();
     function* plants() {
       try {
@@ -101,7 +101,7 @@ describe('an abort of createPlants', () => {
     expect(remaining.every(({ result }) => result.isOk())).toBe(true);
   });
 
-  it('does not wait for a source whose return() never settles', async () => {
+  it('an aborted createPlants does not wait for a source whose return() never settles', async () => {
     const controller = new AbortController();
     async function* plants() {
       try {
@@ -119,7 +119,7 @@ describe('an abort of createPlants', () => {
     expect(remaining.every(({ result }) => result.isOk())).toBe(true);
   });
 
-  it('leaves no listener after the iteration', async () => {
+  it('an aborted createPlants leaves no listener on the signal', async () => {
     const controller = new AbortController();
     const listeners = new Set<unknown>();
     const { signal } = controller;
@@ -131,7 +131,7 @@ describe('an abort of createPlants', () => {
 });
 
 describe('a consumer of createPlants that stops', () => {
-  it('aborts the calls in flight and ends the source', async () => {
+  it('a consumer that stops reading createPlants aborts the calls in flight and ends the source', async () => {
     const { seen, plants } = endless();
     const { client, finish, inFlight } = slowClient();
     const outcomes = createPlants(client, plants, { concurrency: 3 });
@@ -143,7 +143,7 @@ describe('a consumer of createPlants that stops', () => {
     expect([seen.isClosed, inFlight()]).toEqual([true, 0]);
   });
 
-  it('waits until the calls in flight have ended', async () => {
+  it('a consumer that stops reading createPlants waits until the calls in flight have ended', async () => {
     const ending = Promise.withResolvers<never>();
     const createPlant: PlantClient['createPlant'] = (plant) =>
       plant.id === 1 ? quickClient.createPlant(plant) : ResultAsync.fromSafePromise(ending.promise);
@@ -157,7 +157,7 @@ describe('a consumer of createPlants that stops', () => {
     await end;
   });
 
-  it('does not wait for a pending outcome', async () => {
+  it('a consumer that stops reading createPlants does not wait for a pending outcome', async () => {
     const { plants } = endless();
     const { client, inFlight } = slowClient();
     const outcomes = createPlants(client, plants, { concurrency: 3 });
@@ -169,7 +169,7 @@ describe('a consumer of createPlants that stops', () => {
     expect(await outcomes.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('does not wait for a source with a pending next(), and ignores its error', async () => {
+  it('a consumer that stops reading createPlants does not wait for a source with a pending next(), and ignores its error', async () => {
     const available = [plantOf(1)];
     const plants = {
       [Symbol.asyncIterator]: () => ({
@@ -192,7 +192,7 @@ describe('a consumer of createPlants that stops', () => {
     expect(seen).toEqual([0]);
   });
 
-  it('waits for the return() of a source without a pending next(), and receives its error', async () => {
+  it('a consumer that stops reading createPlants waits for the return() of a source without a pending next(), and receives its error', async () => {
     async function* plants() {
       try {
         for (let id = 0; ; id += 1) yield plantOf(id);
@@ -211,8 +211,8 @@ describe('a consumer of createPlants that stops', () => {
   });
 });
 
-describe('a source that throws', () => {
-  it('yields the outcomes of earlier plants, and then rejects with its error', async () => {
+describe('source of createPlants that throws', () => {
+  it('createPlants yields the outcomes of earlier plants, and then rejects with the error of its source', async () => {
     function* plants() {
       yield plantOf(1);
       yield plantOf(2);
@@ -226,12 +226,12 @@ describe('a source that throws', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('rejects if it is not iterable', async () => {
+  it('createPlants rejects a source that is not iterable', async () => {
     const outcomes = createPlants(quickClient, untyped(7));
     await expect(outcomes.next()).rejects.toThrow(TypeError);
   });
 
-  it('rejects if its iterator results are not objects, as for await does', async () => {
+  it('createPlants rejects a source whose iterator results are not objects, as for await does', async () => {
     const plants = { [Symbol.iterator]: () => ({ next: () => untyped(7) }) };
     await expect(createPlants(quickClient, plants).next()).rejects.toThrow(TypeError);
   });

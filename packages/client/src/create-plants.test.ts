@@ -4,7 +4,7 @@ import { collect, endless, plantOf, quickClient, settle, slowClient } from '../t
 import { createClient, createPlants, type PlantClient } from './index.ts';
 
 describe('createPlants', () => {
-  it('yields each outcome when its call ends, with its index in the source', async () => {
+  it('createPlants yields each outcome when its call ends, with its index in the source', async () => {
     const { client, finish } = slowClient();
     const collecting = collect(createPlants(client, [1, 2, 3].map(plantOf)));
     await settle();
@@ -25,7 +25,7 @@ describe('createPlants', () => {
     expect(outcomes.map(({ newPlant }) => newPlant.line)).toEqual([10, 20]);
   });
 
-  it('does not delay other plants for a slow one', async () => {
+  it('createPlants does not delay other plants for a slow one', async () => {
     const { client, finish } = slowClient();
     const createPlant: PlantClient['createPlant'] = (plant, options) =>
       (plant.id === 0 ? client : quickClient).createPlant(plant, options);
@@ -120,7 +120,7 @@ describe('createPlants', () => {
     expect(seen.isClosed).toBe(true);
   });
 
-  it('can be aborted during an endless source of invalid plants', async () => {
+  it('createPlants can be aborted during an endless source of invalid plants', async () => {
     const controller = new AbortController();
     function* plants() {
       for (;;) yield plantOf(0.5);
@@ -140,7 +140,7 @@ describe('createPlants with a client that throws or rejects', () => {
   };
 
   it.each([throwing, untyped(async () => throwing(plantOf(1)))])(
-    'rejects with the error, after the other calls have ended (number %#)',
+    'createPlants rejects with the error of a client that throws or rejects, after the other calls have ended (number %#)',
     async (fail: PlantClient['createPlant']) => {
       const unhandled: unknown[] = [];
       const record = (reason: unknown) => unhandled.push(reason);

@@ -49,7 +49,7 @@ describe('describeCause', () => {
     expect(depthOf(describeThrown(circular))).toBe(4);
   });
 
-  it('never contains a token, for every surrounding text', () => {
+  it('describeCause never returns a part of a token, for every surrounding text', () => {
     const tokens = fc.stringMatching(/^[A-Za-z0-9\-._~+/]{8,20}={0,2}$/);
     fc.assert(
       fc.property(tokens, fc.array(fc.string({ maxLength: 3 })), (secret, parts) => {

@@ -117,8 +117,8 @@ const kinds = [
   'aborted',
 ];
 
-describe('a client', () => {
-  it('returns a result for all arguments and every behaviour of fetch', async () => {
+describe('client', () => {
+  it('a client returns a result for all arguments and every behaviour of fetch', async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(calls, async (call) => {

@@ -49,7 +49,7 @@ describe('prepareRequest', () => {
     expect(bodyOf({ id: 7, name: 'a', tag: '' })).toBe('{"id":7,"name":"a","tag":""}');
   });
 
-  it('does not validate name and tag', () => {
+  it('prepareRequest does not validate name and tag', () => {
     expect(bodyOf({ id: 7, tag: null })).toBe('{"id":7,"tag":null}');
     expect(bodyOf({ id: 7, name: '\ud800' })).toBe('{"id":7,"name":"\\ud800"}');
   });

@@ -57,7 +57,7 @@ describe('readText', () => {
     expect(response.body?.locked).toBe(false);
   });
 
-  it('does not wait for the cancellation of a body that is too long', async () => {
+  it('readText does not wait for the cancellation of a body that is too long', async () => {
     const { promise: cancelled, resolve } = Promise.withResolvers<undefined>();
     const body = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(4)),
@@ -106,7 +106,7 @@ describe('readText', () => {
   });
 });
 
-it('uses about twice the size of a body for chunks of one byte', async () => {
+it('readText uses about twice the size of a body for chunks of one byte', async () => {
   const size = 200_000;
   const before = memoryInUse();
   let used = 0;

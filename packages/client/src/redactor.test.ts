@@ -7,7 +7,7 @@ const createRedactor =
   (text: string, maxLength = Number.POSITIVE_INFINITY) =>
     redactTokens(tokens, text, maxLength);
 
-describe('the redactor', () => {
+describe('redactor', () => {
   it.each([
     ['JSON', 'abc\\/def+ghi=='],
     ['JSON with \\u escapes', 'abc\\u002fdef\\u002Bghi\\u003d\\u003D'],
@@ -111,7 +111,7 @@ describe('the redactor', () => {
     expect(redact('', 0)).toBe('');
   });
 
-  it('leaves no half of a character that is a surrogate pair', () => {
+  it('the redactor truncates no surrogate pair in the middle', () => {
     const redact = createRedactor(['abc']);
     expect(redact('a \u{1fab4} b', 3)).toBe('a ***');
     expect(redact('a \u{1fab4} b', 4)).toBe('a \u{1fab4}');
@@ -162,7 +162,7 @@ describe('the redactor', () => {
     expect(createRedactor(['abc'])(text)).toContain('***');
   });
 
-  it('does not find a token of fewer than 8 characters in other words', () => {
+  it('the redactor does not find a token of fewer than 8 characters in other words', () => {
     for (const text of ['abcd', 'xabc', '1abc', 'abc1', 'ABC', 'ab', 'xabcx xabc abcx'])
       expect(createRedactor(['abc'])(text)).toBe(text);
     expect(createRedactor(['e'])('no response: connect ECONNREFUSED 127.0.0.1:3000')).toBe(

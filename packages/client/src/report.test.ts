@@ -14,19 +14,19 @@ import { type ClientOptions, createClient, type Report } from './index.ts';
 
 const headers = { 'X-Request-Id': 'id-1' };
 
-describe('the request id', () => {
+describe('request id', () => {
   it.each([
     ['refused', 400, '{"error":1401,"message":"taken"}'],
     ['unexpected-status', 404, ''],
     ['response-invalid', 200, '<h1>'],
-  ])('is in the error %s', async (kind, status, body) => {
+  ])('the request id is in the error %s', async (kind, status, body) => {
     const error = await errorOf(
       createTestClient(async () => new Response(body, { status, headers })),
     );
     expect(error).toMatchObject({ kind, status, requestId: 'id-1' });
   });
 
-  it('is in the error of an incomplete response', async () => {
+  it('the request id is in the error of an incomplete response', async () => {
     const { body } = unendingBody();
     const client = createTestClient(async () => new Response(body, { headers }), {
       attemptTimeoutMs: 20,
@@ -45,7 +45,7 @@ describe('the request id', () => {
     });
   });
 
-  it('is not that of an earlier attempt', async () => {
+  it('the request id is not that of an earlier attempt', async () => {
     let sent = 0;
     const client = createTestClient(
       async () => {
@@ -62,7 +62,7 @@ describe('the request id', () => {
   });
 
   it.each([{}, { get: () => 7 }, { get: rejecting('no') }, undefined])(
-    'is omitted if it cannot be read (number %#)',
+    'the request id is omitted if the headers cannot be read (number %#)',
     async (fields) => {
       const response = {
         status: 404,
@@ -75,7 +75,7 @@ describe('the request id', () => {
     },
   );
 
-  it('is redacted if it contains the token', async () => {
+  it('the request id is redacted if it contains the token', async () => {
     const echo = { 'X-Request-Id': `id-${token}` };
     const response = async () => new Response('', { status: 404, headers: echo });
     expect(await errorOf(createTestClient(response))).toMatchObject({ requestId: '***' });
@@ -90,7 +90,7 @@ describe('onSettled', () => {
     return reports;
   };
 
-  it('receives the attempts, the status and the request id, also of a success', async () => {
+  it('onSettled receives the attempts, the status and the request id, also of a success', async () => {
     const ok = async () => new Response('{"name":"a"}', { headers });
     expect(await reportOf(ok)).toEqual([{ attempts: 1, status: 200, requestId: 'id-1' }]);
     const refused = async () => new Response('', { status: 404, headers });
@@ -101,7 +101,7 @@ describe('onSettled', () => {
   });
 });
 
-describe('the message of a network error', () => {
+describe('message of a network error', () => {
   const refused = new Error('connect ECONNREFUSED 127.0.0.1:3000');
 
   it.each([
@@ -120,43 +120,49 @@ describe('the message of a network error', () => {
     ['a cause that is a number', new TypeError(refused.message, { cause: 404 })],
     ['a cause whose message is no text', new TypeError(refused.message, { cause: { message: 7 } })],
     ['a cause that is a text', new TypeError('fetch failed', { cause: refused.message })],
-  ])('contains the message of the innermost cause: %s', async (_, thrown) => {
-    const error = await errorOf(createTestClient(rejecting(thrown)));
-    expect(error?.message).toBe('no response: connect ECONNREFUSED 127.0.0.1:3000');
-    // The options with which console.log prints a failed call.
-    const client = createTestClient(rejecting(thrown));
-    expect(inspect(await client.createPlant(plant), { depth: 2 })).toContain(refused.message);
-  });
+  ])(
+    'the message of a network error contains the message of the innermost cause: %s',
+    async (_, thrown) => {
+      const error = await errorOf(createTestClient(rejecting(thrown)));
+      expect(error?.message).toBe('no response: connect ECONNREFUSED 127.0.0.1:3000');
+      // The options with which console.log prints a failed call.
+      const client = createTestClient(rejecting(thrown));
+      expect(inspect(await client.createPlant(plant), { depth: 2 })).toContain(refused.message);
+    },
+  );
 
-  it('describes a value without a text', async () => {
+  it('the message of a network error describes a cause without a text', async () => {
     const error = await errorOf(createTestClient(rejecting({})));
     expect(error?.message).toBe('no response: [object Object]');
   });
 
-  it('is not empty if no server listens', async () => {
+  it('the message of a network error is not empty if no server listens', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1', token, retries: 0 });
     const error = await errorOf(client);
     expect(error?.message).toMatch(/^no response: .+/);
   });
 });
 
-describe('the message of an invalid option', () => {
+describe('message of an invalid option', () => {
   it.each<[Partial<ClientOptions>, unknown, string]>([
     [{ baseUrl: 'ftp://a' }, 7, 'baseUrl must be an absolute http(s) URL without user info'],
     [{ fetch: untyped(7) }, 7, 'fetch must be a function'],
     [{ token: 'two words' }, 7, 'token must be an RFC 6750 b64token'],
     [{}, 2 ** 53, 'id must be a bigint in int64 range, or a safe integer'],
-  ])('names the option and its rule (number %#)', async (options, id, message) => {
-    const created = await createTestClient(never, options).createPlant({
-      id: untyped(id),
-      name: 'a',
-    });
-    expect(created._unsafeUnwrapErr().message).toContain(message);
-  });
+  ])(
+    'the message of an invalid option names the option and its rule (number %#)',
+    async (options, id, message) => {
+      const created = await createTestClient(never, options).createPlant({
+        id: untyped(id),
+        name: 'a',
+      });
+      expect(created._unsafeUnwrapErr().message).toContain(message);
+    },
+  );
 });
 
 describe('the limits of a call', () => {
-  it('override those of the client', async () => {
+  it('the time limits and retries of a call override those of the client', async () => {
     const broken = createTestClient(rejecting('no'), { retries: 5, retryDelayMs: 0 });
     const reports: Report[] = [];
     const onSettled = (report: Report) => reports.push(report);

@@ -30,7 +30,7 @@ const headersOf = async (
 describe('headers', () => {
   const trace = { traceparent: '00-1-2-01' };
 
-  it('may be named as a member of every object', async () => {
+  it('a header field may have the name of a member of every object', async () => {
     const headers = { constructor: 'a' };
     expect(await headersOf({ headers })).toEqual([{ ...own, ...headers }]);
   });
@@ -42,32 +42,32 @@ describe('headers', () => {
     new Headers(trace),
     () => new Headers(trace),
   ])(
-    'of the client and of a call are sent, as an object, Headers or a function (number %#)',
+    'headers of the client and of a call are sent, as an object, Headers or a function (number %#)',
     async (headers) => {
       expect(await headersOf({ headers })).toEqual([{ ...own, ...trace }]);
       expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);
     },
   );
 
-  it('of a call replace those of the client with the same name, in any case', async () => {
+  it('headers of a call replace those of the client with the same name, in any case', async () => {
     const headers = { 'X-Key': 'client', 'x-other': 'client' };
     const sent = await headersOf({ headers: () => headers }, { headers: { 'x-key': 'call' } });
     expect(sent).toEqual([{ ...own, 'x-key': 'call', 'x-other': 'client' }]);
   });
 
-  it('never replace Authorization and Content-Type, in any case', async () => {
+  it('headers never replace Authorization and Content-Type, in any case', async () => {
     const headers = { authorization: 'Basic YTpi', 'CONTENT-TYPE': 'text/plain' };
     expect(await headersOf({ headers }, { headers })).toEqual([own]);
   });
 
-  it('come from a function that is called once for a call, with any number of attempts', async () => {
+  it('a function that returns headers is called once for a call, with any number of attempts', async () => {
     let calls = 0;
     const headers = () => ({ 'x-calls': `${++calls}` });
     const sent = await headersOf({ headers, retries: 2, retryDelayMs: 0 }, {}, [503, 503, 200]);
     expect(sent.map((fields) => fields['x-calls'])).toEqual(['1', '1', '1']);
   });
 
-  it('of a call are read before it returns', async () => {
+  it('headers of a call are read before it returns', async () => {
     const headers = { 'x-key': 'before' };
     const client = createTestClient(async (_url, init) => {
       expect(init.headers['x-key']).toBe('before');
@@ -91,7 +91,7 @@ describe('headers', () => {
     () => Promise.reject(new Error('secret')),
     async () => ({ 'x-key': '\0' }),
   ])(
-    'that are invalid return headers-invalid, and nothing is sent (number %#)',
+    'invalid headers result in headers-invalid, and nothing is sent (number %#)',
     async (headers) => {
       const client = createTestClient(() => Promise.reject(new Error('was called')));
       const expected = {
@@ -109,7 +109,7 @@ describe('headers', () => {
     },
   );
 
-  it('whose function never settles are a timeout in their phase, or aborted', async () => {
+  it('a headers function that never settles results in a timeout in its phase, or in aborted', async () => {
     const headers = untyped(never);
     const client = createTestClient(never, { headers, timeoutMs: 50 });
     expect(await errorOf(client)).toEqual({

@@ -23,8 +23,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('the wait before the next attempt', () => {
-  it('is a random share of a time that doubles up to a limit', async () => {
+describe('wait before the next attempt', () => {
+  it('the wait before the next attempt is a random share of a time that doubles up to a limit', async () => {
     const delays = { retryDelayMs: 2, maxRetryDelayMs: 10 };
     useShare(1);
     expect(await waitsOf(delays)).toEqual([2, 4, 8, 10]);
@@ -34,7 +34,7 @@ describe('the wait before the next attempt', () => {
     expect(await waitsOf(delays)).toEqual([0, 0, 0, 0]);
   });
 
-  it('has the limits of the call, or those of the client', async () => {
+  it('the wait before the next attempt uses the limits of the call, or those of the client', async () => {
     useShare(1);
     const waits: number[] = [];
     const client = createTestClient(async () => new Response('', { status: 503 }), {
@@ -48,7 +48,7 @@ describe('the wait before the next attempt', () => {
     expect(waits).toEqual([2, 3, 1, 2]);
   });
 
-  it('delays the next attempt', async () => {
+  it('the next attempt is sent after the wait', async () => {
     useShare(1);
     const start = performance.now();
     await waitsOf({ retries: 2, retryDelayMs: 40, maxRetryDelayMs: 40 });
@@ -56,14 +56,14 @@ describe('the wait before the next attempt', () => {
     expect(performance.now() - start).toBeGreaterThan(70);
   });
 
-  it('includes a Retry-After in seconds', async () => {
+  it('the wait before the next attempt includes a Retry-After in seconds', async () => {
     useShare(1);
     const delays = { retryDelayMs: 5, retries: 1 };
     expect(await waitsOf(delays, { 'retry-after': '1' })).toEqual([1005]);
     expect(await waitsOf(delays, { 'retry-after': '0' })).toEqual([5]);
   });
 
-  it('includes a Retry-After that is a date', async () => {
+  it('the wait before the next attempt includes a Retry-After that is a date', async () => {
     const soon = new Date(Date.now() + 2_000).toUTCString();
     const [waitMs = 0] = await waitsOf({ retryDelayMs: 0, retries: 1 }, { 'retry-after': soon });
     expect(waitMs).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ describe('the wait before the next attempt', () => {
     ['RFC 850', 'Sunday, 06-Nov-94 08:49:37 GMT'],
     ['asctime', 'Sun Nov  6 08:49:37 1994'],
   ])(
-    'includes a Retry-After as a date of %s, compared with the Date of the response',
+    'the wait before the next attempt includes a Retry-After as a date of %s, compared with the Date of the response',
     async (...row) => {
       const retryAfter = row[1];
       // The clock of this machine is three decades later.
@@ -90,7 +90,7 @@ describe('the wait before the next attempt', () => {
     },
   );
 
-  it('reads asctime as UTC in every time zone', async () => {
+  it('a Retry-After in the form of asctime is read as UTC in every time zone', async () => {
     const zone = process.env['TZ'];
     process.env['TZ'] = 'Asia/Kolkata';
     try {
@@ -106,7 +106,7 @@ describe('the wait before the next attempt', () => {
   });
 
   it.each(['', 'soon', '-1', '1994'])(
-    'compares a date with the own clock if the Date of the response is "%s"',
+    'a Retry-After date is compared with the clock of the client if the Date of the response is "%s"',
     async (date) => {
       const soon = new Date(Date.now() + 2_000).toUTCString();
       const headers = { 'retry-after': soon, date };
@@ -116,7 +116,7 @@ describe('the wait before the next attempt', () => {
     },
   );
 
-  it('does not add a date that is not after the Date of the response', async () => {
+  it('a Retry-After date that is not after the Date of the response does not extend the wait', async () => {
     const headers = {
       'retry-after': 'Sun, 06 Nov 2044 08:49:37 GMT',
       date: 'Sun, 06 Nov 2044 08:49:38 GMT',
@@ -143,7 +143,7 @@ describe('the wait before the next attempt', () => {
     'Thu Dec 31 2099 23:59:59',
     'Thu Dec 31 23:59:59 1999',
     'Sunday, 06-Nov-94 08:49:37 GMT',
-  ])('ignores a past or invalid Retry-After: "%s"', async (header) => {
+  ])('a past or invalid Retry-After is ignored: "%s"', async (header) => {
     useShare(1);
     const delays = { retryDelayMs: 1, retries: 1 };
     expect(await waitsOf(delays, { 'retry-after': header })).toEqual([1]);
@@ -155,13 +155,13 @@ describe('the wait before the next attempt', () => {
     'Fri, 31 Dec 2999 23:59:59 GMT',
     'Friday, 31-Dec-49 23:59:59 GMT',
     'Thu Dec 31 23:59:59 2099',
-  ])('ends the call at once if a Retry-After of %s would exceed its time limit', async (header) => {
+  ])('a call ends at once if a Retry-After of %s would exceed its time limit', async (header) => {
     const start = performance.now();
     expect(await waitsOf({}, { 'retry-after': header })).toEqual([]);
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 
-  it('ends the call at once if the backoff would exceed its time limit', async () => {
+  it('a call ends at once if the backoff would exceed its time limit', async () => {
     useShare(1);
     const delays = { retryDelayMs: 30_000, maxRetryDelayMs: 30_000 };
     expect(await waitsOf(delays)).toEqual([]);

@@ -44,16 +44,19 @@ const attemptsOf = async (options: ClientOptions) => {
   return { created, settled };
 };
 
-describe('a client retries', () => {
-  it.each([408, 429, 502, 503, 504])('after a response with status %i', async (status) => {
-    const { baseUrl, bodies } = await failing(respondWith(status, 'soon'));
-    const { created, settled } = await attemptsOf({ baseUrl, token, ...quick });
-    expect(created).toMatchObject({ value: { name: 'a' } });
-    expect(settled).toEqual([2]);
-    expect(new Set(bodies).size).toBe(1);
-  });
+describe('client retries', () => {
+  it.each([408, 429, 502, 503, 504])(
+    'a client retries after a response with status %i',
+    async (status) => {
+      const { baseUrl, bodies } = await failing(respondWith(status, 'soon'));
+      const { created, settled } = await attemptsOf({ baseUrl, token, ...quick });
+      expect(created).toMatchObject({ value: { name: 'a' } });
+      expect(settled).toEqual([2]);
+      expect(new Set(bodies).size).toBe(1);
+    },
+  );
 
-  it('after a connection reset, before or during the response', async () => {
+  it('a client retries after a connection reset, before or during the response', async () => {
     const { baseUrl } = await failing(
       (request) => request.socket.resetAndDestroy(),
       (request, response) => {
@@ -66,7 +69,7 @@ describe('a client retries', () => {
     expect(settled).toEqual([3]);
   });
 
-  it('after an attempt that timed out', async () => {
+  it('a client retries after an attempt that timed out', async () => {
     let sent = 0;
     const fetch = async () => (++sent === 1 ? never() : new Response('{"name":"a"}'));
     const options = { baseUrl: anyUrl, token, fetch, attemptTimeoutMs: 50, ...quick };
@@ -75,7 +78,7 @@ describe('a client retries', () => {
     expect(settled).toEqual([2]);
   });
 
-  it('at most three times, or as often as retries says', async () => {
+  it('a client retries at most three times, or as often as the option retries says', async () => {
     const broken = () => Promise.reject(new Error('broken'));
     for (const [retries, attempts] of [
       [undefined, 4],
@@ -98,7 +101,7 @@ describe('a client does not retry', () => {
     [404, '', 'unexpected-status'],
     [500, '{"error":3500,"message":"a fault"}', 'refused'],
     [302, '', 'unexpected-status'],
-  ])('after a response %i %s', async (status, body, kind) => {
+  ])('a client does not retry after the response %i %s', async (status, body, kind) => {
     const { baseUrl, bodies } = await failing(respondWith(status, body));
     const error = await errorOf(createClient({ baseUrl, token, ...quick }));
     expect(error).toMatchObject({ kind, attempts: 1 });
@@ -106,7 +109,7 @@ describe('a client does not retry', () => {
   });
 });
 
-describe('the hooks', () => {
+describe('hooks', () => {
   const misbehaving = [
     () => JSON.parse('{') as unknown,
     () => Promise.reject(new Error('no')),
@@ -116,7 +119,7 @@ describe('the hooks', () => {
   ];
 
   it.each(misbehaving)(
-    'do not change the result if they fail or never settle (number %#)',
+    'the hooks do not change the result if they fail or never settle (number %#)',
     async (hook) => {
       let calls = 0;
       const fetch = async () => new Response('{"name":"a"}', { status: calls++ === 0 ? 503 : 200 });
@@ -127,7 +130,7 @@ describe('the hooks', () => {
     },
   );
 
-  it('receive the attempts, the wait and the error before a retry', async () => {
+  it('the hooks receive the attempts, the wait and the error before a retry', async () => {
     const retries: unknown[] = [];
     const { baseUrl } = await failing(respondWith(429, '{"error":3503,"message":"busy"}'));
     const onRetry = (retry: Retry) => retries.push(retry);
@@ -143,7 +146,7 @@ describe('the hooks', () => {
     expect(retries).toEqual([{ attempts: 1, waitMs: 1, error: { ...error, attempts: 1 } }]);
   });
 
-  it('receive 0 attempts for a call that sent nothing', async () => {
+  it('the hooks receive 0 attempts for a call that sent nothing', async () => {
     const { settled } = await attemptsOf({ baseUrl: 'nowhere', token });
     expect(settled).toEqual([0]);
   });

@@ -16,8 +16,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('the time limit of a call', () => {
-  it('ends an attempt, with the status of an incomplete response', async () => {
+describe('time limit of a call', () => {
+  it('the time limit of a call ends an attempt, with the status of an incomplete response', async () => {
     const fetch = async () => new Response(unendingBody().body);
     expect(await errorOf(createTestClient(fetch, { timeoutMs: 50 }))).toEqual({
       kind: 'timeout',
@@ -28,7 +28,7 @@ describe('the time limit of a call', () => {
     });
   });
 
-  it('requests no new token if it expires while the body of a 401 is read', async () => {
+  it('a call whose time limit expires while the body of a 401 is read requests no new token', async () => {
     const { body } = unendingBody();
     const refreshes: boolean[] = [];
     const client = createTestClient(async () => new Response(body, { status: 401 }), {
@@ -43,7 +43,7 @@ describe('the time limit of a call', () => {
     expect(refreshes).toEqual([false]);
   });
 
-  it('sends nothing after it has expired, and sets no timer with a negative delay', async () => {
+  it('a call sends nothing after its time limit, and sets no timer with a negative delay', async () => {
     const warnings: string[] = [];
     const warn = ({ name }: Error) => void warnings.push(name);
     process.on('warning', warn);
@@ -64,7 +64,7 @@ describe('the time limit of a call', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('applies to all attempts together', async () => {
+  it('the time limit of a call applies to all attempts together', async () => {
     const limits = { attemptTimeoutMs: 100, timeoutMs: 950, retryDelayMs: 0, retries: 1000 };
     const error = await errorOf(createTestClient(never, limits));
     expect(error?.kind).toBe('timeout');
@@ -76,8 +76,8 @@ describe('the time limit of a call', () => {
 /** Limits that no test reaches, as an abort must not wait for them. */
 const slow = { attemptTimeoutMs: 60_000, timeoutMs: 60_000 };
 
-describe('an abort', () => {
-  it('ends the wait for a token, and no other call', async () => {
+describe('abort', () => {
+  it('an abort ends the wait for a token, and no other call', async () => {
     const tokenPromise = Promise.withResolvers<string>();
     const fetch = async () => new Response('{"name":"a"}');
     const client = createTestClient(fetch, { token: () => tokenPromise.promise, ...slow });
@@ -92,7 +92,7 @@ describe('an abort', () => {
     expect(await other).toMatchObject({ value: { name: 'a' } });
   });
 
-  it('ends the wait for the next attempt, which is not sent', async () => {
+  it('an abort ends the wait for the next attempt, which is not sent', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const controller = new AbortController();
     const waiting = Promise.withResolvers<unknown>();
@@ -126,7 +126,7 @@ describe('an abort', () => {
     expect(sent).toBe(1);
   });
 
-  it('during an attempt calls no onRetry', async () => {
+  it('an abort during an attempt prevents onRetry', async () => {
     const controller = new AbortController();
     const retries: unknown[] = [];
     const client = createTestClient(never, { retries: 9, onRetry: (retry) => retries.push(retry) });
@@ -137,7 +137,7 @@ describe('an abort', () => {
     expect(retries).toEqual([]);
   });
 
-  it('by a hook ends the call', async () => {
+  it('an abort by a hook ends the call', async () => {
     const controller = new AbortController();
     const client = createTestClient(() => Promise.reject(new Error('broken')), {
       retries: 9,

@@ -59,24 +59,27 @@ const outcomesOf = async (client: ReturnType<typeof createClient>, end: () => vo
 const times = (count: number, outcome: string) => Array.from({ length: count }, () => outcome);
 
 describe('the 401s of 100 calls with one expired token', () => {
-  it.each([1, 7, 50, 100])('cause one refresh if %i arrive at a time', async (group) => {
-    const { baseUrl, state, end } = await startRotatingServer(group);
-    let current = 'token-0';
-    const token = async ({ refresh }: TokenRequest) => {
-      if (refresh) {
-        state.refreshes += 1;
-        // Each refresh revokes the token before it.
-        current = `token-${state.refreshes}`;
-        state.accepted = current;
-      }
-      return current;
-    };
-    const client = createClient({ baseUrl, token, retries: 0 });
-    expect(await outcomesOf(client, end)).toEqual(times(calls, 'ok'));
-    expect(state).toEqual({ accepted: 'token-1', refreshes: 1, rejected: calls });
-  });
+  it.each([1, 7, 50, 100])(
+    '100 calls with one expired token cause one refresh if %i of their 401s arrive at a time',
+    async (group) => {
+      const { baseUrl, state, end } = await startRotatingServer(group);
+      let current = 'token-0';
+      const token = async ({ refresh }: TokenRequest) => {
+        if (refresh) {
+          state.refreshes += 1;
+          // Each refresh revokes the token before it.
+          current = `token-${state.refreshes}`;
+          state.accepted = current;
+        }
+        return current;
+      };
+      const client = createClient({ baseUrl, token, retries: 0 });
+      expect(await outcomesOf(client, end)).toEqual(times(calls, 'ok'));
+      expect(state).toEqual({ accepted: 'token-1', refreshes: 1, rejected: calls });
+    },
+  );
 
-  it('cause one refresh that all of them wait for if it is slow', async () => {
+  it('100 calls with one expired token wait for one slow refresh', async () => {
     const { baseUrl, state, end } = await startRotatingServer(calls);
     let current = 'token-0';
     const token = async ({ refresh }: TokenRequest) => {
@@ -91,7 +94,7 @@ describe('the 401s of 100 calls with one expired token', () => {
     expect(state).toMatchObject({ refreshes: 1, rejected: calls });
   });
 
-  it('cause a second refresh if the first one fails, which only the calls that waited for it report', async () => {
+  it('100 calls with one expired token cause a second refresh if the first one fails, and only the calls that waited for it report its error', async () => {
     const { baseUrl, state, end } = await startRotatingServer(10);
     let current = 'token-0';
     const token = async ({ refresh }: TokenRequest) => {
@@ -118,7 +121,7 @@ describe('the 401s of 100 calls with one expired token', () => {
     expect(state).toMatchObject({ refreshes: 2, rejected: calls });
   });
 
-  it('cause one refresh if it returns the rejected token again, and a later call causes the next', async () => {
+  it('100 calls with one expired token cause one refresh if it returns the rejected token again, and a later call causes the next', async () => {
     const { baseUrl, state, end } = await startRotatingServer(1);
     let current = 'token-0';
     const token = ({ refresh }: TokenRequest) => {
@@ -134,7 +137,7 @@ describe('the 401s of 100 calls with one expired token', () => {
   });
 });
 
-describe('a rejected token', () => {
+describe('rejected token', () => {
   /** Creates a client whose service accepts one token, and holds the 401 of each other one until it is released. */
   const createHoldingClient = (
     accepted: string,
@@ -176,7 +179,7 @@ describe('a rejected token', () => {
     return { create, release, sent, requests };
   };
 
-  it('is replaced by a token that another call received without a refresh', async () => {
+  it('a rejected token is replaced by a token that another call received without a refresh', async () => {
     const tokens = ['old', 'new'];
     const { create, release, sent, requests } = createHoldingClient('new', () => tokens.shift()!);
     const first = await create();
@@ -188,7 +191,7 @@ describe('a rejected token', () => {
     expect(requests).toEqual([false, false]);
   });
 
-  it('does not replace the token of a refresh if the function returns it later', async () => {
+  it('a rejected token that the function returns later does not replace the refreshed one', async () => {
     const late = Promise.withResolvers<string>();
     const { create, release, sent, requests } = createHoldingClient('new', ({ refresh }) => {
       if (refresh) return 'new';
@@ -206,7 +209,7 @@ describe('a rejected token', () => {
     expect(requests).toEqual([false, false, true]);
   });
 
-  it('is refreshed once if the function returned it for each of two calls', async () => {
+  it('a rejected token is refreshed once if the function returned it for each of two calls', async () => {
     let current = 'old';
     const { create, release, sent, requests } = createHoldingClient('new', ({ refresh }) => {
       if (refresh) current = 'new';
@@ -222,7 +225,7 @@ describe('a rejected token', () => {
     expect(requests).toEqual([false, false, true]);
   });
 
-  it('is not replaced by a later token whose refresh is pending', async () => {
+  it('a rejected token is not replaced by a later token whose refresh is pending', async () => {
     const refreshed = Promise.withResolvers<string>();
     const tokens = ['first', 'second'];
     const { create, release, sent, requests } = createHoldingClient('third', ({ refresh }) =>
@@ -243,7 +246,7 @@ describe('a rejected token', () => {
     ['an abort', 'aborted', 60_000],
     ['a timeout', 'timeout', 100],
   ] as const)(
-    'is not refreshed again after %s of the call that waits for its refresh',
+    'a rejected token is not refreshed again after %s of the call that waits for its refresh',
     async (_, kind, timeoutMs) => {
       const refreshed = Promise.withResolvers<string>();
       const { create, release, sent, requests } = createHoldingClient('new', ({ refresh }) =>
@@ -265,7 +268,7 @@ describe('a rejected token', () => {
     },
   );
 
-  it('is refreshed again if the refresh takes longer than timeoutMs', async () => {
+  it('a rejected token is refreshed again if the refresh takes longer than timeoutMs', async () => {
     const slow = Promise.withResolvers<string>();
     const { create, release, sent, requests } = createHoldingClient(
       'new',
@@ -287,7 +290,7 @@ describe('a rejected token', () => {
     expect(requests).toEqual([false, false, false, true, true]);
   });
 
-  it('is refreshed if the function returned it after the refresh of another', async () => {
+  it('a rejected token is refreshed if the function returned it after the refresh of another token', async () => {
     const tokens = ['first', 'another'];
     const { create, release, sent, requests } = createHoldingClient('third', ({ refresh }) =>
       refresh ? (requests.length === 2 ? 'second' : 'third') : tokens.shift()!,

@@ -31,18 +31,18 @@ const inspectCall = async (client: PlantClient, signal?: AbortSignal) => {
   return [pending, inspectFully(creating), inspectFully(created), inspectFully(client)].join('\n');
 };
 
-describe('the token', () => {
-  it('is not in the client, and not in the error if fetch throws it', async () => {
+describe('token', () => {
+  it('the token is not in the client, and not in the error if fetch throws it', async () => {
     const client = createTestClient(() => Promise.reject(errorWithToken()));
     expect(await inspectCall(client)).not.toContain(token);
   });
 
-  it('is not in the error if the abort reason contains it', async () => {
+  it('the token is not in the error if the abort reason contains it', async () => {
     const client = createTestClient(() => Promise.reject(errorWithToken()));
     expect(await inspectCall(client, AbortSignal.abort(errorWithToken()))).not.toContain(token);
   });
 
-  it('is not in the error if the abort reason contains it before the token was sent', async () => {
+  it('the token is not in the error if the abort reason contains it before the token was sent', async () => {
     const controller = new AbortController();
     const client = createTestClient(never, { headers: untyped(never) });
     setTimeout(() => controller.abort(errorWithToken()));
@@ -53,10 +53,13 @@ describe('the token', () => {
     [200, token],
     [502, `<pre>Authorization: Bearer ${token}</pre>`],
     [401, JSON.stringify({ error: 2402, message: `${token} is not accepted` })],
-  ])('is not in the error if a response with status %i contains it', async (status, body) => {
-    const baseUrl = await startServer(respondWith(status, body));
-    expect(await inspectCall(createClient({ baseUrl, token, retries: 0 }))).not.toContain(token);
-  });
+  ])(
+    'the token is not in the error if a response with status %i contains it',
+    async (status, body) => {
+      const baseUrl = await startServer(respondWith(status, body));
+      expect(await inspectCall(createClient({ baseUrl, token, retries: 0 }))).not.toContain(token);
+    },
+  );
 });
 
 describe('a token of the maximum length of a header field', () => {
@@ -67,15 +70,18 @@ describe('a token of the maximum length of a header field', () => {
     ['a 401', async () => new Response(`{"error":2402,"message":"${long}"}`, { status: 401 })],
     ['no plant', async () => new Response(long)],
     ['a failure', () => Promise.reject(new Error(long))],
-  ])('is redacted in the error for %s', async (_, fetch) => {
-    const error = await errorOf(createTestClient(fetch, { token: long }));
-    expect(error).toMatchObject({ attempts: 1 });
-    expect(inspectFully(error)).toContain('***');
-    expect(inspectFully(error)).not.toContain(long.slice(0, 50));
-  });
+  ])(
+    'a token of the maximum length of a header field is redacted in the error for a response with %s',
+    async (_, fetch) => {
+      const error = await errorOf(createTestClient(fetch, { token: long }));
+      expect(error).toMatchObject({ attempts: 1 });
+      expect(inspectFully(error)).toContain('***');
+      expect(inspectFully(error)).not.toContain(long.slice(0, 50));
+    },
+  );
 });
 
-describe('a token at the end of a truncated body', () => {
+describe('token at the end of a truncated body', () => {
   const secret = 'mF_9.B5f-4+M~/top==';
   const hexOf = (character: string) => character.charCodeAt(0).toString(16).padStart(2, '0');
   const escapes: Record<string, (character: string) => string> = {
@@ -101,7 +107,7 @@ describe('a token at the end of a truncated body', () => {
   };
 
   it.each(Object.entries(escapes))(
-    'is redacted completely, wherever it is truncated, escaped by %s',
+    'a token at the end of a truncated body is redacted completely, wherever it is truncated, escaped by %s',
     async (_, escape) => {
       // A complete token precedes it, because its escapes could change how the rest is parsed.
       const whole = secret.replaceAll(/./g, escape);
@@ -112,7 +118,7 @@ describe('a token at the end of a truncated body', () => {
     },
   );
 
-  it('is redacted in a 200 without a plant, and without a web stream', async () => {
+  it('a token at the end of a truncated body is redacted in a 200 without a plant, and without a web stream', async () => {
     expect(await bodyAfter(`"${secret.slice(0, -1)}`, secret, 200)).toBe('"***');
     const body = new TextEncoder().encode(`${' '.repeat(maxLength - 5)}${secret}`);
     const old = { status: 502, arrayBuffer: async () => body.buffer };
@@ -120,7 +126,7 @@ describe('a token at the end of a truncated body', () => {
     expect(error).toMatchObject({ body: `${' '.repeat(maxLength - 5)}***` });
   });
 
-  it('is redacted with the last word only if the body is truncated', async () => {
+  it('a token at the end of a body is redacted with its whole word only if the body is truncated', async () => {
     expect(await bodyAfter('the last word', '')).toBe('the last word');
     expect(await bodyAfter('the last word', 's')).toBe('the last ***');
     expect(await bodyAfter('the last word', ' more')).toBe('the last ***');

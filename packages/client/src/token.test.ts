@@ -30,9 +30,9 @@ const startTokenServer = async (accepted: string) => {
 
 const ok = { value: { name: 'a' } };
 
-describe('a token function', () => {
+describe('token function', () => {
   it.each([() => token, async () => token])(
-    'returns the token to send (number %#)',
+    'a client sends the token that the token function returns (number %#)',
     async (getToken) => {
       const { baseUrl, received } = await startTokenServer(token);
       const client = createClient({ baseUrl, token: getToken });
@@ -41,7 +41,7 @@ describe('a token function', () => {
     },
   );
 
-  it('is called once for calls that wait at the same time, and again for a later call', async () => {
+  it('a token function is called once for calls that wait at the same time, and again for a later call', async () => {
     const { baseUrl } = await startTokenServer(token);
     const tokenCalls: TokenRequest[] = [];
     const tokenPromise = Promise.withResolvers<string>();
@@ -58,7 +58,7 @@ describe('a token function', () => {
     expect(tokenCalls).toHaveLength(2);
   });
 
-  it('is called again after a 401, and the request is sent with the new token', async () => {
+  it('a token function is called again after a 401, and the request is sent with the new token', async () => {
     const { baseUrl, received } = await startTokenServer('new');
     const getToken = ({ refresh }: TokenRequest) => (refresh ? 'new' : 'old');
     const attempts: unknown[] = [];
@@ -73,7 +73,7 @@ describe('a token function', () => {
     expect(attempts).toEqual([{ attempts: 2, status: 200 }]);
   });
 
-  it('is called once for a new token by calls that received a 401 at the same time', async () => {
+  it('a token function is called once for a new token by calls that received a 401 at the same time', async () => {
     const tokenCalls: boolean[] = [];
     const calls = 10;
     let refused = 0;
@@ -97,7 +97,7 @@ describe('a token function', () => {
     expect(tokenCalls).toEqual([false, true]);
   });
 
-  it('is not called by a call that starts while another waits for a new token', async () => {
+  it('a token function is not called by a call that starts while another waits for a new token', async () => {
     const { baseUrl, received } = await startTokenServer('new');
     const tokenCalls: boolean[] = [];
     const refreshing = Promise.withResolvers<void>();
@@ -119,7 +119,7 @@ describe('a token function', () => {
     expect(received).toEqual(['old', 'new', 'new']);
   });
 
-  it('is called with refresh while another call waits for any token, and serves later calls', async () => {
+  it('a token function is called with refresh while another call waits for any token, and serves later calls', async () => {
     const tokenCalls: boolean[] = [];
     const anyToken = Promise.withResolvers<string>();
     const newToken = Promise.withResolvers<string>();
@@ -153,7 +153,7 @@ describe('a token function', () => {
     expect(await third).toMatchObject(ok);
   });
 
-  it('is called once by a call that is retried for other reasons than a 401', async () => {
+  it('a token function is called once by a call that is retried for other reasons than a 401', async () => {
     const tokenCalls: boolean[] = [];
     const failures = [
       () => Promise.reject(new TypeError('reset')),
@@ -169,14 +169,14 @@ describe('a token function', () => {
     expect(tokenCalls).toEqual([false]);
   });
 
-  it('is not called a third time: a second 401 is an error', async () => {
+  it('a token function is not called a third time after a second 401', async () => {
     const { baseUrl, received } = await startTokenServer('another');
     const error = await errorOf(createClient({ baseUrl, token: () => 'wrong' }));
     expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 2 });
     expect(received).toEqual(['wrong', 'wrong']);
   });
 
-  it('that fails after a 401 is an error with the number of attempts', async () => {
+  it('a token function that fails after a 401 results in an error with the number of attempts', async () => {
     const { baseUrl } = await startTokenServer('another');
     const getToken = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
     expect(await errorOf(createClient({ baseUrl, token: getToken }))).toEqual({
@@ -196,14 +196,17 @@ describe('a token function', () => {
     () => '',
     async () => untyped(hostile),
     () => untyped({ toString: () => secret }),
-  ])('that fails is token-failed, without its error (number %#)', async (getToken) => {
-    const fetch = () => Promise.reject(new Error('was called'));
-    const error = await errorOf(createTestClient(fetch, { token: getToken }));
-    expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
-    expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
-  });
+  ])(
+    'a token function that fails results in token-failed, without its error (number %#)',
+    async (getToken) => {
+      const fetch = () => Promise.reject(new Error('was called'));
+      const error = await errorOf(createTestClient(fetch, { token: getToken }));
+      expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
+      expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
+    },
+  );
 
-  it('that never settles is a timeout, and the next call calls it again', async () => {
+  it('a token function that never settles results in a timeout, and the next call calls it again', async () => {
     let tokenCalls = 0;
     const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
     const fetch = async () => new Response('{"name":"a"}');
@@ -217,7 +220,7 @@ describe('a token function', () => {
     expect(await client.createPlant(plant)).toMatchObject(ok);
   });
 
-  it('that never settles is called again after timeoutMs, also for a call that waits for it', async () => {
+  it('a token function that never settles is called again after timeoutMs, also for a call that waits for it', async () => {
     const tokenCalls: boolean[] = [];
     const getToken = ({ refresh }: TokenRequest) =>
       tokenCalls.push(refresh) === 1 ? untyped(never()) : token;
@@ -237,7 +240,7 @@ describe('a token function', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('is not called twice at the same time after the abort of a call that has its token', async () => {
+  it('a token function is not called twice at the same time after the abort of a call that has its token', async () => {
     let tokenCalls = 0;
     const slow = Promise.withResolvers<string>();
     const getToken = () => (++tokenCalls === 1 ? token : slow.promise);
@@ -263,7 +266,7 @@ describe('a token function', () => {
     expect(tokenCalls).toBe(2);
   });
 
-  it('that calls its own client is a timeout', async () => {
+  it('a token function that calls its own client results in a timeout', async () => {
     const options: Partial<ClientOptions> = {
       token: async () => ((await client.createPlant(plant)).isOk() ? token : ''),
       timeoutMs: 50,
@@ -273,7 +276,7 @@ describe('a token function', () => {
   });
 });
 
-it('a 401 for a token that is a string is an error', async () => {
+it('a 401 for a token that is a string is returned as an error', async () => {
   const { baseUrl, received } = await startTokenServer('another');
   const error = await errorOf(createClient({ baseUrl, token }));
   expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 1 });

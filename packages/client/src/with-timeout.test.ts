@@ -15,7 +15,7 @@ describe('withTimeout', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('rejects if the work does', async () => {
+  it('withTimeout rejects if the work rejects', async () => {
     await expect(
       withTimeout(undefined, 1, () => Promise.reject(new Error('no built-in'))),
     ).rejects.toThrow('no built-in');
@@ -42,14 +42,14 @@ describe('withTimeout', () => {
     expect(await ending).toBe('aborted');
   });
 
-  it('does not start the work if the parent signal has already aborted', async () => {
+  it('withTimeout does not start the work if the parent signal has already aborted', async () => {
     const ended = await withTimeout(AbortSignal.abort(), 60_000, () =>
       Promise.reject(new Error('started')),
     );
     expect(ended).toBe('aborted');
   });
 
-  it('does not start the work if the time is already over', async () => {
+  it('withTimeout does not start the work if the time is already over', async () => {
     const ended = await withTimeout(undefined, -1, () => Promise.reject(new Error('started')));
     expect(ended).toBe('timeout');
   });
