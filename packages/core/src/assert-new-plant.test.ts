@@ -46,7 +46,7 @@ describe('createValidated', () => {
     ['the plant', (plant: object) => plant],
     ['a copy of it', (plant: object) => ({ ...plant })],
     ['another valid plant', () => ({ id: 8n, name: 'Ficus' })],
-  ])('lets assertNewPlant accept %s', (_, change) => {
+  ])('createValidated lets assertNewPlant accept %s', (_, change) => {
     expect(thrownFor(change)).toBe(undefined);
   });
 
@@ -55,11 +55,11 @@ describe('createValidated', () => {
     ['another name', (plant: object) => Object.assign(plant, { name: '\0' })],
     ['another tag', (plant: object) => Object.assign(plant, { tag: '\ud800' })],
     ['no members', () => ({})],
-  ])('lets assertNewPlant reject %s that the repository has set', (_, change) => {
+  ])('createValidated lets assertNewPlant reject %s that the repository has set', (_, change) => {
     expect(thrownFor(change)).toBeInstanceOf(Error);
   });
 
-  it('does not affect assertNewPlant after the call', () => {
+  it('createValidated does not affect assertNewPlant after the call', () => {
     const plant = { ...valid, name: '\0' };
     void createValidated({ create: () => okAsync() }, plant);
     expect(() => assertNewPlant(plant)).toThrow(TypeError);

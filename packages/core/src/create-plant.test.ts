@@ -39,7 +39,7 @@ describe('createPlant', () => {
     expect(result._unsafeUnwrap()).toStrictEqual({ name: 'Monstera' });
   });
 
-  it('does not call the repository with an invalid plant', async () => {
+  it('createPlant does not call the repository with an invalid plant', async () => {
     const repository = createRecordingRepository();
     const result = await createPlant(repository, { id: '7', tag: 7 });
     expect(result._unsafeUnwrapErr()).toEqual({
@@ -94,7 +94,7 @@ describe('createPlant', () => {
     await expect(createPlant(broken, { id: 7, name: 'x' })).rejects.toThrow('a bug');
   });
 
-  it('rejects, and does not throw, if the repository throws', async () => {
+  it('createPlant rejects, and does not throw, if the repository throws', async () => {
     const broken: PlantRepository = {
       create: () => {
         throw new Error('a bug');
@@ -127,7 +127,7 @@ describe('createPlant', () => {
     },
   );
 
-  it('never throws or rejects for any input, and never returns an id', async () => {
+  it('createPlant never throws or rejects for any input, and never returns an id', async () => {
     const like = fc.record(
       {
         id: fc.oneof(fc.bigInt(), fc.double(), fc.anything()),

@@ -33,7 +33,7 @@ describe('decodeBody', () => {
   });
 
   it.each(['1.0000000000000000001', '9007199254740992.5', '1e-7', '10000000000000000001e-1'])(
-    'reads %s as no integer',
+    'reads %s as a number that is no integer',
     (source) => {
       expect(decode(`{"id":${source}}`)).toEqual({ id: Number.NaN });
     },
@@ -130,7 +130,7 @@ describe('decodeBody', () => {
     expect(fault(bytesOf(`{"x":[${'[],{},'.repeat(1_000)}0]}`))).toBe('none');
   });
 
-  it('does not count brackets in strings', () => {
+  it('decodeBody does not count brackets in strings', () => {
     for (const text of ['["{\\"\\\\'.repeat(2000), '[{'.repeat(2000)]) {
       expect(decode(JSON.stringify({ name: text }))).toEqual({ name: text });
     }
@@ -165,7 +165,7 @@ describe('decodeBody', () => {
     );
   });
 
-  it('never throws for any bytes', () => {
+  it('decodeBody never throws for any bytes', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void decodeBody(bytes)));
   });
 });

@@ -32,7 +32,7 @@ describe('encodeNewPlant', () => {
 });
 
 describe('isExactId', () => {
-  it('is true for every int64 and every safe integer, and false for other values', () => {
+  it('isExactId is true for every int64 and every safe integer, and false for other values', () => {
     fc.assert(fc.property(int64, (id) => isExactId(id)));
     fc.assert(fc.property(fc.maxSafeInteger(), (id) => isExactId(id)));
     for (const id of [

@@ -3,8 +3,8 @@ import { errorMessages, errorTable, type ErrorName, isRefusal } from './errors.t
 
 const names = Object.keys(errorTable) as ErrorName[];
 
-describe('the error table', () => {
-  it('has every number that was ever published', () => {
+describe('error table', () => {
+  it('the error table has every number that was ever published', () => {
     expect(names.map((name) => [name, errorTable[name].error, errorTable[name].status])).toEqual([
       ['bad-request', 1000, 400],
       ['body-missing', 1001, 400],
@@ -33,13 +33,13 @@ describe('the error table', () => {
     ]);
   });
 
-  it('has no number from 4000 to 4999, the range of refusals', () => {
+  it('the error table has no number from 4000 to 4999, the range of refusals', () => {
     for (const name of names) expect(isRefusal(errorTable[name].error)).toBe(false);
     for (const error of [4000, 4999]) expect(isRefusal(error)).toBe(true);
     for (const error of [3999, 5000, 4000.5, Number.NaN]) expect(isRefusal(error)).toBe(false);
   });
 
-  it('has a different message for each error', () => {
+  it('the error table has a different message for each error', () => {
     const sentences = names.map((name) => errorMessages[name]);
     expect(new Set(sentences).size).toBe(names.length);
     for (const sentence of sentences) expect(sentence).toMatch(/^[a-zA-Z].*[^.]$/);

@@ -58,8 +58,8 @@ describeRepository({ describe, it, expect }, 'a group commit', async () => {
   return { repository: createGroupCommit(options), reopen };
 });
 
-describe('a batch', () => {
-  it('contains the creates of one turn of the event loop, or those made during a commit', async () => {
+describe('batch', () => {
+  it('a batch contains the creates of one turn of the event loop, or those made during a commit', async () => {
     const { batches, create, finish } = startGroup();
     const first = [create(plant(1)), create(plant(2))];
     await nextTurn();
@@ -77,7 +77,7 @@ describe('a batch', () => {
     expect((await Promise.all(second)).every((result) => result.isOk())).toBe(true);
   });
 
-  it('has at most maxBatchPlants plants, and at most maxBatchText of text unless one plant has more', async () => {
+  it('a batch has at most maxBatchPlants plants, and at most maxBatchText of text unless one plant has more', async () => {
     const { batches, create, finish, close } = startGroup({ maxBatchPlants: 3, maxBatchText: 4 });
     const names = ['xx', 'xx', 'x', 'xxxxx', 'x', '', '', ''];
     const all = names.map(async (name, index) => create(plant(index, name)));
@@ -90,7 +90,7 @@ describe('a batch', () => {
     expect(batches).toEqual([[0n, 1n], [2n], [3n], [4n, 5n, 6n], [7n]]);
   });
 
-  it('has one plant if maxBatchPlants is 0', async () => {
+  it('a batch has one plant if maxBatchPlants is 0', async () => {
     const { batches, create, finish } = startGroup({ maxBatchPlants: 0 });
     const both = [create(plant(1)), create(plant(2))];
     for (const _plant of both) {
@@ -101,7 +101,7 @@ describe('a batch', () => {
     expect(batches).toEqual([[1n], [2n]]);
   });
 
-  it('is committed at the same time as the batch of another lane', async () => {
+  it('a batch is committed at the same time as the batch of another lane', async () => {
     const manualLanes = [createManualLane(), createManualLane()];
     const { create, close } = createGroupCommit({ lanes: manualLanes.map(({ lane }) => lane) });
     const first = create(plant(1));
@@ -115,8 +115,8 @@ describe('a batch', () => {
   });
 });
 
-describe('a create', () => {
-  it('does not settle before its commit', async () => {
+describe('create', () => {
+  it('a create does not settle before its commit', async () => {
     const { create, finish } = startGroup();
     let isSettled = false;
     const creating = create(plant(1)).map(() => (isSettled = true));
@@ -127,7 +127,7 @@ describe('a create', () => {
     await creating;
   });
 
-  it('has the result of its own plant', async () => {
+  it('a create has the result of its own plant', async () => {
     const { create, finish } = startGroup();
     const all = Promise.all([create(plant(1)), create(plant(2)), create(plant(3))]);
     await nextTurn();
@@ -139,7 +139,7 @@ describe('a create', () => {
     expect((await all).map(reasonOf)).toEqual(['ok', 'id-taken', 'full']);
   });
 
-  it('is unavailable if the commit rejects or has no result for it, and the next one is committed', async () => {
+  it('a create is unavailable if the commit rejects or has no result for it, and the next one is committed', async () => {
     const thrown = new Error('a bug');
     const outcomes: (() => Promise<Results>)[] = [
       async () => Promise.reject(thrown),
@@ -159,7 +159,7 @@ describe('a create', () => {
     await close();
   });
 
-  it('does not delay others if its result is a promise', async () => {
+  it('a create does not delay others if its result is a promise', async () => {
     const pending: ((created: Created) => void)[] = [];
     const { create, close } = createGroupCommit({
       lanes: [
@@ -180,7 +180,7 @@ describe('a create', () => {
     expect((await first).isOk()).toBe(true);
   });
 
-  it('keeps the process alive until it settles, and an idle group commit does not', async () => {
+  it('a create keeps the process alive until it settles, and an idle group commit does not', async () => {
     const { create, finish } = startGroup({ deadlineMs: 30_000 });
     for (const id of [1, 2]) {
       const idle = activeTimers();
@@ -194,7 +194,7 @@ describe('a create', () => {
     }
   });
 
-  it('is not kept in memory after it settled', async () => {
+  it('a create is not kept in memory after it settled', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const committed: WeakRef<object>[] = [];
@@ -214,7 +214,7 @@ describe('a create', () => {
     expect(committed.map((one) => one.deref())).toEqual([undefined, undefined]);
   });
 
-  it('creates one promise and no timer', async () => {
+  it('a create creates one promise and no timer', async () => {
     const { create, finish } = startGroup({ deadlineMs: 30_000 });
     // The first create of a batch starts the batch.
     const creating = [create(plant(0))];
@@ -243,7 +243,7 @@ describe('a create', () => {
 });
 
 describe('the limits', () => {
-  it('fail a create at once, counting those in flight', async () => {
+  it('a group commit fails a create at once above its limit of creates, counting those in flight', async () => {
     const { create, finish } = startGroup({ maxWaiting: 3 });
     const first = [create(plant(1)), create(plant(2))];
     await nextTurn();
@@ -260,7 +260,7 @@ describe('the limits', () => {
     expect((await fifth).isOk()).toBe(true);
   });
 
-  it('fail a create at once for its text, counting the text in flight, unless no other create waits', async () => {
+  it('a group commit fails a create at once above its limit of text, counting the text in flight, unless no other create waits', async () => {
     const { create, finish, close } = startGroup({ maxWaitingText: 10 });
     const long = create(plant(1, 'x'.repeat(11)));
     await nextTurn();
@@ -278,8 +278,8 @@ describe('the limits', () => {
   });
 });
 
-describe('the deadline', () => {
-  it('settles each create at its own time, and no create is committed after it', async () => {
+describe('deadline', () => {
+  it('the deadline settles each create at its own time, and no create is committed after it', async () => {
     const { batches, create, finish, waiting, close } = startGroup({ deadlineMs: 100 });
     const kept = create(plant(1));
     await nextTurn();
@@ -305,13 +305,13 @@ describe('the deadline', () => {
     await close();
   });
 
-  it('settles a create whose result is a pending promise', async () => {
+  it('the deadline settles a create whose result is a pending promise', async () => {
     const lane: Commit = async (plants) => plants.map(async () => new Promise<Created>(() => {}));
     const { create } = createGroupCommit({ lanes: [lane], deadlineMs: 50 });
     expect(reasonOf(await create(plant(1)))).toMatch('within 50 ms');
   });
 
-  it('leaves no timer once every create has settled', async () => {
+  it('a group commit leaves no timer once every create has settled', async () => {
     let atDeadline = 0;
     const trouble = () => {
       atDeadline = activeTimers();
@@ -322,7 +322,7 @@ describe('the deadline', () => {
     expect(activeTimers()).toBe(atDeadline - 1);
   });
 
-  it('needs no timer if there is none', async () => {
+  it('a group commit without a deadline sets no timer', async () => {
     const { create, finish } = startGroup();
     const idle = activeTimers();
     const creating = create(plant(1));
@@ -332,7 +332,7 @@ describe('the deadline', () => {
     await creating;
   });
 
-  it('is passed to the commit, and its reason is what trouble returns', async () => {
+  it('the signal of the deadline is passed to the commit, and its reason is what trouble returns', async () => {
     const deadlines: number[] = [];
     const { create, close } = createGroupCommit({
       lanes: [
@@ -352,8 +352,8 @@ describe('the deadline', () => {
   });
 });
 
-describe('what is reported', () => {
-  it('is how many creates wait, and each commit with its plants and time, also if it rejects', async () => {
+describe('report of a group commit', () => {
+  it('a group commit reports how many creates wait, and each commit with its plants and time, also if it rejects', async () => {
     const reported: CommittedBatch[] = [];
     const began = performance.now();
     const gate = Promise.withResolvers<void>();
@@ -387,8 +387,8 @@ describe('what is reported', () => {
   });
 });
 
-describe('closing', () => {
-  it('waits for every earlier create, and later creates are unavailable', async () => {
+describe('closing a group commit', () => {
+  it('closing a group commit waits for every earlier create, and makes later creates unavailable', async () => {
     const { create, close, finish } = startGroup();
     const creating = [create(plant(1))];
     await nextTurn();

@@ -9,11 +9,11 @@ const written = `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 if (process.env['UPDATE_OPENAPI'] === '1') await writeFile(file, written);
 
 describe('openapi.json', () => {
-  it('equals the generated document (UPDATE_OPENAPI=1 rewrites it)', async () => {
+  it('openapi.json equals the generated document (UPDATE_OPENAPI=1 rewrites it)', async () => {
     expect(await readFile(file, 'utf8')).toBe(written);
   });
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('openapi.json is valid OpenAPI 3.1', async () => {
     const result = await new Validator().validate(JSON.parse(written) as Record<string, unknown>);
     expect(result).toMatchObject({ valid: true });
     expect(openApiDocument().openapi).toMatch(/^3\.1\./);
@@ -26,7 +26,7 @@ describe('openapi.json', () => {
     ['415', ['Accept', 'Accept-Encoding']],
     ['500', []],
     ['503', ['Retry-After']],
-  ])('declares the header fields of a response with %s', (status, more) => {
+  ])('openapi.json declares the header fields of a response with %s', (status, more) => {
     const { paths, components } = openApiDocument();
     const declared = paths['/plants'].post.responses[status]?.headers ?? {};
     const every = ['X-Request-Id', 'Cache-Control', 'X-Content-Type-Options'];
@@ -40,14 +40,14 @@ describe('openapi.json', () => {
     }
   });
 
-  it('has version 1.0.0 and the MIT license', () => {
+  it('openapi.json has version 1.0.0 and the MIT license', () => {
     expect(openApiDocument().info).toMatchObject({
       version: '1.0.0',
       license: { name: 'MIT' },
     });
   });
 
-  it('requires a bearer token for the whole service', () => {
+  it('openapi.json requires a bearer token for the whole service', () => {
     const { security, components } = openApiDocument();
     expect(security).toEqual([{ bearer: [] }]);
     expect(components.securitySchemes.bearer).toEqual({
@@ -80,7 +80,7 @@ describe('openapi.json', () => {
         ['message', 'string', undefined, true, 'Error message text'],
       ],
     ],
-  ] as const)('describes %s as the specification does', (name, rows) => {
+  ] as const)('openapi.json describes %s as the specification does', (name, rows) => {
     const { properties = {}, required = [], type } = openApiDocument().components.schemas[name];
     expect(type).toBe('object');
     expect(
@@ -91,7 +91,7 @@ describe('openapi.json', () => {
     ).toEqual(rows);
   });
 
-  it('has the one operation of the specification, with its responses', () => {
+  it('openapi.json has the one operation of the specification, with its responses', () => {
     const { paths } = openApiDocument();
     expect(Object.keys(paths)).toEqual(['/plants']);
     expect(Object.keys(paths['/plants'])).toEqual(['post']);
@@ -106,7 +106,7 @@ describe('openapi.json', () => {
     });
   });
 
-  it('lists the other statuses as responses of the server, with the same body', () => {
+  it('openapi.json lists the other statuses as responses of the server, with the same body', () => {
     const { responses } = openApiDocument().paths['/plants'].post;
     const statuses = new Set(Object.values(errorTable).map(({ status }) => String(status)));
     // A POST never gets a 405.

@@ -98,7 +98,7 @@ describe('parseNewPlant', () => {
     });
   });
 
-  it('never throws, and returns a fault for every input that is not a plant', () => {
+  it('parseNewPlant never throws, and returns a fault for every input that is not a plant', () => {
     const like = fc.record(
       { id: fc.anything(), name: fc.anything(), tag: fc.anything() },
       { requiredKeys: [] },

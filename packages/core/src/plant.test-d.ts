@@ -9,7 +9,7 @@ import {
 } from './index.ts';
 
 describe('the types of core', () => {
-  it('have an exact id and an optional tag', () => {
+  it('the type of a plant has an exact id and an optional tag', () => {
     expectTypeOf<NewPlant>().toEqualTypeOf<{
       id: bigint;
       name: string;
@@ -18,7 +18,7 @@ describe('the types of core', () => {
     expectTypeOf<Plant>().toEqualTypeOf<{ name: string; tag?: string }>();
   });
 
-  it('accept any input and return a Result with a closed error union', () => {
+  it('createPlant accepts any input and returns a Result with a closed union of errors', () => {
     expectTypeOf(createPlant).parameters.toEqualTypeOf<[PlantRepository, unknown]>();
     expectTypeOf(createPlant).returns.toEqualTypeOf<ResultAsync<Plant, CreatePlantError>>();
     expectTypeOf<CreatePlantError['kind']>().toEqualTypeOf<
@@ -26,7 +26,7 @@ describe('the types of core', () => {
     >();
   });
 
-  it('have at least one fault in a plant-invalid error', () => {
+  it('a plant-invalid error has at least one fault in its type', () => {
     type Invalid = Extract<CreatePlantError, { kind: 'plant-invalid' }>;
     expectTypeOf<Invalid['faults'][0]>().not.toEqualTypeOf<undefined>();
   });

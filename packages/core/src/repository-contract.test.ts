@@ -107,12 +107,12 @@ const refusing =
     };
   };
 
-describe('the repository contract', () => {
-  it('finds nothing wrong with a repository that keeps its promises', async () => {
+describe('repository contract', () => {
+  it('the repository contract finds nothing wrong with a repository that keeps its promises', async () => {
     expect(await failures(changing((plant) => plant))).toEqual([]);
   });
 
-  it('passes for a repository with a custom rule', async () => {
+  it('the repository contract passes for a repository with a custom rule', async () => {
     expect(await failures(refusing((plant) => plant.tag === 'weed'))).toEqual([]);
   });
 
@@ -206,7 +206,7 @@ describe('the repository contract', () => {
         reopen: async () => createMemoryRepository(),
       }),
     ],
-  ])('catches a repository that %s', async (_, open) => {
+  ])('the repository contract catches a repository that %s', async (_, open) => {
     expect(await failures(open)).not.toEqual([]);
   });
 
@@ -237,16 +237,19 @@ describe('the repository contract', () => {
         return [inner, second];
       },
     ],
-  ])('catches a repository that %s, with a second one only', async (_, open) => {
-    expect(await failures(async () => ({ repository: open()[0] }))).toEqual([]);
-    const failed = await failures(async () => {
-      const [repository, second] = open();
-      return { repository, second };
-    });
-    expect(failed).not.toEqual([]);
-  });
+  ])(
+    'the repository contract catches a repository that %s, with a second one only',
+    async (_, open) => {
+      expect(await failures(async () => ({ repository: open()[0] }))).toEqual([]);
+      const failed = await failures(async () => {
+        const [repository, second] = open();
+        return { repository, second };
+      });
+      expect(failed).not.toEqual([]);
+    },
+  );
 
-  it('passes for two repositories on the same plants', async () => {
+  it('the repository contract passes for two repositories on the same plants', async () => {
     const open = async () => {
       const repository = createMemoryRepository();
       return { repository, second: { create: repository.create } };
@@ -254,7 +257,7 @@ describe('the repository contract', () => {
     expect(await failures(open)).toEqual([]);
   });
 
-  it('disposes of the repository after each test, also after a failed one', async () => {
+  it('the repository contract disposes of the repository after each test, also after a failed one', async () => {
     let opened = 0;
     await failures(async () => {
       opened += 1;

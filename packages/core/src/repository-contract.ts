@@ -286,7 +286,7 @@ export const describeRepository = (
       await expectRaces(second, repository, ['Monstera', 'Monstera'], ['ok', 'ok']);
     });
 
-    test('has every plant after a restart', async ({ repository, reopen }) => {
+    test('keeps every plant through a restart', async ({ repository, reopen }) => {
       if (reopen === undefined) return;
       const plants = [
         ...ids.map((id) => ({ id, name: `plant ${id}` })),

@@ -9,7 +9,7 @@ const issuesOf = (schema: z.ZodMiniType, input: unknown) =>
 
 const valid = { id: 7n, name: 'Monstera', tag: 'climber' };
 
-describe('the schema NewPlant', () => {
+describe('schema NewPlant', () => {
   it.each([
     ['id-required', { ...valid, id: undefined }, 'id'],
     ['id-not-integer', { ...valid, id: '7' }, 'id'],
@@ -21,11 +21,14 @@ describe('the schema NewPlant', () => {
     ['tag-not-text', { ...valid, tag: null }, 'tag'],
     ['tag-not-text', { ...valid, tag: '\0' }, 'tag'],
     ['body-not-object', [], ''],
-  ] as const)('has the message of %s in the error table', (fault, input, path) => {
-    expect(issuesOf(NewPlant, input)).toEqual([[path, errorMessages[fault]]]);
-  });
+  ] as const)(
+    'the schema NewPlant reports %s with the message of the error table',
+    (fault, input, path) => {
+      expect(issuesOf(NewPlant, input)).toEqual([[path, errorMessages[fault]]]);
+    },
+  );
 
-  it('has an issue for each fault, in the order id, name, tag', () => {
+  it('the schema NewPlant has an issue for each fault, in the order id, name, tag', () => {
     expect(issuesOf(NewPlant, { tag: 7, name: 7, id: 7.5 })).toEqual([
       ['id', errorMessages['id-not-integer']],
       ['name', errorMessages['name-not-text']],
@@ -33,7 +36,7 @@ describe('the schema NewPlant', () => {
     ]);
   });
 
-  it('has the same messages in a schema of an app, in its shape, and in an asynchronous parse', async () => {
+  it('the schema NewPlant has the same messages in a schema of an app, in its shape, and in an asynchronous parse', async () => {
     const order = z.object({ plant: NewPlant, label: NewPlant.shape.name });
     const faults = [
       ['plant.id', errorMessages['id-required']],
@@ -47,7 +50,7 @@ describe('the schema NewPlant', () => {
     );
   });
 
-  it('keeps the messages of checks that an app adds', () => {
+  it('the schema NewPlant keeps the messages of checks that an app adds', () => {
     const short = z.extend(NewPlant, {
       id: NewPlant.shape.id.check(z.refine((id) => id > 0n)),
       name: NewPlant.shape.name.check(z.maxLength(3)),
@@ -68,7 +71,7 @@ describe('the schema NewPlant', () => {
     expect(Plant.parse({ name: '', tag: undefined }).tag).toBe(undefined);
   });
 
-  it('can be extended, and members can be omitted', () => {
+  it('the schema NewPlant can be extended, and members can be omitted', () => {
     expect(z.extend(NewPlant, { price: z.number() }).parse({ ...valid, price: 2 })).toEqual({
       ...valid,
       price: 2,
@@ -87,7 +90,7 @@ describe('the schema NewPlant', () => {
     expect(schema).toEqual(openApiDocument().components.schemas.NewPlant);
   });
 
-  it('has the type of a form as its input, and of a plant as its output', () => {
+  it('the schema NewPlant has the type of a form as its input, and of a plant as its output', () => {
     expectTypeOf<z.input<typeof NewPlant>>().toEqualTypeOf<{
       id: bigint | number;
       name: string;
