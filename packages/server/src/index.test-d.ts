@@ -11,11 +11,11 @@ import {
 declare const repository: PlantRepository;
 
 describe('the types of the server', () => {
-  it('have a RequestListener as the result of createRequestListener', () => {
+  it('createRequestListener returns a RequestListener', () => {
     expectTypeOf(createRequestListener).returns.toEqualTypeOf<RequestListener>();
   });
 
-  it('require authenticate', () => {
+  it('the options of a listener require authenticate', () => {
     // @ts-expect-error authenticate is missing
     createRequestListener({ repository });
     expectTypeOf<RequestListenerOptions['authenticate']>().returns.toEqualTypeOf<
@@ -23,7 +23,7 @@ describe('the types of the server', () => {
     >();
   });
 
-  it('distinguish a running server from one that cannot listen', () => {
+  it('the type of a started server distinguishes a running one from one that cannot listen', () => {
     expectTypeOf<StartedServer['kind']>().toEqualTypeOf<'running' | 'cannot-listen'>();
   });
 });

@@ -91,7 +91,7 @@ describe('the fetch handler', () => {
     expect((await fetchWith()(request)).status).toBe(status);
   });
 
-  it('ignores a second argument beside a Request', async () => {
+  it('the fetch handler ignores a second argument beside a Request', async () => {
     const handler = fetchWith() as (request: Request, ...more: readonly unknown[]) => unknown;
     const request = new Request('http://plants.test/plants', good);
     expect(await handler(request, { method: 'GET', headers: {} })).toMatchObject({ status: 200 });

@@ -28,7 +28,7 @@ const recorded = (options: Partial<FetchHandlerOptions> = {}) => {
 };
 
 describe('the log and events of a fetch handler', () => {
-  it('have one line and two events for a created plant', async () => {
+  it('a fetch handler logs one line and publishes two events for a created plant', async () => {
     const { logged, events, handler } = recorded();
     await handler(url, good);
     const result = { status: 200, bytes: 19, durationMs, isWritten: true };
@@ -40,7 +40,7 @@ describe('the log and events of a fetch handler', () => {
     ]);
   });
 
-  it('have the time that the request took, in milliseconds with at most three decimals', async () => {
+  it('a fetch handler reports the time that a request took, in milliseconds with at most three decimals', async () => {
     const { logged, handler } = recorded();
     const began = performance.now();
     await handler(url, good);
@@ -50,7 +50,7 @@ describe('the log and events of a fetch handler', () => {
     expect(String(took)).toMatch(/^\d+(?:\.\d{1,3})?$/);
   });
 
-  it('have the number and cause of an error if the store is unavailable', async () => {
+  it('a fetch handler reports the number and cause of an error if the store is unavailable', async () => {
     const repository = {
       create: () => errAsync({ kind: 'store-unavailable' as const, reason: 'the disk is full' }),
     };
@@ -63,13 +63,13 @@ describe('the log and events of a fetch handler', () => {
     expect(events[1]?.[1].request).toBe(events[2]?.[1].request);
   });
 
-  it('have no error event for a fault of the client', async () => {
+  it('a fetch handler publishes no error event for a fault of the client', async () => {
     const { events, handler } = recorded();
     expect((await handler(url, { ...good, body: '{' })).status).toBe(400);
     expect(events.map(([step]) => step)).toEqual(['start', 'end']);
   });
 
-  it('have no status if the request was aborted', async () => {
+  it('a fetch handler reports no status if the request was aborted', async () => {
     const { logged, handler } = recorded();
     const controller = new AbortController();
     const body = new ReadableStream({ pull: () => controller.abort() });
@@ -80,7 +80,7 @@ describe('the log and events of a fetch handler', () => {
     ]);
   });
 
-  it('never contain a token', async () => {
+  it('a fetch handler never logs or publishes a token', async () => {
     const authenticate = () => {
       throw new Error('good is not a token; nor is Z29vZA');
     };

@@ -37,7 +37,7 @@ const unendingBody = (bytes: Uint8Array) => {
 const silentBody = () => new ReadableStream({ start() {} });
 
 describe('the body of a request', () => {
-  it('is read in chunks of one byte', async () => {
+  it('a body is read in chunks of one byte', async () => {
     const body = new ReadableStream({
       start(stream) {
         for (const byte of monstera) stream.enqueue(Uint8Array.of(byte));
@@ -47,7 +47,7 @@ describe('the body of a request', () => {
     expect((await handlerWith()(requestWith(body))).status).toBe(200);
   });
 
-  it('is refused as soon as chunks of one byte exceed the limit', async () => {
+  it('a body in chunks of one byte is refused as soon as it exceeds the limit', async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull(stream) {
@@ -94,13 +94,13 @@ describe('the body of a request', () => {
       'request-timeout',
       { pull: (stream) => stream.enqueue(new Uint8Array(0)) },
     ],
-  ])('that %s gets %s', async (_, name, source) => {
+  ])('a body that %s gets %s', async (_, name, source) => {
     const handler = handlerWith({ requestTimeoutMs: 50, maxInFlight: 1 });
     expect(await nameOf(await handler(requestWith(new ReadableStream(source))))).toBe(name);
     expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
   });
 
-  it('that is an endless stream of empty chunks lets timers and other work run', async () => {
+  it('an endless stream of empty chunks as a body lets timers and other work run', async () => {
     const handler = handlerWith({ requestTimeoutMs: 1_000 });
     const body = new ReadableStream({ pull: (stream) => stream.enqueue(new Uint8Array(0)) });
     const controller = new AbortController();
@@ -109,7 +109,7 @@ describe('the body of a request', () => {
     await expect(response).rejects.toBe('enough');
   });
 
-  it('that is already read or locked gets 500, and its cause is logged', async () => {
+  it('a body that is already read or locked gets 500, and its cause is logged', async () => {
     const { logged, logger } = recordLog();
     const handler = handlerWith({ logger });
     const read = requestWith(monstera.toString());
@@ -130,13 +130,13 @@ describe('the body of a request', () => {
     expect(logged).toMatchObject([{ cause }, { cause }, { cause }, { cause }]);
   });
 
-  it('that fails gets a message that says so', async () => {
+  it('a body that fails gets a message that says so', async () => {
     const body = new ReadableStream({ pull: (stream) => stream.error(new Error('no')) });
     const response = await handlerWith()(requestWith(body));
     expect(await response.json()).toEqual({ error: 1000, message: 'the body could not be read' });
   });
 
-  it('leaves no timer and no listener once it is read', async () => {
+  it('a body leaves no timer and no listener once it is read', async () => {
     const timers = () =>
       process.getActiveResourcesInfo().filter((type) => type === 'Timeout').length;
     const request = requestWith(monstera.toString());
@@ -146,7 +146,7 @@ describe('the body of a request', () => {
     expect(getEventListeners(request.signal, 'abort')).toEqual([]);
   });
 
-  it('is not stored if the request is aborted while its token is checked', async () => {
+  it('a plant is not stored if its request is aborted while the token is checked', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const created: unknown[] = [];
@@ -178,7 +178,7 @@ describe('the body of a request', () => {
       { headers: { ...headers, 'Content-Length': '1001' } },
       413,
     ],
-  ])('of a request %s is not read', async (_, more, status) => {
+  ])('the body of a request %s is not read', async (_, more, status) => {
     const basePath = status === 404 ? '/garden' : '';
     const pulled: unknown[] = [];
     const body = new ReadableStream(
@@ -192,7 +192,7 @@ describe('the body of a request', () => {
     expect(pulled).toEqual([]);
   });
 
-  it('that never arrives is cancelled if the request is aborted', async () => {
+  it('a body that never arrives is cancelled if its request is aborted', async () => {
     const controller = new AbortController();
     const cancelled = Promise.withResolvers<void>();
     const { signal } = controller;
@@ -207,7 +207,7 @@ describe('the body of a request', () => {
 });
 
 describe('requests in flight', () => {
-  it('are limited by maxInFlight, and one more gets 503', async () => {
+  it('requests in flight are limited by maxInFlight, and one more gets 503', async () => {
     const { logged, logger } = recordLog();
     const handler = handlerWith({ maxInFlight: 2, logger });
     const controller = new AbortController();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createInFlight } from './in-flight.ts';
 
 describe('requests in flight', () => {
-  it('are limited, and those that leave count no longer', () => {
+  it('requests in flight are limited, and completed ones no longer count', () => {
     const { enter, leave } = createInFlight(2, 60_000);
     const first = enter();
     expect(enter()).toBeDefined();
@@ -12,7 +12,7 @@ describe('requests in flight', () => {
     expect(enter()).toBeUndefined();
   });
 
-  it('count no longer than their time limit, as a cancelled request may never leave', async () => {
+  it('requests in flight count no longer than their time limit, because a cancelled request may never complete', async () => {
     const { enter } = createInFlight(1, 50);
     const began = performance.now();
     enter();

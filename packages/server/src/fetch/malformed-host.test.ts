@@ -37,19 +37,22 @@ describe('a malformed Host field', () => {
       ['beside a path', '/plants'],
       // Deno, for an empty field; a request with an absolute target.
       ['beside another URL', 'http://localhost:3000/plants'],
-    ])('%s gets error 1000, with and without a token', async (_, url) => {
-      for (const headers of [good, {}]) {
-        const requestId = 'one';
-        const outcome = await served(url, { ...headers, Host: host, 'X-Request-Id': requestId });
-        expect(outcome).toMatchObject({ status: 400, error: 1000, steps: ['start', 'end'] });
-        const line = { message: 'request', requestId, method: 'POST', status: 400, error: 1000 };
-        expect(outcome.logged).toMatchObject([line]);
-      }
-    });
+    ])(
+      `the malformed Host ${JSON.stringify(host)} %s gets error 1000, with and without a token`,
+      async (_, url) => {
+        for (const headers of [good, {}]) {
+          const requestId = 'one';
+          const outcome = await served(url, { ...headers, Host: host, 'X-Request-Id': requestId });
+          expect(outcome).toMatchObject({ status: 400, error: 1000, steps: ['start', 'end'] });
+          const line = { message: 'request', requestId, method: 'POST', status: 400, error: 1000 };
+          expect(outcome.logged).toMatchObject([line]);
+        }
+      },
+    );
   });
 
   it.each(['a b', '@', '[', '%zz', 'a:99999'])(
-    '%j in the URL of a request without Host gets error 1000',
+    'the malformed Host %j in the URL of a request without Host field gets error 1000',
     async (host) => {
       const { status, error, logged } = await served(`http://${host}/plants`, good);
       expect({ status, error }).toEqual({ status: 400, error: 1000 });
@@ -58,21 +61,21 @@ describe('a malformed Host field', () => {
   );
 
   it.each(['', 'plants', 'http:///plants', 'file:///plants', 'about:blank'])(
-    'is assumed for a request without Host whose URL is %j',
+    'a malformed Host is assumed for a request without Host field whose URL is %j',
     async (url) => {
       expect(await served(url, good)).toMatchObject({ status: 400, error: 1000 });
     },
   );
 });
 
-describe('a URL that is only a path', () => {
+describe('URL that is only a path', () => {
   it.each<[url: string, status: number, path: string]>([
     ['/plants', 200, '/plants'],
     ['/plants?x=http://b/', 200, '/plants'],
     ['/%70lants#x', 200, '/%70lants'],
     ['/elsewhere', 404, '/elsewhere'],
     ['//plants', 404, '//plants'],
-  ])('is that path: %s', async (url, status, path) => {
+  ])('a URL that is only a path is used as that path: %s', async (url, status, path) => {
     // Bun passes on a request of HTTP/1.0 without a Host field so.
     for (const host of [{}, { Host: 'a' }]) {
       const outcome = await served(url, { ...good, ...host });
@@ -80,7 +83,7 @@ describe('a URL that is only a path', () => {
     }
   });
 
-  it('may have a chunked body if there is a Host field', async () => {
+  it('a URL that is only a path may have a chunked body if there is a Host field', async () => {
     const headers = { ...good, 'Transfer-Encoding': 'chunked' };
     expect(await served('/plants', { ...headers, Host: 'a' })).toMatchObject({ status: 200 });
   });

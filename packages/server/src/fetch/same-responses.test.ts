@@ -53,30 +53,33 @@ const cases = [
   return request === undefined ? [] : [[what, bytes, request] as const];
 });
 
-describe('the fetch handler and the server', () => {
-  it('share more than 40 test cases', () => {
+describe('fetch handler and the server', () => {
+  it('the fetch handler and the server share more than 40 test cases', () => {
     expect(cases.length).toBeGreaterThan(40);
   });
 
-  it.each(cases)('give the same response to %s', async (_, bytes, request) => {
-    const { port } = await listen();
-    const { socket, ended } = await connectRaw(port);
-    socket.end(Buffer.from(bytes, 'latin1'));
-    const [fromServer] = parseResponses(await ended);
-    const handler = createFetchHandler({
-      repository: createMemoryRepository(),
-      authenticate: (token) => token === 'good',
-      maxBodyBytes,
-    });
-    const response = await handler(request);
-    expect({
-      status: response.status,
-      fields: withoutConnection(response.headers),
-      body: await response.text(),
-    }).toEqual({
-      status: fromServer?.status,
-      fields: withoutConnection(Object.entries(fromServer?.headers ?? {})),
-      body: fromServer?.body,
-    });
-  });
+  it.each(cases)(
+    'the fetch handler and the server give the same response to %s',
+    async (_, bytes, request) => {
+      const { port } = await listen();
+      const { socket, ended } = await connectRaw(port);
+      socket.end(Buffer.from(bytes, 'latin1'));
+      const [fromServer] = parseResponses(await ended);
+      const handler = createFetchHandler({
+        repository: createMemoryRepository(),
+        authenticate: (token) => token === 'good',
+        maxBodyBytes,
+      });
+      const response = await handler(request);
+      expect({
+        status: response.status,
+        fields: withoutConnection(response.headers),
+        body: await response.text(),
+      }).toEqual({
+        status: fromServer?.status,
+        fields: withoutConnection(Object.entries(fromServer?.headers ?? {})),
+        body: fromServer?.body,
+      });
+    },
+  );
 });

@@ -11,9 +11,9 @@ import {
 } from '../../test/requests.ts';
 import { admissionOf, outcomeOf, serviceWith } from '../../test/services.ts';
 
-describe('admission of a request', () => {
+describe('admission', () => {
   it.each(['SOURCE', 'NOTIFY', 'SUBSCRIBE', 'UNSUBSCRIBE', 'PURGE', 'M-SEARCH'])(
-    'refuses %s, which is not a method of HTTP, with not-implemented',
+    'admission refuses %s, which is not a method of HTTP, with not-implemented',
     async (method) => {
       expect(await admissionOf((request) => ({ ...request, method }))).toBe('not-implemented');
     },
@@ -24,7 +24,7 @@ describe('admission of a request', () => {
       'GET HEAD PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY ACL BIND CHECKOUT COPY LINK LOCK MERGE MKACTIVITY ' +
       'MKCALENDAR MKCOL MOVE PROPFIND PROPPATCH REBIND REPORT SEARCH UNBIND UNLINK UNLOCK'
     ).split(' '),
-  )('refuses %s, a method of HTTP, with method-not-allowed', async (method) => {
+  )('admission refuses %s, a method of HTTP, with method-not-allowed', async (method) => {
     expect(await admissionOf((request) => ({ ...request, method }))).toBe('method-not-allowed');
   });
 
@@ -39,13 +39,16 @@ describe('admission of a request', () => {
         httpVersion: '1.0',
       }),
     ],
-  ])('refuses invalid HTTP with a message that states the fault: %s', async (message, change) => {
-    const admission = await serviceWith().admit(headOf(change(goodRequest)));
-    const body = admission.kind === 'responded' ? admission.responseData.body : '{}';
-    expect(JSON.parse(body)).toEqual({ error: 1000, message });
-  });
+  ])(
+    'admission refuses invalid HTTP with a message that states the fault: %s',
+    async (message, change) => {
+      const admission = await serviceWith().admit(headOf(change(goodRequest)));
+      const body = admission.kind === 'responded' ? admission.responseData.body : '{}';
+      expect(JSON.parse(body)).toEqual({ error: 1000, message });
+    },
+  );
 
-  it('has the name of an accepted token, also if the request is refused for its content', async () => {
+  it('admission returns the name of an accepted token, also if the request is refused for its content', async () => {
     for (const decision of [{ tokenName: 'ci' }, Promise.resolve({ tokenName: 'ci' })]) {
       const { admit } = serviceWith({ authenticate: () => decision });
       expect(await admit(headOf(goodRequest))).toEqual({ kind: 'admitted', tokenName: 'ci' });
@@ -55,7 +58,7 @@ describe('admission of a request', () => {
     expect(await serviceWith().admit(headOf(goodRequest))).toStrictEqual({ kind: 'admitted' });
   });
 
-  it('is decided at once, unless authenticate returns a promise', () => {
+  it('admission is decided at once, unless authenticate returns a promise', () => {
     const decisions = [true, false, { tokenName: 'ci' }, Promise.resolve(true)];
     const areLater = decisions.map((decision) => {
       const { admit } = serviceWith({ authenticate: () => decision });
@@ -64,7 +67,7 @@ describe('admission of a request', () => {
     expect(areLater).toEqual([false, false, false, true]);
   });
 
-  it('is refused with unavailable and its cause if authenticate does not settle in time', async () => {
+  it('admission is refused with unavailable and its cause if authenticate does not settle in time', async () => {
     const authenticate = async () => new Promise<boolean>(() => {});
     const { admit } = serviceWith({ authenticate, handlerTimeoutMs: 20 });
     const admission = await admit(headOf(goodRequest));
@@ -74,7 +77,7 @@ describe('admission of a request', () => {
     });
   });
 
-  it('admits a valid request', async () => {
+  it('admission accepts a valid request', async () => {
     expect(await admissionOf((request) => request)).toBe('admitted');
   });
 
@@ -118,7 +121,7 @@ describe('admission of a request', () => {
       (request) =>
         withFields({ 'Transfer-Encoding': 'Chunked' })(without('Content-Length')(request)),
     ],
-  ])('admits a request with %s', async (_, change) => {
+  ])('admission accepts a request with %s', async (_, change) => {
     expect(await admissionOf(change)).toBe('admitted');
   });
 
@@ -234,11 +237,11 @@ describe('admission of a request', () => {
       'a length of many digits',
       withFields({ 'Content-Length': '9'.repeat(400) }),
     ],
-  ])('refuses a request with the error %s: %s', async (name, _, change) => {
+  ])('admission refuses a request with the error %s: %s', async (name, _, change) => {
     expect(await admissionOf(change)).toBe(name);
   });
 
-  it('reports the first fault in the documented order', async () => {
+  it('admission reports the first fault in the documented order', async () => {
     const inOrder: [ErrorName, (request: Request) => Request][] = [
       ['bad-request', withFields({ Host: 'a b' })],
       ['path-unknown', (request) => ({ ...request, target: '/elsewhere' })],

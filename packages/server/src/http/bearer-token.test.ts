@@ -68,7 +68,7 @@ describe('bearerTokenOf', () => {
     expect(bearerTokenOf(field)).toBeUndefined();
   });
 
-  it('does not time out on very long fields', () => {
+  it('bearerTokenOf does not time out on very long fields', () => {
     const long = 1_000_000;
     for (const field of [
       `Bearer${' '.repeat(long)}`,

@@ -4,8 +4,8 @@ import { createBodyBuffer } from './body-buffer.ts';
 
 const chunksOf = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { minLength: 2 });
 
-describe('a body buffer', () => {
-  it('has the bytes of all chunks, in at most twice their size and at most the limit', () => {
+describe('body buffer', () => {
+  it('a body buffer keeps the bytes of all chunks, in at most twice their size and at most the limit', () => {
     fc.assert(
       fc.property(chunksOf, fc.nat(50), (chunks, spare) => {
         const whole = Buffer.concat(chunks);
@@ -19,7 +19,7 @@ describe('a body buffer', () => {
     );
   });
 
-  it('copies rarely, however small the chunks are', () => {
+  it('a body buffer copies rarely, however small the chunks are', () => {
     const buffer = createBodyBuffer(10_000);
     const memory = new Set<ArrayBufferLike>();
     for (let size = 0; size < 10_000; size += 1) {
@@ -30,7 +30,7 @@ describe('a body buffer', () => {
     expect(memory.size).toBeLessThan(16);
   });
 
-  it('refuses a chunk that exceeds the limit, and discards the body', () => {
+  it('a body buffer refuses a chunk that exceeds the limit, and discards the body', () => {
     for (const earlier of [0, 1, 9]) {
       const buffer = createBodyBuffer(10);
       if (earlier > 0) buffer.add(new Uint8Array(earlier));
@@ -39,14 +39,14 @@ describe('a body buffer', () => {
     }
   });
 
-  it('accepts a body of exactly the limit, and copies no single chunk', () => {
+  it('a body buffer accepts a body of exactly the limit, and copies no single chunk', () => {
     const buffer = createBodyBuffer(10);
     const chunk = new Uint8Array(10);
     expect(buffer.add(chunk)).toBe(true);
     expect(buffer.bytes().buffer).toBe(chunk.buffer);
   });
 
-  it('is empty without chunks', () => {
+  it('a body buffer is empty without chunks', () => {
     expect(createBodyBuffer(10).bytes()).toEqual(new Uint8Array());
   });
 });

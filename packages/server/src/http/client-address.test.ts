@@ -6,20 +6,20 @@ const trustedProxies = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];
 const clientOf = (peer: string, forwardedFor?: string): string | undefined =>
   createClientAddressOf(trustedProxies)(peer, { forwardedFor });
 
-describe('the address of a client', () => {
+describe('address of a client', () => {
   it.each([
     ['198.51.100.1', '198.51.100.1'],
     ['::ffff:198.51.100.1', '198.51.100.1'],
     ['2001:db8:2::1', '2001:db8:2::1'],
     ['::ffff:c633:6401', '::ffff:c633:6401'],
     ['2001:db8::198.51.100.1', '2001:db8::198.51.100.1'],
-  ])('of the connection from %s is %s, whatever it sends', (peer, client) => {
+  ])('the address of a client on a connection from %s is %s, whatever it sends', (peer, client) => {
     expect(clientOf(peer, '203.0.113.1')).toBe(client);
     expect(createClientAddressOf([])(peer, { forwardedFor: '203.0.113.1' })).toBe(client);
   });
 
   it.each(['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8:1::5'])(
-    'is the one that the proxy %s names',
+    'the address of a client is the one that the proxy %s names',
     (peer) => {
       expect(clientOf(peer, '203.0.113.1')).toBe('203.0.113.1');
     },
@@ -51,22 +51,22 @@ describe('the address of a client', () => {
     ['[2001:db8::1', '10.1.2.3'],
     ['2001:db8::1]', '10.1.2.3'],
     ['', '10.1.2.3'],
-  ])('in X-Forwarded-For: %j is %s', (field, client) => {
+  ])('the address of a client with the X-Forwarded-For %j is %s', (field, client) => {
     expect(clientOf('10.1.2.3', field)).toBe(client);
   });
 
-  it('is not known if that of the connection is not', () => {
+  it('the address of a client is unknown if that of the connection is', () => {
     for (const proxies of [[], trustedProxies]) {
       const clientAddressOf = createClientAddressOf(proxies);
       expect(clientAddressOf(undefined, { forwardedFor: '203.0.113.1' })).toBeUndefined();
     }
   });
 
-  it('is that of the connection, if no head could be read', () => {
+  it('the address of a client is that of the connection, if no head could be read', () => {
     expect(createClientAddressOf(trustedProxies)('10.1.2.3')).toBe('10.1.2.3');
   });
 
-  it('is never one that stands left of the address that the proxy names', () => {
+  it('the address of a client is never one that precedes the address that the proxy names', () => {
     const forged = fc.string({ unit: fc.constantFrom(...'",;[]:.1 \\'.split('')) });
     fc.assert(
       fc.property(forged, (invented) => {

@@ -33,14 +33,17 @@ const respondTo = async (request: Request, service = corsService) => {
   return { ...response, headers: pairsOf(fields) };
 };
 
-describe('the CORS headers of every response', () => {
-  it.each(corsOrigins)('allow the listed origin %s and expose three response headers', (origin) => {
-    expect(headersFor(origin)).toEqual([
-      ['Access-Control-Allow-Origin', origin],
-      ['Access-Control-Expose-Headers', 'Retry-After, WWW-Authenticate, X-Request-Id'],
-      ['Vary', 'Origin'],
-    ]);
-  });
+describe('CORS headers of every response', () => {
+  it.each(corsOrigins)(
+    'the CORS headers of every response allow the listed origin %s and expose three response headers',
+    (origin) => {
+      expect(headersFor(origin)).toEqual([
+        ['Access-Control-Allow-Origin', origin],
+        ['Access-Control-Expose-Headers', 'Retry-After, WWW-Authenticate, X-Request-Id'],
+        ['Vary', 'Origin'],
+      ]);
+    },
+  );
 
   it.each<[string, (string | readonly string[])?]>([
     ['no origin'],
@@ -57,17 +60,17 @@ describe('the CORS headers of every response', () => {
     ['two origins in one field', `${garden} ${garden}`],
     ['two fields, both of them listed', [garden, garden]],
     ['the name of an object property', '__proto__'],
-  ])('have only Vary: Origin for %s', (_, origin) => {
+  ])('the CORS headers of every response have only Vary: Origin for %s', (_, origin) => {
     expect(headersFor(origin)).toEqual([['Vary', 'Origin']]);
   });
 
-  it('are absent if CORS is off', () => {
+  it('the CORS headers of every response are absent if CORS is off', () => {
     expect(serviceWith().fieldsFor(garden)).toEqual([]);
   });
 });
 
-describe('a preflight', () => {
-  it('gets a response without a token, with the allowed method and headers', async () => {
+describe('preflight', () => {
+  it('a preflight gets a response without a token, with the allowed method and headers', async () => {
     expect(await respondTo(preflight)).toEqual({
       status: 204,
       headers: [
@@ -80,7 +83,7 @@ describe('a preflight', () => {
     });
   });
 
-  it('allows the headers of corsAllowedHeaders, too', async () => {
+  it('a preflight allows the headers of corsAllowedHeaders, too', async () => {
     const allowing = serviceWith({ corsOrigins, corsAllowedHeaders: ['traceparent', 'X-Key'] });
     expect((await respondTo(preflight, allowing))?.headers).toContainEqual([
       'Access-Control-Allow-Headers',
@@ -92,7 +95,7 @@ describe('a preflight', () => {
     ['another origin', withFields({ Origin: 'https://weeds.example' })(preflight)],
     ['two origins', withFields({ Origin: [garden, garden] })(preflight)],
     ['no origin', without('Origin')(preflight)],
-  ])('of %s gets no CORS headers', async (_, request) => {
+  ])('a preflight of %s gets no CORS headers', async (_, request) => {
     expect(await respondTo(request)).toEqual({
       status: 204,
       headers: [['Allow', 'OPTIONS, POST']],
@@ -104,25 +107,25 @@ describe('a preflight', () => {
     ['bad-request', without('Host')(preflight)],
     ['path-unknown', { ...preflight, target: '/elsewhere' }],
     ['path-unknown', { ...preflight, target: '*' }],
-  ])('is checked after framing, Host and path: %s', async (name, request) => {
+  ])('a preflight is checked after framing, Host and path: %s', async (name, request) => {
     expect(await respondTo(request)).toMatchObject({ error: errorTable[name].error });
   });
 
-  it('is refused with 405 if CORS is off', async () => {
+  it('a preflight is refused with 405 if CORS is off', async () => {
     const response = await respondTo(preflight, serviceWith());
     expect(response).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
     expect(response?.headers).toContainEqual(['Allow', 'POST']);
   });
 });
 
-describe('with CORS on', () => {
-  it('another method is refused with Allow: OPTIONS, POST', async () => {
+describe('CORS', () => {
+  it('a service with CORS refuses another method with Allow: OPTIONS, POST', async () => {
     const response = await respondTo({ ...goodRequest, method: 'PUT' });
     expect(response).toMatchObject({ status: 405, error: errorTable['method-not-allowed'].error });
     expect(response?.headers).toContainEqual(['Allow', 'OPTIONS, POST']);
   });
 
-  it('a listed origin still needs a token', async () => {
+  it('a listed origin of CORS still needs a token', async () => {
     const fromGarden = withFields({ Origin: garden });
     expect(await admissionOf(fromGarden, { corsOrigins })).toBe('admitted');
     expect(
@@ -143,13 +146,13 @@ describe('with CORS on', () => {
     'ftp://garden.example',
     'ws://garden.example',
     7,
-  ])('the origin %j throws a TypeError', (wrong) => {
+  ])('the CORS origin %j throws a TypeError', (wrong) => {
     const origins = [garden, wrong] as string[];
     expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must be origins');
   });
 
   it.each(['*', '', 'two words', 'a:', 'a,b', 'a\r\nb', 7])(
-    'the header name %j throws a TypeError',
+    'the CORS header name %j throws a TypeError',
     (wrong) => {
       const corsAllowedHeaders = ['traceparent', wrong] as string[];
       expect(() => serviceWith({ corsOrigins, corsAllowedHeaders })).toThrow(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeCause } from './describe-cause.ts';
 
-describe('the description of a cause', () => {
-  it('has the messages, stacks and codes of an error and its causes', () => {
+describe('description of a cause', () => {
+  it('the description of a cause has the messages, stacks and codes of an error and its causes', () => {
     const deep = Object.assign(new TypeError('deep down'), { code: 'ECONNREFUSED' });
     const described = describeCause(new Error('on top', { cause: deep }));
     expect(described).toMatch(
@@ -11,7 +11,7 @@ describe('the description of a cause', () => {
     expect(described).toMatch(/ \[ECONNREFUSED\]$/);
   });
 
-  it('has every error of an AggregateError', () => {
+  it('the description of a cause has every error of an AggregateError', () => {
     const several = new AggregateError(
       [new Error('one'), new Error('two')],
       'no address is reachable',
@@ -21,7 +21,7 @@ describe('the description of a cause', () => {
     );
   });
 
-  it('has the reason of a store error, and the cause that its driver reported', () => {
+  it('the description of a cause has the reason of a store error, and the cause that its driver reported', () => {
     expect(describeCause({ reason: 'the disk is full', cause: undefined })).toBe(
       'the disk is full',
     );
@@ -30,7 +30,7 @@ describe('the description of a cause', () => {
     );
   });
 
-  it('has no other property of an error', () => {
+  it('the description of a cause has no other property of an error', () => {
     const error = Object.assign(new Error('Invalid URL'), {
       code: 'ERR_INVALID_URL',
       input: 'postgres://plants:s3cr3t@db',
@@ -40,7 +40,7 @@ describe('the description of a cause', () => {
     expect(describeCause({ config: 's3cr3t' })).toBe('something that is not an error (object)');
   });
 
-  it('redacts credentials', () => {
+  it('the description of a cause redacts credentials', () => {
     const error = new Error(
       'cannot send Authorization: Bearer s3cr3t to postgres://ada:s3cr3t@db.example/garden',
     );
@@ -49,18 +49,21 @@ describe('the description of a cause', () => {
     expect(described).not.toContain('s3cr3t');
   });
 
-  it.each([0, 1, 2, 7])('has no token in base64 after %i other bytes', (before) => {
-    const token = 'mF_9.B5f-4.1JqM';
-    const bytes = Buffer.from(`${'x'.repeat(before)}${token}, and more`);
-    for (const encoding of ['base64', 'base64url'] as const) {
-      expect(describeCause(`refused ${bytes.toString(encoding)}`, token)).toBe(
-        'an error that contains the token',
-      );
-    }
-    expect(describeCause('refused a token', token)).toBe('refused a token');
-  });
+  it.each([0, 1, 2, 7])(
+    'the description of a cause has no token in base64 after %i other bytes',
+    (before) => {
+      const token = 'mF_9.B5f-4.1JqM';
+      const bytes = Buffer.from(`${'x'.repeat(before)}${token}, and more`);
+      for (const encoding of ['base64', 'base64url'] as const) {
+        expect(describeCause(`refused ${bytes.toString(encoding)}`, token)).toBe(
+          'an error that contains the token',
+        );
+      }
+      expect(describeCause('refused a token', token)).toBe('refused a token');
+    },
+  );
 
-  it('is returned for every value that can be thrown', () => {
+  it('the description of a cause exists for every value that can be thrown', () => {
     const circle = new Error('round');
     circle.cause = circle;
     expect(describeCause(circle).match(/Error: round/g)).toHaveLength(6);

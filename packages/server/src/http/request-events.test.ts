@@ -17,8 +17,8 @@ import { createRequestListener } from '../node/create-request-listener.ts';
 
 const aNumber = expect.any(Number) as unknown;
 
-describe('the events of a request', () => {
-  it('are one start and one end', async () => {
+describe('events of a request', () => {
+  it('the events of a request are one start and one end', async () => {
     const events = recordEvents();
     const { port } = await listen();
     const { headers } = await sendRaw(port, post(7));
@@ -34,7 +34,7 @@ describe('the events of a request', () => {
     ]);
   });
 
-  it('have the same request object, also for requests with the same id', async () => {
+  it('the events of a request have the same request object, also for requests with the same id', async () => {
     const events = recordEvents();
     const { port } = await listen();
     const get = head(['Host: a', 'X-Request-Id: x'], 'GET /plants HTTP/1.1');
@@ -52,20 +52,23 @@ describe('the events of a request', () => {
   it.each<[number, number, string, PlantRepository['create']]>([
     [500, 3500, 'Error: a bug', () => new ResultAsync(Promise.reject(new Error('a bug')))],
     [503, 3503, 'full', () => errAsync({ kind: 'store-unavailable', reason: 'full' })],
-  ])('include an error with its cause for a %i', async (status, error, cause, create) => {
-    const events = recordEvents();
-    const { port } = await listen({ repository: { create } });
-    await sendRaw(port, post(7));
-    expect(steps(events)).toEqual(['start', 'error', 'end']);
-    expect(events[1]?.[1]).toMatchObject({
-      status,
-      error,
-      cause: expect.stringMatching(cause) as unknown,
-    });
-    expect(events[2]?.[1]).toMatchObject({ status, error, isWritten: true });
-  });
+  ])(
+    'the events of a request include an error with its cause for a %i',
+    async (status, error, cause, create) => {
+      const events = recordEvents();
+      const { port } = await listen({ repository: { create } });
+      await sendRaw(port, post(7));
+      expect(steps(events)).toEqual(['start', 'error', 'end']);
+      expect(events[1]?.[1]).toMatchObject({
+        status,
+        error,
+        cause: expect.stringMatching(cause) as unknown,
+      });
+      expect(events[2]?.[1]).toMatchObject({ status, error, isWritten: true });
+    },
+  );
 
-  it('include no error for a client error', async () => {
+  it('the events of a request include no error for a client error', async () => {
     const events = recordEvents();
     const { port } = await listen();
     await sendRaw(port, 'BREW /plants HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -79,7 +82,7 @@ describe('the events of a request', () => {
     ]);
   });
 
-  it('are published in the asynchronous context of the listener', async () => {
+  it('the events of a request are published in the asynchronous context of the listener', async () => {
     const context = new AsyncLocalStorage<string>();
     const listener = createRequestListener({
       repository: createMemoryRepository(),
@@ -99,7 +102,7 @@ describe('the events of a request', () => {
     expect(contexts).toEqual(['span']);
   });
 
-  it('contain neither the token nor the body', async () => {
+  it('the events of a request contain neither the token nor the body', async () => {
     const events = recordEvents();
     const { port } = await listen({
       authenticate: (token) => {
@@ -111,7 +114,7 @@ describe('the events of a request', () => {
     expect(JSON.stringify(events)).not.toMatch(/good|Monstera/);
   });
 
-  it('are published if the logger throws', async () => {
+  it('the events of a request are published if the logger throws', async () => {
     const events = recordEvents();
     const fail = () => {
       throw new Error('the collector is unavailable');
@@ -139,7 +142,7 @@ const programOf = (step: string) => `
 `;
 
 it.each(['start', 'end'])(
-  'a subscriber that throws (%s) changes no response and is an uncaught exception',
+  'a subscriber that throws (%s) changes no response and causes an uncaught exception',
   async (step) => {
     const flags = ['--conditions=@plantstore/source', '--input-type=module', '--eval'];
     const cwd = fileURLToPath(new URL('..', import.meta.url));

@@ -8,8 +8,8 @@ const idOf = (rawHeaders: readonly string[]) =>
   requestIdOf(readHead('POST', '/plants', '1.1', rawHeaders).requestId);
 const signs = 'ABCXYZabcxyz0189._~+/=:-';
 
-describe('the request id', () => {
-  it('is the X-Request-Id of the request if that is well-formed', () => {
+describe('request id', () => {
+  it('the request id is the X-Request-Id of the request if that is well-formed', () => {
     const given = fc.string({
       unit: fc.constantFrom(...signs.split('')),
       minLength: 1,
@@ -31,7 +31,7 @@ describe('the request id', () => {
     ['it has a line break', ['X-Request-Id', 'a\n']],
     ['it is not ASCII', ['X-Request-Id', 'é']],
     ['there are two', ['X-Request-Id', 'a', 'X-Request-Id', 'a']],
-  ])('is generated, unique for each request, if %s', (_, rawHeaders) => {
+  ])('the request id is generated, unique for each request, if %s', (_, rawHeaders) => {
     const made = idOf(rawHeaders);
     expect(made).toMatch(uuid);
     expect(idOf(rawHeaders)).not.toBe(made);

@@ -43,7 +43,7 @@ const bytesOf = (target: string): Buffer | undefined => {
 const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString()).equals(bytes);
 
 describe('pathOf', () => {
-  it('is the same for every percent-encoding, authority and query', () => {
+  it('pathOf returns the same path for every percent-encoding, authority and query', () => {
     fc.assert(
       fc.property(authority, plants, query, (before, path, after) => {
         expect(pathOf(before + path + after)).toBe('/plants');
@@ -51,11 +51,11 @@ describe('pathOf', () => {
     );
   });
 
-  it('has a URL in the path unchanged', () => {
+  it('pathOf keeps a URL in the path unchanged', () => {
     expect(pathOf('/from/http://a/plants')).toBe('/from/http://a/plants');
   });
 
-  it('is the percent-decoded bytes as UTF-8, for any target, and never throws', () => {
+  it('pathOf decodes percent-encoded bytes as UTF-8, for any target, and never throws', () => {
     const unit = fc.constantFrom(...'plants//..;?#%%%2570Ff0aAcCeEdD:@*http'.split(''));
     const near = fc
       .tuple(authority, plants, fc.nat(20), fc.string({ unit, maxLength: 4 }))
@@ -71,8 +71,8 @@ describe('pathOf', () => {
   });
 });
 
-describe('a base path', () => {
-  it('that is accepted equals the decoded path of its URL', () => {
+describe('base path', () => {
+  it('a base path that is accepted equals the decoded path of its URL', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const basePath = normalizeBasePath(`/${text}`);
@@ -86,7 +86,7 @@ describe('a base path', () => {
   });
 
   it.each(['/.well-known', '/..a', '/a..', '/a.', '/...'])(
-    'is accepted if it is %s',
+    'a base path is accepted if it is %s',
     (basePath) => {
       expect(normalizeBasePath(basePath)).toBe(basePath);
     },
@@ -106,7 +106,7 @@ describe('a base path', () => {
     '/a\\b',
     '/a\nb',
     '/a\x7f',
-  ])('is rejected if it is %s', (basePath) => {
+  ])('a base path is rejected if it is %s', (basePath) => {
     expect(normalizeBasePath(basePath)).toBeUndefined();
   });
 });

@@ -9,13 +9,13 @@ import { recordLog, until } from '../../test/record-log.ts';
 
 const withId = (id: string, bytes: string) => bytes.replace('\r\n', `\r\nX-Request-Id: ${id}\r\n`);
 
-describe('the request id', () => {
+describe('request id', () => {
   it.each<[string, string]>([
     ['a plant', post(7)],
     ['an invalid body', chunked('nonsense')],
     ['an unwanted body', head([...goodFields, 'Content-Length: 5000'])],
     ['CONNECT', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')],
-  ])('of the client is in the response and in the log: %s', async (_, bytes) => {
+  ])('the request id of the client is in the response and in the log: %s', async (_, bytes) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { headers } = await sendRaw(port, withId('from-a.proxy:1/2', bytes));
@@ -27,21 +27,24 @@ describe('the request id', () => {
     ['the request has none', post(7)],
     ['its id is not well-formed', withId('{"level":"error"}', post(7))],
     ['the bytes are not HTTP', '<hello>\r\n\r\n'],
-  ])('is generated if %s, and is in the response and in the log', async (_, bytes) => {
-    const { logged, logger } = recordLog();
-    const { port } = await listen({ logger });
-    const { headers } = await sendRaw(port, bytes);
-    expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
-    expect(logged).toMatchObject([{ requestId: headers['x-request-id'] }]);
-  });
+  ])(
+    'the request id is generated if %s, and is in the response and in the log',
+    async (_, bytes) => {
+      const { logged, logger } = recordLog();
+      const { port } = await listen({ logger });
+      const { headers } = await sendRaw(port, bytes);
+      expect(headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+      expect(logged).toMatchObject([{ requestId: headers['x-request-id'] }]);
+    },
+  );
 });
 
-describe('the log line of a request', () => {
+describe('log line of a request', () => {
   it.each([
     ['at once', { tokenName: 'greenhouse' }],
     ['later', Promise.resolve({ tokenName: 'greenhouse' })],
   ])(
-    'names the token that authenticate names %s, also if the request is refused',
+    'the log line of a request names the token that authenticate names %s, also if the request is refused',
     async (_, decision) => {
       const { logged, logger } = recordLog();
       const { port } = await listen({ logger, authenticate: () => decision });
@@ -55,7 +58,7 @@ describe('the log line of a request', () => {
   );
 
   it.each([undefined, null, 1, 'good', {}, { name: 'ada' }, { tokenName: 1 }, { then: 1 }])(
-    'names no token, and the request is refused, if authenticate returns %j',
+    'the log line of a request names no token, and the request is refused, if authenticate returns %j',
     async (decision) => {
       const { logged, logger } = recordLog();
       const { port } = await listen({ logger, authenticate: () => decision as never });
@@ -66,7 +69,7 @@ describe('the log line of a request', () => {
   );
 
   it.each(['<hello>\r\n\r\n', post(7), head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')])(
-    'has the address of the connection, whatever the client says: %j',
+    'the log line of a request has the address of the connection, whatever the client says: %j',
     async (bytes) => {
       const { logged, logger } = recordLog();
       const { port } = await listen({ logger, trustedProxies: ['192.0.2.0/24'] });
@@ -75,7 +78,7 @@ describe('the log line of a request', () => {
     },
   );
 
-  it('has the address that a trusted proxy names, in the last of its fields', async () => {
+  it('the log line of a request has the address that a trusted proxy names, in the last of its fields', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger, trustedProxies: ['127.0.0.0/8'] });
     const forwarded = ['203.0.113.1', '203.0.113.2, 127.0.0.9'].map(
@@ -85,7 +88,7 @@ describe('the log line of a request', () => {
     expect(logged).toMatchObject([{ client: '203.0.113.2' }]);
   });
 
-  it('has the address of a connection that is lost before its response', async () => {
+  it('the log line of a request has the address of a connection that is lost before its response', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket, until: untilReceived } = await connectRaw(port);
@@ -97,7 +100,7 @@ describe('the log line of a request', () => {
     expect(logged[1]).toMatchObject({ message: 'request aborted', client: '127.0.0.1' });
   });
 
-  it('has the method, path, status, error, size and duration', async () => {
+  it('the log line of a request has the method, path, status, error, size and duration', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     await sendRaw(port, withId('a', post(7)));
@@ -135,7 +138,7 @@ describe('the log line of a request', () => {
     ['http://user:s3cr3t@plants.example/plants?x', '/plants'],
     ['ftp://user:s3cr3t@plants.example/plants', undefined],
     ['*', '*'],
-  ])('has only the path of the target %s', async (target, path) => {
+  ])('the log line of a request has only the path of the target %s', async (target, path) => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     await sendRaw(port, head(['Host: a'], `OPTIONS ${target} HTTP/1.1`));
@@ -144,7 +147,7 @@ describe('the log line of a request', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 
-  it('is written once the response is, without waiting for an unwanted body', async () => {
+  it('the log line of a request is written once the response is, without waiting for an unwanted body', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket, until: untilReceived } = await connectRaw(port);
@@ -157,8 +160,8 @@ describe('the log line of a request', () => {
   });
 });
 
-describe('a client that disconnects', () => {
-  it('is logged at info if it had no response', async () => {
+describe('client that disconnects', () => {
+  it('a client that disconnects is logged at info if it had no response', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     const { socket } = await connectRaw(port);
@@ -172,7 +175,7 @@ describe('a client that disconnects', () => {
     expect(logged[0]).not.toHaveProperty('status');
   });
 
-  it('does not suppress the log lines of an internal error and of its queued requests', async () => {
+  it('a client that disconnects does not suppress the log lines of an internal error and of its queued requests', async () => {
     const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     const repository: PlantRepository = {
@@ -205,7 +208,7 @@ describe('a client that disconnects', () => {
   });
 });
 
-describe('the log through pino', () => {
+describe('log through pino', () => {
   const secret = { input: 'postgres://plants:s3cr3t@db/plants' };
   const thrown = Object.assign(new Error('refused', { cause: new TypeError('deep down') }), secret);
   const unavailable: PlantRepository = {
@@ -226,25 +229,28 @@ describe('the log through pino', () => {
       unavailable,
     ],
     [500, 50, 'request failed', /^Error: refused\n {4}at .*/, broken],
-  ])('has the cause of a %i with stacks, and no other property of the error', async (...row) => {
-    const [status, level, msg, cause, repository] = row;
-    const lines: string[] = [];
-    const collect = new Writable({
-      write(chunk: Buffer, _, done) {
-        lines.push(chunk.toString());
-        done();
-      },
-    });
-    const { port } = await listen({ repository, logger: pino(collect) });
-    expect((await sendRaw(port, post(7))).status).toBe(status);
-    const line = JSON.parse(lines.join('')) as Record<string, unknown>;
-    expect(line).toMatchObject({ level, msg, status, method: 'POST', path: '/plants' });
-    expect(line['cause']).toMatch(cause);
-    expect(line['cause']).toMatch(/\ncaused by: TypeError: deep down\n {4}at /);
-    expect(lines.join('')).not.toContain('s3cr3t');
-    expect(lines.join('')).not.toContain(plant(7));
-    expect(lines.join('')).not.toContain('good');
-  });
+  ])(
+    'the log through pino has the cause of a %i with stacks, and no other property of the error',
+    async (...row) => {
+      const [status, level, msg, cause, repository] = row;
+      const lines: string[] = [];
+      const collect = new Writable({
+        write(chunk: Buffer, _, done) {
+          lines.push(chunk.toString());
+          done();
+        },
+      });
+      const { port } = await listen({ repository, logger: pino(collect) });
+      expect((await sendRaw(port, post(7))).status).toBe(status);
+      const line = JSON.parse(lines.join('')) as Record<string, unknown>;
+      expect(line).toMatchObject({ level, msg, status, method: 'POST', path: '/plants' });
+      expect(line['cause']).toMatch(cause);
+      expect(line['cause']).toMatch(/\ncaused by: TypeError: deep down\n {4}at /);
+      expect(lines.join('')).not.toContain('s3cr3t');
+      expect(lines.join('')).not.toContain(plant(7));
+      expect(lines.join('')).not.toContain('good');
+    },
+  );
 });
 
 it('logs pipelined requests before their responses arrive', async () => {

@@ -18,11 +18,11 @@ describe('service options', () => {
     ['/%2541', '/%2541/plants', 'admitted'],
     ['/garden/v1', '/plants', 'path-unknown'],
     ['/garden/v1', '/garden/v1//plants', 'path-unknown'],
-  ])('with the base path %s responds to %s: %s', async (basePath, target, expected) => {
+  ])('a service with the base path %s responds to %s: %s', async (basePath, target, expected) => {
     expect(await admissionOf((request) => ({ ...request, target }), { basePath })).toBe(expected);
   });
 
-  it('admits a request only if authenticate returns or resolves to true', async () => {
+  it('a service admits a request only if authenticate returns or resolves to true', async () => {
     for (const decision of [
       false,
       undefined,
@@ -43,7 +43,7 @@ describe('service options', () => {
     );
   });
 
-  it('responds with 500 if authenticate or its decision throws, with a cause without the token', async () => {
+  it('a service responds with 500 if authenticate or its decision throws, with a cause without the token', async () => {
     for (const authenticate of [
       (token: string) => ({
         get tokenName(): string {
@@ -63,7 +63,7 @@ describe('service options', () => {
     }
   });
 
-  it('throws a TypeError for a wrong option', () => {
+  it('a service throws a TypeError for a wrong option', () => {
     for (const basePath of ['garden', '/a/../b', '/a?b']) {
       expect(() => serviceWith({ basePath })).toThrow('basePath must be a path that begins with');
     }
@@ -77,7 +77,7 @@ describe('service options', () => {
   });
 });
 
-describe('the headers of an error response', () => {
+describe('headers of an error response', () => {
   it.each<[ErrorName, (request: Request) => Request, Record<string, string>]>([
     [
       'unauthenticated',
@@ -96,7 +96,7 @@ describe('the headers of an error response', () => {
       withFields({ 'Content-Encoding': 'br' }),
       { 'Accept-Encoding': 'identity' },
     ],
-  ])('are complete for %s', async (name, change, headers) => {
+  ])('the headers of an error response are complete for %s', async (name, change, headers) => {
     const admission = await serviceWith().admit(headOf(change(goodRequest)));
     const response = admission.kind === 'responded' ? admission.responseData : undefined;
     expect(response?.error).toBe(errorTable[name].error);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { acceptTokens } from './accept-tokens.ts';
 
 describe('acceptTokens', () => {
-  it('accepts exactly its tokens', async () => {
+  it('acceptTokens accepts exactly its tokens', async () => {
     const authenticate = acceptTokens(['one', 'two', 'three==']);
     for (const token of ['one', 'two', 'three==']) expect(await authenticate(token)).toBe(true);
     for (const token of ['', 'One', 'one ', 'onetwo', 'three=', 'tw']) {
@@ -11,15 +11,15 @@ describe('acceptTokens', () => {
     }
   });
 
-  it('accepts no token for an empty list', async () => {
+  it('acceptTokens accepts no token for an empty list', async () => {
     expect(await acceptTokens([])('')).toBe(false);
   });
 
-  it('throws a TypeError for a token that is not a valid bearer token', () => {
+  it('acceptTokens throws a TypeError for a token that is not a valid bearer token', () => {
     expect(() => acceptTokens(['fine', 'two words'])).toThrow('cannot be sent');
   });
 
-  it('does not expose its tokens to util.inspect', () => {
+  it('acceptTokens does not expose its tokens to util.inspect', () => {
     expect(inspect(acceptTokens(['s3cr3t']), { depth: null, showHidden: true })).not.toContain(
       's3cr3t',
     );

@@ -12,7 +12,7 @@ const { error: framing } = errorTable['bad-request'];
 const { error: tooManyFields } = errorTable['headers-too-large'];
 const { error: pathUnknown } = errorTable['path-unknown'];
 
-describe('a connection ends after a response', () => {
+describe('end of a connection', () => {
   it.each([
     ['to a request of which a part of the body is read', small, 'a part', pathUnknown],
     ['to a request whose body is above the limit', large, 'nothing', pathUnknown],
@@ -22,7 +22,7 @@ describe('a connection ends after a response', () => {
     ['to an upgrade', headWith('Upgrade', 'h2c'), 'everything', undefined],
     ['to TRACE', readHead('TRACE', '/plants', '1.1', []), 'everything', undefined],
     ['to a target of a proxy', readHead('GET', 'http://a/', '1.1', []), 'everything', undefined],
-  ] as const)('%s', (_, head, bodyRead, error) => {
+  ] as const)('a connection ends after a response %s', (_, head, bodyRead, error) => {
     expect(closesAfter(head, bodyRead, limit, error)).toBe(true);
   });
 
@@ -31,7 +31,7 @@ describe('a connection ends after a response', () => {
     ['to an invalid body that is read', chunked, 'everything', framing],
     ['to a request with a small unread body', small, 'nothing', pathUnknown],
     ['to a request without a body', headWith(), 'nothing', pathUnknown],
-  ] as const)('but not %s', (_, head, bodyRead, error) => {
+  ] as const)('a connection stays open after a response %s', (_, head, bodyRead, error) => {
     expect(closesAfter(head, bodyRead, limit, error)).toBe(false);
   });
 });

@@ -45,15 +45,18 @@ const requests: readonly [number, string, object?][] = [
   [503, post(7), { repository: unavailable }],
 ];
 
-describe('a page of a listed origin', () => {
-  it.each(requests)('may read the response %i', async (status, bytes, options = {}) => {
-    const { port } = await listen({ corsOrigins, ...options });
-    const response = await sendRaw(port, from(garden, bytes));
-    expect(response.status).toBe(status);
-    expect(response.headers).toMatchObject(shared);
-  });
+describe('page of a listed origin', () => {
+  it.each(requests)(
+    'a page of a listed origin may read the response %i',
+    async (status, bytes, options = {}) => {
+      const { port } = await listen({ corsOrigins, ...options });
+      const response = await sendRaw(port, from(garden, bytes));
+      expect(response.status).toBe(status);
+      expect(response.headers).toMatchObject(shared);
+    },
+  );
 
-  it('gets a preflight response without a body that may be cached for two hours', async () => {
+  it('a page of a listed origin gets a preflight response without a body that may be cached for two hours', async () => {
     const { port } = await listen({ corsOrigins });
     const preflight = head(['Host: a', `Origin: ${garden}`], 'OPTIONS /plants HTTP/1.1');
     const { body, headers } = await sendRaw(port, preflight);
@@ -72,12 +75,12 @@ describe('a page of a listed origin', () => {
   });
 });
 
-describe('a page of another origin', () => {
+describe('page of another origin', () => {
   it.each([
     ['with CORS on', corsOrigins, 'Origin'],
     ['with CORS off', [], undefined],
   ])(
-    'gets no Access-Control headers (%s), though its plant is created',
+    'a page of another origin gets no Access-Control headers (%s), though its plant is created',
     async (_, origins, vary) => {
       const { port } = await listen({ corsOrigins: origins });
       const { status, headers } = await sendRaw(port, from('https://weeds.example', post(7)));

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 
 describe('the HTTP server', () => {
-  it('creates a plant', async () => {
+  it('the HTTP server creates a plant', async () => {
     const { port } = await listen();
     const { status, headers, body } = await sendRaw(port, post(7));
     expect({ status, body }).toEqual({ status: 200, body: '{"name":"Monstera"}' });
@@ -67,7 +67,7 @@ describe('Expect: 100-continue', () => {
   const expecting = (fields: readonly string[]) =>
     head([...fields, 'Expect: 100-continue', `Content-Length: ${plant(7).length}`]);
 
-  it('gets 100 Continue and then the response if the head is admitted', async () => {
+  it('a request with Expect: 100-continue gets 100 Continue and then the response if the head is admitted', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(expecting(goodFields));
@@ -82,16 +82,19 @@ describe('Expect: 100-continue', () => {
     [401, ['Host: a', 'Content-Type: application/json']],
     [401, ['Host: a', 'Authorization: Bearer bad', 'Content-Type: application/json']],
     [415, ['Host: a', 'Authorization: Bearer good']],
-  ])('gets %i without 100 Continue, and the connection is closed', async (status, fields) => {
-    const { port } = await listen();
-    const { socket, until } = await connectRaw(port);
-    socket.write(expecting(fields));
-    const received = parseResponses(await until(responses(1)));
-    expect(received).toMatchObject([{ status, headers: { connection: 'close' } }]);
-    socket.destroy();
-  });
+  ])(
+    'a refused request with Expect: 100-continue gets %i without 100 Continue, and the connection is closed',
+    async (status, fields) => {
+      const { port } = await listen();
+      const { socket, until } = await connectRaw(port);
+      socket.write(expecting(fields));
+      const received = parseResponses(await until(responses(1)));
+      expect(received).toMatchObject([{ status, headers: { connection: 'close' } }]);
+      socket.destroy();
+    },
+  );
 
-  it('gets no 100 Continue without Content-Length and Transfer-Encoding', async () => {
+  it('a request with Expect: 100-continue gets no 100 Continue without Content-Length and Transfer-Encoding', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.write(head([...goodFields, 'Expect: 100-continue']));
@@ -100,7 +103,7 @@ describe('Expect: 100-continue', () => {
   });
 
   it.each(['Content-Length: 0', 'Content-Length: 000'])(
-    'gets no 100 Continue if the body is empty: %s',
+    'a request with Expect: 100-continue gets no 100 Continue if the body is empty: %s',
     async (length) => {
       const { port } = await listen();
       const { socket, ended } = await connectRaw(port);
@@ -128,7 +131,7 @@ describe('requests after a response with Connection: close', () => {
         `Content-Length: ${plant(1).length}`,
       ]) + plant(1),
     ],
-  ])('are not served: %s', async (_, first) => {
+  ])('requests after a response with Connection: close are not served: %s', async (_, first) => {
     const inner = createMemoryRepository();
     const created: bigint[] = [];
     const repository: PlantRepository = {
@@ -147,7 +150,7 @@ describe('requests after a response with Connection: close', () => {
     socket.destroy();
   });
 
-  it('are dropped if a client pipelines without limit and does not read', async () => {
+  it('requests after a response with Connection: close are dropped if a client pipelines without limit and does not read', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.pause();
@@ -160,7 +163,7 @@ describe('requests after a response with Connection: close', () => {
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
 
-  it('do not include a second response to a request whose body never arrives', async () => {
+  it('a response with Connection: close is never followed by another one to a request whose body never arrives', async () => {
     const { port } = await listen({ requestTimeoutMs: 200 });
     const { socket, ended } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Length: 900']));

@@ -10,8 +10,8 @@ import { recordLog } from '../../test/record-log.ts';
 import { createRequestListener } from './create-request-listener.ts';
 import type { RequestListenerOptions } from './request-handler.ts';
 
-describe('an internal error', () => {
-  it('gets 500 without details, and is logged with the request but without the token', async () => {
+describe('internal error', () => {
+  it('an internal error gets 500 without details, and is logged with the request but without the token', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({
       logger,
@@ -45,22 +45,25 @@ describe('an internal error', () => {
     ['in base64', Buffer.from(token).toString('base64')],
     ['in base64 without padding', Buffer.from(token).toString('base64').replace(/=+$/, '')],
     ['in base64url', Buffer.from(token).toString('base64url')],
-  ])('is logged without the token if its message contains it %s', async (_, form) => {
-    const { logged, logger } = recordLog();
-    const authenticate = () => {
-      throw new Error(`cannot verify ${form}.`);
-    };
-    const { port } = await listen({ logger, authenticate });
-    const request = post(7).replace('Bearer good', `Bearer ${token}`);
-    expect((await sendRaw(port, request)).status).toBe(500);
-    expect(logged).toMatchObject([{ status: 500, message: 'request failed' }]);
-    expect(JSON.stringify(logged)).toContain('an error that contains the token');
-    expect(JSON.stringify(logged)).not.toContain(form);
-  });
+  ])(
+    'an internal error is logged without the token if its message contains it %s',
+    async (_, form) => {
+      const { logged, logger } = recordLog();
+      const authenticate = () => {
+        throw new Error(`cannot verify ${form}.`);
+      };
+      const { port } = await listen({ logger, authenticate });
+      const request = post(7).replace('Bearer good', `Bearer ${token}`);
+      expect((await sendRaw(port, request)).status).toBe(500);
+      expect(logged).toMatchObject([{ status: 500, message: 'request failed' }]);
+      expect(JSON.stringify(logged)).toContain('an error that contains the token');
+      expect(JSON.stringify(logged)).not.toContain(form);
+    },
+  );
 });
 
-describe('the log of requests', () => {
-  it('has a line for each request, including those that Node refuses, and never a query', async () => {
+describe('log of requests', () => {
+  it('the log of requests has a line for each request, including those that Node refuses, and never a query', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
     await sendRaw(port, head(['Host: a'], 'GET /plants?access_token=s3cr3t HTTP/1.1'));
@@ -83,18 +86,18 @@ describe('the log of requests', () => {
     ],
     // An unhandled rejection fails the run.
     ['rejects', async () => Promise.reject(new Error('the collector is unavailable'))],
-  ])('does not affect responses if it %s', async (_, fail) => {
+  ])('a logger that %s does not affect responses', async (_, fail) => {
     const { port } = await listen({ logger: { info: fail, warn: fail, error: fail } });
     expect((await sendRaw(port, post(7))).status).toBe(200);
     expect((await sendRaw(port, '<hello>\r\n\r\n')).status).toBe(400);
   });
 });
 
-describe('a body that an earlier listener has read', () => {
+describe('body that an earlier listener has read', () => {
   it.each<[string, (request: IncomingMessage) => Promise<unknown>]>([
     ['completely', async (request) => request.toArray()],
     ['as text', async (request) => request.setEncoding('utf8')],
-  ])('gets 500: %s', async (_, readBefore) => {
+  ])('a body that an earlier listener has read gets 500: %s', async (_, readBefore) => {
     const listener = createRequestListener({
       repository: createMemoryRepository(),
       authenticate: () => true,
@@ -110,7 +113,7 @@ describe('a body that an earlier listener has read', () => {
   });
 });
 
-describe('an earlier listener of the same server', () => {
+describe('earlier listener of the same server', () => {
   /** Serves each request after an earlier listener. */
   const listenAfter = async (
     earlier: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
@@ -130,7 +133,7 @@ describe('an earlier listener of the same server', () => {
     return (server.address() as AddressInfo).port;
   };
 
-  it('may have responded; the next requests of the connection are served', async () => {
+  it('an earlier listener of the same server may have responded, and the next requests of the connection are served', async () => {
     let count = 0;
     const port = await listenAfter(async (_, response) => {
       count += 1;
@@ -148,12 +151,12 @@ describe('an earlier listener of the same server', () => {
     socket.destroy();
   });
 
-  it('may have paused the request', async () => {
+  it('an earlier listener of the same server may have paused the request', async () => {
     const port = await listenAfter(async (request) => request.pause());
     expect((await sendRaw(port, post(7))).status).toBe(200);
   });
 
-  it('may take longer than its clients stay connected; nothing of them is kept', async () => {
+  it('an earlier listener of the same server may take longer than its clients stay connected, and keeps nothing of them', async () => {
     const gate = Promise.withResolvers<void>();
     const port = await listenAfter(async () => gate.promise);
     const before = memoryInUse();
@@ -171,7 +174,7 @@ describe('an earlier listener of the same server', () => {
 });
 
 describe('createRequestListener', () => {
-  it('may respond in parallel; the next request is served', async () => {
+  it('createRequestListener leaves a request that another listener has responded to, and serves the next one', async () => {
     const listener = createRequestListener({
       repository: createMemoryRepository(),
       authenticate: () => true,
@@ -191,7 +194,7 @@ describe('createRequestListener', () => {
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
 
-  it('can be combined with the request listener in any node:http server', async () => {
+  it('createRequestListener can be combined with the request listener in any node:http server', async () => {
     const server = createServer(
       createRequestListener({
         repository: createMemoryRepository(),

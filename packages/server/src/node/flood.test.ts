@@ -73,32 +73,38 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
     expect((memoryInUse() - before) / clientCount).toBeLessThan(6_000_000);
   };
 
-  it.each(floods)('take a bounded amount of memory: %s', async (...flooding) => {
-    const { port } = await listen();
-    await expectBounded(() => connect(port, '127.0.0.1'), flooding);
-    expect((await sendRaw(port, post(1))).status).toBe(200);
-  });
+  it.each(floods)(
+    'unauthenticated clients that flood a server and read nothing take a bounded amount of memory: %s',
+    async (...flooding) => {
+      const { port } = await listen();
+      await expectBounded(() => connect(port, '127.0.0.1'), flooding);
+      expect((await sendRaw(port, post(1))).status).toBe(200);
+    },
+  );
 
   it.each(unchecked)(
-    'take a bounded amount of memory while their token is checked: %s',
+    'unauthenticated clients that flood a server and read nothing take a bounded amount of memory while their token is checked: %s',
     async (...flooding) => {
       const { port } = await listen({ authenticate: async () => never });
       await expectBounded(() => connect(port, '127.0.0.1'), flooding);
     },
   );
 
-  it.runIf(hasOpenssl)('take a bounded amount of memory over TLS', async () => {
-    const { port } = await listen({ tls: await makeCertificate() });
-    const [flooding] = floods;
-    if (flooding === undefined) throw new Error('the list of floods is empty');
-    await expectBounded(
-      () => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }),
-      flooding,
-    );
-  });
+  it.runIf(hasOpenssl)(
+    'unauthenticated clients that flood a server and read nothing take a bounded amount of memory over TLS',
+    async () => {
+      const { port } = await listen({ tls: await makeCertificate() });
+      const [flooding] = floods;
+      if (flooding === undefined) throw new Error('the list of floods is empty');
+      await expectBounded(
+        () => connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }),
+        flooding,
+      );
+    },
+  );
 
   it.each(unchecked)(
-    'do not delay close() beyond its deadline: %s',
+    'unauthenticated clients that flood a server and read nothing do not delay close() beyond its deadline: %s',
     async (_, prefix, repeated) => {
       const started = await startServer({
         repository: createMemoryRepository(),

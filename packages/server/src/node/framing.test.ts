@@ -48,7 +48,7 @@ const exchange = async (bytes: string) => {
 
 describe('invalid framing', () => {
   it.each(refusedFraming)(
-    'gets one response, %s, and the connection is closed: %s',
+    'invalid framing gets one response, %s, and the connection is closed: %s',
     async (name, _, bytes) => {
       const { responses, stored } = await exchange(bytes);
       expectRow(name, responses[0]);
@@ -59,17 +59,20 @@ describe('invalid framing', () => {
   );
 });
 
-describe('a request target with another path', () => {
-  it.each(otherPaths)('gets 404, and the connection is kept: %s', async (_, bytes) => {
-    const { responses, stored } = await exchange(bytes);
-    expectRow('path-unknown', responses[0]);
-    expect(responses[1]?.status).toBe(200);
-    expect(stored).toEqual([99n]);
-  });
+describe('request target with another path', () => {
+  it.each(otherPaths)(
+    'a request target with another path gets 404, and the connection is kept: %s',
+    async (_, bytes) => {
+      const { responses, stored } = await exchange(bytes);
+      expectRow('path-unknown', responses[0]);
+      expect(responses[1]?.status).toBe(200);
+      expect(stored).toEqual([99n]);
+    },
+  );
 });
 
 describe('valid but unusual framing', () => {
-  it.each(servedFraming)('is served: %s', async (_, bytes) => {
+  it.each(servedFraming)('valid but unusual framing is served: %s', async (_, bytes) => {
     const { responses, stored } = await exchange(bytes);
     expect(responses[0]).toMatchObject({ status: 200, body: '{"name":"Monstera"}' });
     // After a response with Connection: close, no further request is served.

@@ -29,7 +29,7 @@ const onDemand = () => {
 };
 
 describe('requests above maxInFlight', () => {
-  it('get 503 with Retry-After at once, and do not affect the requests in flight', async () => {
+  it('requests above maxInFlight get 503 with Retry-After at once, and do not affect the requests in flight', async () => {
     const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 2 });
     const first = [sendRaw(port, post(1)), sendRaw(port, chunked('{"id":2,"name":"x"}'))];
@@ -47,7 +47,7 @@ describe('requests above maxInFlight', () => {
     expect((await next).status).toBe(200);
   });
 
-  it('delay the next request of their connection by Retry-After', async () => {
+  it('requests above maxInFlight delay the next request of their connection by Retry-After', async () => {
     const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
@@ -68,7 +68,7 @@ describe('requests above maxInFlight', () => {
     second.socket.destroy();
   });
 
-  it('get a longer Retry-After each time in a row', async () => {
+  it('requests above maxInFlight get a longer Retry-After each time in a row', async () => {
     const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
@@ -82,7 +82,7 @@ describe('requests above maxInFlight', () => {
     second.socket.destroy();
   });
 
-  it('get a Retry-After of at most 8 seconds, and do not delay close()', async () => {
+  it('requests above maxInFlight get a Retry-After of at most 8 seconds, and do not delay close()', async () => {
     const { repository, until, completeAll } = onDemand();
     const { server, port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
@@ -99,7 +99,7 @@ describe('requests above maxInFlight', () => {
     socket.destroy();
   });
 
-  it('do not include requests that are refused by their head', async () => {
+  it('requests that are refused by their head do not count towards maxInFlight', async () => {
     const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
     const first = sendRaw(port, post(1));
@@ -110,7 +110,7 @@ describe('requests above maxInFlight', () => {
     expect((await first).status).toBe(200);
   });
 
-  it('stop being in flight when their client disconnects or sends an invalid plant', async () => {
+  it('requests are no longer in flight when their client disconnects or sends an invalid plant', async () => {
     const { port } = await listen({ maxInFlight: 1 });
     const { socket } = await connectRaw(port);
     socket.write(head([...goodFields, 'Content-Length: 10', 'Expect: 100-continue']));
@@ -122,29 +122,32 @@ describe('requests above maxInFlight', () => {
   });
 });
 
-describe('a handler that exceeds handlerTimeoutMs', () => {
+describe('handler that exceeds handlerTimeoutMs', () => {
   const never = new Promise<never>(() => {});
 
   it.each<[string, Partial<HttpServerOptions>]>([
     ['the repository', { repository: { create: () => new ResultAsync(never) } }],
     ['authenticate', { authenticate: async () => never }],
-  ])('gets 503 with Retry-After if it is %s', async (_, options) => {
-    const logged: unknown[] = [];
-    const logger = { info() {}, error() {}, warn: (fields: unknown) => void logged.push(fields) };
-    const { port } = await listen({ ...options, handlerTimeoutMs: 20, maxInFlight: 1, logger });
-    for (const id of [1, 2]) {
-      const { status, body, headers } = await sendRaw(port, post(id));
-      expect({ status, error: errorOf(body) }).toEqual({ status: 503, error: 3503 });
-      expect(headers['retry-after']).toBe('1');
-    }
-    expect(logged[0]).toMatchObject({
-      cause: expect.stringMatching(/timed out after 20 ms/) as unknown,
-    });
-  });
+  ])(
+    'a handler that exceeds handlerTimeoutMs gets 503 with Retry-After if it is %s',
+    async (_, options) => {
+      const logged: unknown[] = [];
+      const logger = { info() {}, error() {}, warn: (fields: unknown) => void logged.push(fields) };
+      const { port } = await listen({ ...options, handlerTimeoutMs: 20, maxInFlight: 1, logger });
+      for (const id of [1, 2]) {
+        const { status, body, headers } = await sendRaw(port, post(id));
+        expect({ status, error: errorOf(body) }).toEqual({ status: 503, error: 3503 });
+        expect(headers['retry-after']).toBe('1');
+      }
+      expect(logged[0]).toMatchObject({
+        cause: expect.stringMatching(/timed out after 20 ms/) as unknown,
+      });
+    },
+  );
 });
 
 describe('connections', () => {
-  it('above maxConnections are closed at once and logged', async () => {
+  it('connections above maxConnections are closed at once and logged', async () => {
     const warned = Promise.withResolvers<unknown>();
     const logger = { info() {}, error() {}, warn: warned.resolve };
     const { port } = await listen({ maxConnections: 2, logger });
@@ -158,7 +161,7 @@ describe('connections', () => {
     two.socket.destroy();
   });
 
-  it('whose client does not read its responses are ended after a time without activity', async () => {
+  it('connections whose client does not read its responses are ended after a time without activity', async () => {
     const name = 'x'.repeat(1_000_000);
     const repository = { create: () => okAsync() };
     const { server, port } = await listen({
@@ -178,7 +181,7 @@ describe('connections', () => {
     expect(parseResponses(await ended).length).toBeLessThan(20);
   });
 
-  it('that send only empty lines after a response are ended', async () => {
+  it('connections that send only empty lines after a response are ended', async () => {
     const { server, port } = await listen({ keepAliveTimeoutMs: 200, headersTimeoutMs: 200 });
     const { socket, until } = await connectRaw(port);
     socket.write(post(1));
@@ -190,7 +193,7 @@ describe('connections', () => {
     socket.destroy();
   });
 
-  it('whose client does not read its responses are ended after a CONNECT, too', async () => {
+  it('connections whose client does not read its responses are ended after a CONNECT, too', async () => {
     const maxBodyBytes = 30_000_000;
     const limits = { maxBodyBytes, requestTimeoutMs: 1_000, handlerTimeoutMs: 200 };
     const { server, port } = await listen(limits);

@@ -25,7 +25,7 @@ const slowRepository = (): { readonly repository: PlantRepository; readonly crea
 
 const connectRequest = head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1');
 
-describe('a client that half-closes the connection after its requests', () => {
+describe('client that half-closes the connection after its requests', () => {
   it.each([
     ['one request', post(1), [200]],
     ['pipelined requests', post(1) + post(2) + post(3), [200, 200, 200]],
@@ -47,16 +47,19 @@ describe('a client that half-closes the connection after its requests', () => {
       [200, 200, 400],
     ],
     ['an incomplete request', post(1).slice(0, -1), [400]],
-  ])('gets all responses: %s', async (_, bytes, expected) => {
-    const { port } = await listen(slowRepository());
-    const { socket, ended } = await connectRaw(port);
-    socket.end(bytes);
-    expect(statuses(await ended)).toEqual(expected);
-    socket.destroy();
-  });
+  ])(
+    'a client that half-closes the connection after its requests gets all responses: %s',
+    async (_, bytes, expected) => {
+      const { port } = await listen(slowRepository());
+      const { socket, ended } = await connectRaw(port);
+      socket.end(bytes);
+      expect(statuses(await ended)).toEqual(expected);
+      socket.destroy();
+    },
+  );
 });
 
-describe('a client that sends all its bytes before it reads', () => {
+describe('client that sends all its bytes before it reads', () => {
   const large = 'x'.repeat(900_000);
   const unauthenticated = ['Host: a', `Content-Length: ${large.length}`];
   const unending = 'x'.repeat(5_000_000);
@@ -95,25 +98,28 @@ describe('a client that sends all its bytes before it reads', () => {
       405,
       head(['Host: a', 'Connection: close'], 'GET /plants HTTP/1.1') + unending,
     ],
-  ])('can read the last response: %s', async (_, status, bytes) => {
-    const { port } = await listen({ maxBodyBytes: 1_000_000 });
-    const { socket, ended } = await connectRaw(port);
-    const errors: Error[] = [];
-    socket.on('error', (error) => errors.push(error));
-    socket.pause();
-    await new Promise<void>((resolve, reject) => {
-      socket.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
-    socket.end();
-    socket.resume();
-    expect(statuses(await ended)).toEqual([status]);
-    expect(errors).toEqual([]);
-    socket.destroy();
-  });
+  ])(
+    'a client that sends all its bytes before it reads can read the last response: %s',
+    async (_, status, bytes) => {
+      const { port } = await listen({ maxBodyBytes: 1_000_000 });
+      const { socket, ended } = await connectRaw(port);
+      const errors: Error[] = [];
+      socket.on('error', (error) => errors.push(error));
+      socket.pause();
+      await new Promise<void>((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+      });
+      socket.end();
+      socket.resume();
+      expect(statuses(await ended)).toEqual([status]);
+      expect(errors).toEqual([]);
+      socket.destroy();
+    },
+  );
 });
 
-describe('a client that pipelines requests', () => {
-  it('gets the response to CONNECT after the responses to earlier requests', async () => {
+describe('client that pipelines requests', () => {
+  it('a client that pipelines requests gets the response to CONNECT after the responses to earlier requests', async () => {
     const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.write(post(1) + post(2) + connectRequest);
@@ -121,7 +127,7 @@ describe('a client that pipelines requests', () => {
     socket.destroy();
   });
 
-  it('gets the responses to the complete requests before a malformed one', async () => {
+  it('a client that pipelines requests gets the responses to the complete requests before a malformed one', async () => {
     const { port } = await listen(slowRepository());
     const { socket, ended } = await connectRaw(port);
     socket.write(
@@ -134,15 +140,18 @@ describe('a client that pipelines requests', () => {
   it.each([
     ['an unknown transfer coding', head([...goodFields, 'Transfer-Encoding: gzip']), 501],
     ['a malformed chunk', `${head(['Host: a', 'Transfer-Encoding: chunked'])}zz\r\n`, 401],
-  ])('gets the responses to the requests before %s', async (_, broken, status) => {
-    const { port } = await listen();
-    const { socket, ended } = await connectRaw(port);
-    socket.write(head(['Host: a'], 'GET / HTTP/1.1').repeat(3) + broken);
-    expect(statuses(await ended)).toEqual([404, 404, 404, status]);
-    socket.destroy();
-  });
+  ])(
+    'a client that pipelines requests gets the responses to the requests before %s',
+    async (_, broken, status) => {
+      const { port } = await listen();
+      const { socket, ended } = await connectRaw(port);
+      socket.write(head(['Host: a'], 'GET / HTTP/1.1').repeat(3) + broken);
+      expect(statuses(await ended)).toEqual([404, 404, 404, status]);
+      socket.destroy();
+    },
+  );
 
-  it('gets 100 responses and then a 503 that closes the connection', async () => {
+  it('a client that pipelines requests gets 100 responses and then a 503 that closes the connection', async () => {
     const { repository, created } = slowRepository();
     const { port } = await listen({ repository });
     const { socket, ended } = await connectRaw(port);
@@ -156,7 +165,7 @@ describe('a client that pipelines requests', () => {
 });
 
 describe('a client that disconnects early', () => {
-  it('has no further request begun, and logs no warning or error', async () => {
+  it('a client that disconnects early causes no further request, and no warning or error in the log', async () => {
     const lines: object[] = [];
     const note = (fields: object) => void lines.push(fields);
     const asked = Promise.withResolvers<void>();
@@ -183,8 +192,8 @@ describe('a client that disconnects early', () => {
   });
 });
 
-describe('a refused expectation', () => {
-  it('closes the connection, because its body may or may not follow', async () => {
+describe('refused expectation', () => {
+  it('a refused expectation closes the connection, because its body may or may not follow', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     const expecting = head(['Host: a', 'Expect: 100-continue'], 'GET /plants HTTP/1.1');
@@ -199,12 +208,15 @@ describe('a refused expectation', () => {
     [401, ['Host: a']],
     [413, [...goodFields, 'Content-Length: 1001']],
     [415, ['Host: a', 'Authorization: Bearer good']],
-  ])('gets %i from the head alone, without 100 Continue', async (status, fields, line) => {
-    const { port } = await listen();
-    const { socket, until } = await connectRaw(port);
-    socket.write(head([...fields, 'Expect: 100-continue'], line));
-    const received = parseResponses(await until(responses(1)));
-    expect(received).toMatchObject([{ status, headers: { connection: 'close' } }]);
-    socket.destroy();
-  });
+  ])(
+    'a refused expectation gets %i from the head alone, without 100 Continue',
+    async (status, fields, line) => {
+      const { port } = await listen();
+      const { socket, until } = await connectRaw(port);
+      socket.write(head([...fields, 'Expect: 100-continue'], line));
+      const received = parseResponses(await until(responses(1)));
+      expect(received).toMatchObject([{ status, headers: { connection: 'close' } }]);
+      socket.destroy();
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listen, post, responses } from '../../test/listen.ts';
 
 describe('serving a request', () => {
-  it('creates at most 10 promises', async () => {
+  it('serving a request creates at most 10 promises', async () => {
     const { port } = await listen();
     const { socket, received } = await connectRaw(port);
     const requests = 50;

@@ -15,7 +15,7 @@ import {
   responses,
 } from '../../test/listen.ts';
 
-describe('a body above maxBodyBytes', () => {
+describe('body above maxBodyBytes', () => {
   const postLarge = async (port: number, size: number, headers: Record<string, string>) =>
     new Promise<{ status: number; body: string; connection: string | undefined }>(
       (resolve, reject) => {
@@ -46,17 +46,20 @@ describe('a body above maxBodyBytes', () => {
   it.each([
     ['declared', { 'Content-Length': '5000000' }],
     ['chunked', { 'Transfer-Encoding': 'chunked' }],
-  ])('gets a response that the client can read if it is %s', async (_, headers) => {
-    const { port } = await listen();
-    const { status, body, connection } = await postLarge(port, 5_000_000, headers);
-    expect({ status, error: errorOf(body), connection }).toEqual({
-      status: 413,
-      error: 2413,
-      connection: 'close',
-    });
-  });
+  ])(
+    'a body above maxBodyBytes gets a response that the client can read if the body is %s',
+    async (_, headers) => {
+      const { port } = await listen();
+      const { status, body, connection } = await postLarge(port, 5_000_000, headers);
+      expect({ status, error: errorOf(body), connection }).toEqual({
+        status: 413,
+        error: 2413,
+        connection: 'close',
+      });
+    },
+  );
 
-  it('gets a response that the client can read after it has sent the whole body', async () => {
+  it('a body above maxBodyBytes gets a response that the client can read after sending the whole body', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.pause();
@@ -70,7 +73,7 @@ describe('a body above maxBodyBytes', () => {
     socket.destroy();
   });
 
-  it('is refused from the first byte above the limit', async () => {
+  it('a body above maxBodyBytes is refused from the first byte above the limit', async () => {
     const { port } = await listen();
     const padded = (size: number) => plant(7).padEnd(size, ' ');
     expect((await sendRaw(port, chunked(padded(maxBodyBytes)))).status).toBe(200);
@@ -78,8 +81,8 @@ describe('a body above maxBodyBytes', () => {
   });
 });
 
-describe('a body in chunks of one byte', () => {
-  it('takes at most about twice its size in memory', async () => {
+describe('body in chunks of one byte', () => {
+  it('a body in chunks of one byte takes at most about twice its size in memory', async () => {
     const size = 400_000;
     const { server, port } = await listen({ maxBodyBytes: size });
     const connected = once(server, 'connection') as Promise<[Socket]>;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { errorOf, goodFields, head, listen, post } from '../../test/listen.ts';
 
 describe('a connection error', () => {
-  it('gets 408 if a head or a body is too slow', async () => {
+  it('a head or a body that is too slow gets 408', async () => {
     const { port } = await listen({ headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const begun = [
       'POST /plants HT',
@@ -24,7 +24,7 @@ describe('a connection error', () => {
     }
   });
 
-  it('gets a response without a body for HEAD', async () => {
+  it('a connection error gets a response without a body for HEAD', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Connection: close'], 'HEAD /plants HTTP/1.1'));
@@ -33,8 +33,8 @@ describe('a connection error', () => {
   });
 });
 
-describe('a client that disconnects', () => {
-  it('leaves the server working: during its body, before its response, and after CONNECT', async () => {
+describe('client that disconnects', () => {
+  it('a client that disconnects leaves the server working: during its body, before its response, and after CONNECT', async () => {
     const { port } = await listen();
     const begun = [
       head([...goodFields, 'Content-Length: 900']),

@@ -11,7 +11,7 @@ import { until } from '../../test/record-log.ts';
 import { createRequestListener } from './create-request-listener.ts';
 
 describe('the events of a request whose client disconnects', () => {
-  it('have an end for every start', async () => {
+  it('a request whose client disconnects has an end event for every start event', async () => {
     const events = recordEvents();
     const gate = Promise.withResolvers<void>();
     const create = () => ResultAsync.fromSafePromise<void>(gate.promise);
@@ -26,7 +26,7 @@ describe('the events of a request whose client disconnects', () => {
     for (const [, event] of events.slice(3)) expect(event).toMatchObject({ isWritten: false });
   });
 
-  it('have an end for responses that were never sent because the client did not read', async () => {
+  it('a request whose client does not read its response has an end event', async () => {
     const events = recordEvents();
     const gate = Promise.withResolvers<void>();
     const create = () => ResultAsync.fromSafePromise<void>(gate.promise);
@@ -48,7 +48,7 @@ describe('the events of a request whose client disconnects', () => {
     }
   });
 
-  it('are published if the client has disconnected before the listener is called', async () => {
+  it('the events of a request are published if its client has disconnected before the listener is called', async () => {
     const events = recordEvents();
     const listener = createRequestListener({
       repository: createMemoryRepository(),

@@ -34,21 +34,21 @@ const serversOf = async (port: number, connections: number): Promise<string[]> =
 
 // Windows and macOS do not support reusePort.
 describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
-  it('listen on one port and share its connections', async () => {
+  it('servers with reusePort listen on one port and share its connections', async () => {
     const { port } = await running(0, '/one');
     await running(port, '/two');
     // The probability that one of them accepts all connections is 2^-63.
     expect(new Set(await serversOf(port, 64))).toEqual(new Set(['one', 'two']));
   });
 
-  it('keep listening when another one closes', async () => {
+  it('servers with reusePort keep listening when another one closes', async () => {
     const { port, close } = await running(0, '/one');
     await running(port, '/two');
     await close();
     expect(new Set(await serversOf(port, 64))).toEqual(new Set(['two']));
   });
 
-  it('share the port only with servers with reusePort', async () => {
+  it('servers with reusePort share the port only with servers with reusePort', async () => {
     const { port } = await running(0, '/one');
     expect(await start({ port })).toMatchObject({
       kind: 'cannot-listen',

@@ -33,30 +33,36 @@ const cases: readonly (readonly [name: ErrorName, what: string, bytes: string])[
   ['bad-request', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ];
 
-describe('a request in two packets, split at any byte', () => {
+describe('split packets', () => {
   it.each([
     ...cases.map(([name, what, bytes]) => [name, what, '', bytes] as const),
     ...cases.map(
       ([name, what, bytes]) => [name, `${what}, behind a body`, post(7), bytes] as const,
     ),
-  ])('has one response, %s: %s', async (name, _, before, bytes) => {
-    const { server, port } = await listen();
-    const all = Buffer.from(before + bytes, 'latin1');
-    const errorsOf = async (split: number) => {
-      const accepted = once(server, 'connection') as Promise<[Socket]>;
-      const { socket, ended } = await connectRaw(port);
-      const [peer] = await accepted;
-      socket.setNoDelay().write(all.subarray(0, split));
-      while (peer.bytesRead < split && !peer.destroyed) await nextTurn();
-      socket.end(all.subarray(split));
-      const responses = parseResponses(await ended);
-      socket.destroy();
-      return responses.map(({ body }) => (JSON.parse(body) as { error?: number }).error);
-    };
-    const served = before === '' ? [] : [undefined];
-    // Splits inside the request before it are the same for every case.
-    for (let split = Math.max(1, before.length - 2); split <= all.length; split += 1) {
-      expect([split, await errorsOf(split)]).toEqual([split, [...served, errorTable[name].error]]);
-    }
-  });
+  ])(
+    'a request that is split at any byte into two packets has one response, %s: %s',
+    async (name, _, before, bytes) => {
+      const { server, port } = await listen();
+      const all = Buffer.from(before + bytes, 'latin1');
+      const errorsOf = async (split: number) => {
+        const accepted = once(server, 'connection') as Promise<[Socket]>;
+        const { socket, ended } = await connectRaw(port);
+        const [peer] = await accepted;
+        socket.setNoDelay().write(all.subarray(0, split));
+        while (peer.bytesRead < split && !peer.destroyed) await nextTurn();
+        socket.end(all.subarray(split));
+        const responses = parseResponses(await ended);
+        socket.destroy();
+        return responses.map(({ body }) => (JSON.parse(body) as { error?: number }).error);
+      };
+      const served = before === '' ? [] : [undefined];
+      // Splits inside the request before it are the same for every case.
+      for (let split = Math.max(1, before.length - 2); split <= all.length; split += 1) {
+        expect([split, await errorsOf(split)]).toEqual([
+          split,
+          [...served, errorTable[name].error],
+        ]);
+      }
+    },
+  );
 });

@@ -56,7 +56,7 @@ const connectIdle = async (url: string) => {
 };
 
 describe('startServer', () => {
-  it('has the URL of the operation', async () => {
+  it('startServer returns the URL of the operation', async () => {
     const { url } = await running({ basePath: '/garden/' });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/garden\/plants$/);
     expect((await post(url)).status).toBe(200);
@@ -71,7 +71,7 @@ describe('startServer', () => {
     },
   );
 
-  it('has a loopback URL if it listens on all addresses', async () => {
+  it('startServer returns a loopback URL if it listens on all addresses', async () => {
     const { url } = await running({ host: '0.0.0.0' });
     expect((await post(url)).status).toBe(200);
   });
@@ -89,27 +89,30 @@ describe('startServer', () => {
   });
 });
 
-describe('a TypeError', () => {
-  it.each([70_000, -1, 1.5, Number.NaN, '80'])('is thrown for the port %j', async (port) => {
-    await expect(start({ port: port as number })).rejects.toThrow(
-      'port must be a whole number from 0 to 65535',
-    );
-  });
+describe('startServer with a wrong option', () => {
+  it.each([70_000, -1, 1.5, Number.NaN, '80'])(
+    'startServer throws a TypeError for the port %j',
+    async (port) => {
+      await expect(start({ port: port as number })).rejects.toThrow(
+        'port must be a whole number from 0 to 65535',
+      );
+    },
+  );
 
   it.each(['', 5])(
-    'is thrown for the host %j, with which Node would listen on all addresses',
+    'startServer throws a TypeError for the host %j, with which Node would listen on all addresses',
     async (host) => {
       await expect(start({ host: host as string })).rejects.toThrow('host must be');
     },
   );
 
-  it('is thrown for a logger without methods', async () => {
+  it('startServer throws a TypeError for a logger without methods', async () => {
     await expect(start({ logger: {} as never })).rejects.toThrow('logger must have info, warn and');
   });
 });
 
-describe('the graceful shutdown', () => {
-  it('has logged the aborted requests when it resolves', async () => {
+describe('graceful shutdown', () => {
+  it('the graceful shutdown resolves after it has logged the aborted requests', async () => {
     const logged: unknown[] = [];
     const info = (_: unknown, message: string) => void logged.push(message);
     const { url, close } = await running({ logger: { info, warn: info, error: info } });
@@ -122,7 +125,7 @@ describe('the graceful shutdown', () => {
     expect(logged).toEqual(['request aborted']);
   });
 
-  it('waits for requests in flight without a deadline', async () => {
+  it('the graceful shutdown waits for requests in flight without a deadline', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const pending = post(url);
@@ -135,7 +138,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('responds to requests in flight with Connection: close', async () => {
+  it('the graceful shutdown responds to requests in flight with Connection: close', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const pending = post(url);
@@ -148,7 +151,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('responds to every request that is already pipelined', async () => {
+  it('the graceful shutdown responds to every request that is already pipelined', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectIdle(url);
     const closed = close();
@@ -162,7 +165,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('responds to a request that arrives on an idle connection', async () => {
+  it('the graceful shutdown responds to a request that arrives on an idle connection', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectIdle(url);
     const closed = close();
@@ -175,7 +178,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('sends a large response completely to a slow client', async () => {
+  it('the graceful shutdown sends a large response completely to a slow client', async () => {
     const { url, close } = await running({ maxBodyBytes: 30_000_000 });
     const { socket, received, ended } = await connectRaw(portOf(url));
     const body = `{"id":1,"name":"${'x'.repeat(20_000_000)}"}`;
@@ -194,7 +197,7 @@ describe('the graceful shutdown', () => {
     await closed;
   });
 
-  it('ends idle connections', async () => {
+  it('the graceful shutdown ends idle connections', async () => {
     const { url, close } = await running();
     const { socket, ended } = await connectRaw(portOf(url));
     await close();
@@ -202,7 +205,7 @@ describe('the graceful shutdown', () => {
     socket.destroy();
   });
 
-  it('aborts requests that are in flight at the deadline', async () => {
+  it('the graceful shutdown aborts requests that are in flight at the deadline', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository });
     const pending = post(url);
@@ -213,7 +216,7 @@ describe('the graceful shutdown', () => {
   });
 });
 
-describe.runIf(hasOpenssl)('a server with TLS', () => {
+describe.runIf(hasOpenssl)('server with TLS', () => {
   /** Opens a TLS connection that has received a response and is idle. */
   const connectIdleTls = async (url: string) => {
     const connection = await connectTls(portOf(url));
@@ -222,12 +225,12 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     return connection;
   };
 
-  it('has an https URL', async () => {
+  it('a server with TLS has an https URL', async () => {
     const { url } = await running({ tls: await makeCertificate(), basePath: '/garden' });
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/garden\/plants$/);
   });
 
-  it('uses a renewed certificate for new connections, and keeps open ones', async () => {
+  it('a server with TLS uses a renewed certificate for new connections, and keeps open ones', async () => {
     const { url, renewTls } = await running({ tls: await makeCertificate('old') });
     const open = await connectIdleTls(url);
     expect(renewTls(await makeCertificate('new'))).toEqual({ kind: 'renewed' });
@@ -241,7 +244,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     next.socket.destroy();
   });
 
-  it('keeps its certificate if the new one is invalid', async () => {
+  it('a server with TLS keeps its certificate if the new one is invalid', async () => {
     const [old, other] = [await makeCertificate('old'), await makeCertificate()];
     const { url, renewTls } = await running({ tls: old });
     for (const wrong of [
@@ -255,7 +258,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('does not renew a certificate if it was started without tls', async () => {
+  it('a server that was started without tls does not renew a certificate', async () => {
     const { renewTls } = await running();
     expect(renewTls(await makeCertificate())).toEqual({
       kind: 'not-renewed',
@@ -263,7 +266,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     });
   });
 
-  it('responds to requests in flight on close(), and ends silent connections and handshakes', async () => {
+  it('a server with TLS responds to requests in flight on close(), and ends silent connections and handshakes', async () => {
     const { repository, open, arrived } = withGate();
     const { url, close } = await running({ repository, tls: await makeCertificate() });
     const silent = await connectTls(portOf(url));
@@ -292,7 +295,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('aborts a handshake at the deadline', async () => {
+  it('a server with TLS aborts a handshake at the deadline', async () => {
     const { url, close } = await running({ tls: await makeCertificate() });
     const { socket, ended } = await connectRaw(portOf(url));
     socket.write(Uint8Array.of(0x16, 3, 1));

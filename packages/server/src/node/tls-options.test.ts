@@ -12,7 +12,7 @@ import { goodFields, head, listen, plant, post, responses } from '../../test/lis
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 import { tlsFaultOf } from './tls-options.ts';
 
-describe.runIf(hasOpenssl)('a server with TLS', () => {
+describe.runIf(hasOpenssl)('server with TLS', () => {
   let tls: Certificate;
   beforeAll(async () => {
     tls = await makeCertificate();
@@ -24,7 +24,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     return { ...(await listen({ tls, logger, ...options })), logged };
   };
 
-  it('responds to pipelined requests on one connection in order', async () => {
+  it('a server with TLS responds to pipelined requests on one connection in order', async () => {
     const { port } = await listenTls();
     const { socket, until } = await connectTls(port);
     socket.write(
@@ -35,7 +35,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('sends 100 Continue only if the head is admitted', async () => {
+  it('a server with TLS sends 100 Continue only if the head is admitted', async () => {
     const { port } = await listenTls();
     const { socket, until } = await connectTls(port);
     const length = `Content-Length: ${plant(7).length}`;
@@ -48,7 +48,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('responds with 408 to a request that does not arrive after the handshake', async () => {
+  it('a server with TLS responds with 408 to a request that does not arrive after the handshake', async () => {
     const { port } = await listenTls({ headersTimeoutMs: 100 });
     const { socket, ended } = await connectTls(port);
     socket.write('POST /plants HTTP/1.1\r\nHost: ');
@@ -56,7 +56,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     socket.destroy();
   });
 
-  it('ends a connection without TLS if the logger throws, and keeps serving', async () => {
+  it('a server with TLS ends a connection without TLS if the logger throws, and keeps serving', async () => {
     let logged = 0;
     const info = () => {
       logged += 1;
@@ -72,20 +72,23 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
   it.each([
     ['plain HTTP', post(7)],
     ['nonsense', 'nonsense\r\n\r\n'],
-  ])('ends and logs a connection that sends %s, and serves the next', async (_, bytes) => {
-    const { port, logged } = await listenTls();
-    const { socket, ended } = await connectRaw(port);
-    socket.write(bytes);
-    await ended;
-    socket.destroy();
-    expect(logged).toEqual([{ code: expect.stringMatching(/^ERR_SSL_/) as unknown }]);
-    const next = await connectTls(port);
-    next.socket.write(post(8));
-    expect(parseResponses(await next.until(responses(1)))[0]?.status).toBe(200);
-    next.socket.destroy();
-  });
+  ])(
+    'a server with TLS ends and logs a connection that sends %s, and serves the next',
+    async (_, bytes) => {
+      const { port, logged } = await listenTls();
+      const { socket, ended } = await connectRaw(port);
+      socket.write(bytes);
+      await ended;
+      socket.destroy();
+      expect(logged).toEqual([{ code: expect.stringMatching(/^ERR_SSL_/) as unknown }]);
+      const next = await connectTls(port);
+      next.socket.write(post(8));
+      expect(parseResponses(await next.until(responses(1)))[0]?.status).toBe(200);
+      next.socket.destroy();
+    },
+  );
 
-  it('ends a connection whose handshake exceeds headersTimeoutMs', async () => {
+  it('a server with TLS ends a connection whose handshake exceeds headersTimeoutMs', async () => {
     const { port, logged } = await listenTls({ headersTimeoutMs: 100 });
     const { socket, ended } = await connectRaw(port);
     expect(await ended).toBe('');
@@ -93,7 +96,7 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     expect(logged).toEqual([{ code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }]);
   });
 
-  it('closes connections above maxConnections', async () => {
+  it('a server with TLS closes connections above maxConnections', async () => {
     const { port } = await listenTls({ maxConnections: 1 });
     const first = await connectTls(port);
     const second = await connectRaw(port);
@@ -104,14 +107,14 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
     second.socket.destroy();
   });
 
-  it('throws a TypeError for an invalid certificate', () => {
+  it('a server throws a TypeError for an invalid certificate', () => {
     const options = { repository: createMemoryRepository(), authenticate: () => true };
     expect(() => createHttpServer({ ...options, tls: { cert: 'x', key: tls.key } })).toThrow(
       new TypeError('tls.cert has no certificate in PEM that can be read'),
     );
   });
 
-  it('is a server without TLS if there is no tls option', async () => {
+  it('a server without a tls option has no TLS', async () => {
     const { port, server } = await listen();
     expect((await sendRaw(port, post(7))).status).toBe(200);
     const { socket } = await connectTls(port);
@@ -120,8 +123,8 @@ describe.runIf(hasOpenssl)('a server with TLS', () => {
   });
 });
 
-describe.runIf(hasOpenssl)('a certificate and its key', () => {
-  it('are valid, also if both are in one file', async () => {
+describe.runIf(hasOpenssl)('certificate and its key', () => {
+  it('a certificate and its key are valid, also if both are in one file', async () => {
     const { cert, key } = await makeCertificate();
     const both = cert + key;
     for (const tls of [
@@ -133,7 +136,7 @@ describe.runIf(hasOpenssl)('a certificate and its key', () => {
     }
   });
 
-  it('are invalid if either has another content', async () => {
+  it('a certificate and its key are invalid if either has another content', async () => {
     const [one, other] = [await makeCertificate(), await makeCertificate()];
     const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
     const encrypted = createPrivateKey(one.key).export({ ...encryption, passphrase: 'secret' });
@@ -152,7 +155,7 @@ describe.runIf(hasOpenssl)('a certificate and its key', () => {
     }
   });
 
-  it('are invalid if the certificate chain is broken', async () => {
+  it('a certificate and its key are invalid if the certificate chain is broken', async () => {
     const { cert, key } = await makeCertificate();
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect(tlsFaultOf({ cert: cert + broken, key })).toEqual({

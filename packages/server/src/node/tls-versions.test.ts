@@ -28,8 +28,8 @@ const versionsOf = async (port: number): Promise<SecureVersion[]> => {
   return accepted;
 };
 
-describe.runIf(hasOpenssl)('a server with TLS', () => {
-  it('accepts TLS 1.2 and 1.3 only, also after its certificate is renewed', async () => {
+describe.runIf(hasOpenssl)('server with TLS', () => {
+  it('a server with TLS accepts TLS 1.2 and 1.3 only, also after its certificate is renewed', async () => {
     allowOldTls();
     const tls = await makeCertificate();
 

@@ -11,8 +11,8 @@ import { createHttpServer } from './create-http-server.ts';
 import { createRequestListener } from './create-request-listener.ts';
 import type { RequestListenerOptions } from './request-handler.ts';
 
-describe('an unauthenticated client', () => {
-  it('gets the response before it sends its body', async () => {
+describe('unauthenticated client', () => {
+  it('an unauthenticated client gets the response before it sends its body', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 900']));
@@ -23,26 +23,29 @@ describe('an unauthenticated client', () => {
   it.each([
     ['in one piece', [1_000_000]],
     ['in pieces', Array<number>(60).fill(16_383)],
-  ])('has at most 160 KiB of its body read while its token is checked, %s', async (_, pieces) => {
-    const authenticate = async () => new Promise<boolean>(() => {});
-    const { server, port } = await listen({ maxBodyBytes: 10_000_000, authenticate });
-    const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const { socket } = await connectRaw(port);
-    const [peer] = await accepted;
-    const start = head([...goodFields, 'Content-Length: 9000000']);
-    socket.setNoDelay().write(start);
-    for (const size of pieces) {
-      socket.write(Buffer.alloc(size, ' '));
-      await nextTurn();
-    }
-    // Other connections are served meanwhile.
-    for (let count = 0; count < 20; count += 1) {
-      expect((await sendRaw(port, head(['Host: a'], 'GET / HTTP/1.1'))).status).toBe(404);
-    }
-    expect(peer.bytesRead - start.length).toBeLessThanOrEqual(160 * 1024);
-    expect(peer.bytesRead - start.length).toBeGreaterThan(16 * 1024);
-    socket.destroy();
-  });
+  ])(
+    'an unauthenticated client has at most 160 KiB of its body read while its token is checked, %s',
+    async (_, pieces) => {
+      const authenticate = async () => new Promise<boolean>(() => {});
+      const { server, port } = await listen({ maxBodyBytes: 10_000_000, authenticate });
+      const accepted = once(server, 'connection') as Promise<[Socket]>;
+      const { socket } = await connectRaw(port);
+      const [peer] = await accepted;
+      const start = head([...goodFields, 'Content-Length: 9000000']);
+      socket.setNoDelay().write(start);
+      for (const size of pieces) {
+        socket.write(Buffer.alloc(size, ' '));
+        await nextTurn();
+      }
+      // Other connections are served meanwhile.
+      for (let count = 0; count < 20; count += 1) {
+        expect((await sendRaw(port, head(['Host: a'], 'GET / HTTP/1.1'))).status).toBe(404);
+      }
+      expect(peer.bytesRead - start.length).toBeLessThanOrEqual(160 * 1024);
+      expect(peer.bytesRead - start.length).toBeGreaterThan(16 * 1024);
+      socket.destroy();
+    },
+  );
 
   it.each<[string, (options: RequestListenerOptions) => Server]>([
     ['createHttpServer', createHttpServer],
@@ -83,20 +86,25 @@ describe('an unauthenticated client', () => {
   it.each([
     ['below maxBodyBytes', 200_000_000],
     ['above maxBodyBytes', 1000],
-  ])('cannot make the server keep its body in memory (%s)', async (_, limit) => {
-    const { port } = await listen({ maxBodyBytes: limit });
-    const { socket, until } = await connectRaw(port);
-    socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 100000000']));
-    await until(responses(1));
-    const megabyte = Buffer.alloc(1_000_000);
-    const before = memoryInUse();
-    for (let sent = 0; sent < 60; sent += 1) {
-      await new Promise<void>((resolve) => {
-        socket.write(megabyte, () => resolve());
-      });
-    }
-    // The memory of dropped buffers is released some time after their collection.
-    await expect.poll(() => memoryInUse() - before, { timeout: 4_000 }).toBeLessThan(20_000_000);
-    socket.destroy();
-  });
+  ])(
+    'an unauthenticated client cannot make the server keep its body in memory (%s)',
+    async (_, limit) => {
+      const { port } = await listen({ maxBodyBytes: limit });
+      const { socket, until } = await connectRaw(port);
+      socket.write(
+        head(['Host: a', 'Content-Type: application/json', 'Content-Length: 100000000']),
+      );
+      await until(responses(1));
+      const megabyte = Buffer.alloc(1_000_000);
+      const before = memoryInUse();
+      for (let sent = 0; sent < 60; sent += 1) {
+        await new Promise<void>((resolve) => {
+          socket.write(megabyte, () => resolve());
+        });
+      }
+      // The memory of dropped buffers is released some time after their collection.
+      await expect.poll(() => memoryInUse() - before, { timeout: 4_000 }).toBeLessThan(20_000_000);
+      socket.destroy();
+    },
+  );
 });

@@ -15,8 +15,8 @@ const connect = async () => {
   return { socket: (await connectRaw(port)).socket, closed };
 };
 
-describe('a connection whose client does not close it after the last response', () => {
-  it('stays open long enough for a slow client to read the response', async () => {
+describe('connection whose client does not close it after the last response', () => {
+  it('a connection whose client does not close it after the last response stays open long enough for a slow client to read the response', async () => {
     const durationMs = async (bytes: string): Promise<number> => {
       const sentAt = performance.now();
       const { socket, closed } = await connect();
@@ -44,24 +44,27 @@ describe('a connection whose client does not close it after the last response', 
       head([...goodFields, 'Content-Length: 1000000000000']),
       2 * 65,
     ],
-  ])('is closed when too many bytes arrive %s', async (_, bytes, maxMebibytes) => {
-    const { socket, closed } = await connect();
-    const chunk = Buffer.alloc(mebibyte, 'x');
-    const sendChunk = (): void => {
-      socket.write(chunk, (error) => {
-        if (!error) sendChunk();
-      });
-    };
-    socket.write(bytes);
-    sendChunk();
-    const { bytesRead } = await closed;
-    socket.destroy();
-    expect(bytesRead).toBeLessThan(maxMebibytes * mebibyte);
-  });
+  ])(
+    'a connection whose client does not close it after the last response is closed when too many bytes arrive %s',
+    async (_, bytes, maxMebibytes) => {
+      const { socket, closed } = await connect();
+      const chunk = Buffer.alloc(mebibyte, 'x');
+      const sendChunk = (): void => {
+        socket.write(chunk, (error) => {
+          if (!error) sendChunk();
+        });
+      };
+      socket.write(bytes);
+      sendChunk();
+      const { bytesRead } = await closed;
+      socket.destroy();
+      expect(bytesRead).toBeLessThan(maxMebibytes * mebibyte);
+    },
+  );
 });
 
-describe('a connection whose request has an unwanted body', () => {
-  it('serves the next request if the body is as long as maxBodyBytes', async () => {
+describe('connection whose request has an unwanted body', () => {
+  it('a connection whose request has an unwanted body serves the next request if the body is as long as maxBodyBytes', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     socket.write(withBody(maxBodyBytes) + 'x'.repeat(maxBodyBytes) + post(7));
@@ -71,7 +74,7 @@ describe('a connection whose request has an unwanted body', () => {
     socket.destroy();
   });
 
-  it('is closed if the body is longer than maxBodyBytes', async () => {
+  it('a connection whose request has an unwanted body is closed if the body is longer than maxBodyBytes', async () => {
     const { port } = await listen();
     const { socket, ended } = await connectRaw(port);
     socket.write(withBody(maxBodyBytes + 1) + 'x'.repeat(maxBodyBytes + 1) + post(7));

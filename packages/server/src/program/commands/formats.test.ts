@@ -32,16 +32,19 @@ const readAll = async (name: FormatName, chunks: AsyncIterable<Buffer>): Promise
   return fields.map((one) => decode(one)._unsafeUnwrap());
 };
 
-it.each(formatNames)('%s keeps every plant, however its bytes are split', async (name) => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
-      const { header, encode } = formats[name];
-      const bytes = Buffer.from(header + plants.map(encode).join(''));
-      expect(await readAll(name, inChunks(bytes, size))).toEqual(plants);
-    }),
-    { numRuns: 300 },
-  );
-});
+it.each(formatNames)(
+  'the format %s keeps every plant, however its bytes are split',
+  async (name) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
+        const { header, encode } = formats[name];
+        const bytes = Buffer.from(header + plants.map(encode).join(''));
+        expect(await readAll(name, inChunks(bytes, size))).toEqual(plants);
+      }),
+      { numRuns: 300 },
+    );
+  },
+);
 
 it('reads ids of CSV exactly', () => {
   const decode = formats.csv.createDecode(['name', 'id'])!;

@@ -20,7 +20,7 @@ const onDemand = () => {
 };
 
 describe('readiness', () => {
-  it('is ready between start and stop while the store is available', async () => {
+  it('a store that is available makes the server ready between start and stop', async () => {
     let state: StoreState = available;
     const { isReady, start, stop } = createReadiness(silent);
     expect(await isReady()).toBe(false);
@@ -34,7 +34,7 @@ describe('readiness', () => {
     expect(await isReady()).toBe(false);
   });
 
-  it('shares one check between concurrent calls, and starts another one afterwards', async () => {
+  it('concurrent calls of readiness share one check, and a later call starts another one', async () => {
     const { check, calls } = onDemand();
     const { isReady, start } = createReadiness(silent);
     start(check);
@@ -48,7 +48,7 @@ describe('readiness', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('is not ready if stopped during a check', async () => {
+  it('readiness is not ready if stopped during a check', async () => {
     const { check, calls } = onDemand();
     const { isReady, start, stop } = createReadiness(silent);
     start(check);
@@ -58,7 +58,7 @@ describe('readiness', () => {
     expect(await result).toBe(false);
   });
 
-  it('is not ready if the check takes more than a second or rejects', async () => {
+  it('readiness is not ready if the check takes more than a second or rejects', async () => {
     vi.useFakeTimers();
     const { check, calls } = onDemand();
     const hanging = createReadiness(silent);
@@ -80,7 +80,7 @@ describe('readiness', () => {
     expect(await broken.isReady()).toBe(false);
   });
 
-  it('logs each change', async () => {
+  it('readiness logs each change of its state', async () => {
     let state: StoreState = available;
     const logged: unknown[] = [];
     const log = (fields: unknown, message: string) => void logged.push([message, fields]);

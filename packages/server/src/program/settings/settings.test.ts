@@ -32,7 +32,7 @@ const faults = (argv: string[], env: Record<string, string> = {}) => {
 };
 
 describe('readSettings', () => {
-  it('has a default for every setting', () => {
+  it('readSettings uses a default for every setting', () => {
     expect(settings([])).toEqual(defaults);
   });
 
@@ -134,7 +134,7 @@ describe('readSettings', () => {
     },
   );
 
-  it('lets a flag win over the environment', () => {
+  it('a flag takes precedence over the environment', () => {
     expect(settings(['--port', '1'], { PLANTSTORE_PORT: 'nonsense' })).toEqual({
       ...defaults,
       port: 1,
@@ -232,12 +232,12 @@ describe('readSettings', () => {
     [['--no-log']],
     [['--constructor']],
     [['--prot=1', 'x']],
-  ])('rejects %j', (argv) => {
+  ])('rejects the settings %j', (argv) => {
     expect(faults(argv)).not.toEqual([]);
   });
 
   it.each([{ PLANTSTORE_PORT: '' }, { PLANTSTORE_TOKENS: '' }, { PLANTSTORE_TOKENS: 'a,,b' }])(
-    'rejects the environment %j',
+    'rejects the settings %j of the environment',
     (env) => {
       expect(faults([], env)).not.toEqual([]);
     },
@@ -247,7 +247,7 @@ describe('readSettings', () => {
     expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
   });
 
-  it('never repeats a value that may be a token', () => {
+  it('readSettings never repeats a value that may be a token', () => {
     expect(faults(['--token=s3cr3t', '--tokens', 's3cr3t', 's3cr3t'])).toEqual([
       'unknown option --token; see --help',
       'unknown option --tokens; see --help',
