@@ -24,7 +24,7 @@ describe('a file whose plants table was altered', () => {
     ['trigger', 'CREATE TRIGGER silent BEFORE INSERT ON Plants BEGIN SELECT RAISE(IGNORE); END'],
     ['unique index', 'CREATE UNIQUE INDEX silent ON Plants (name)'],
     ['unique partial index', 'CREATE UNIQUE INDEX silent ON plants (name) WHERE tag IS NULL'],
-  ])('is refused and left unchanged when it has a %s', async (_, sql) => {
+  ])('a file is refused and left unchanged when its plants table has a %s', async (_, sql) => {
     alter(sql);
     const before = await readFile(path);
     const error = (await openSqliteRepository({ path }))._unsafeUnwrapErr();
@@ -35,7 +35,7 @@ describe('a file whose plants table was altered', () => {
     expect(await readFile(path)).toEqual(before);
   });
 
-  it('is opened when it has indexes that are not unique', async () => {
+  it('a file is opened when its plants table has indexes that are not unique', async () => {
     alter('CREATE INDEX by_tag ON plants (tag)');
     alter('CREATE INDEX climbers ON plants (upper(name)) WHERE tag IS NOT NULL');
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
@@ -43,7 +43,7 @@ describe('a file whose plants table was altered', () => {
     await repository.close();
   });
 
-  it('is opened when it has a view, or another table with a trigger', async () => {
+  it('a file is opened when it has a view, or another table with a trigger', async () => {
     alter('CREATE VIEW names AS SELECT name FROM plants; CREATE TABLE notes (text)');
     alter('CREATE TRIGGER noted BEFORE INSERT ON notes BEGIN SELECT RAISE(IGNORE); END');
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();

@@ -54,7 +54,7 @@ const failToOpen = async (path: string) =>
   (await openSqliteRepository({ path }))._unsafeUnwrapErr();
 
 describe('a file that is not a plant store', () => {
-  it('is refused and left unchanged when it is not a database', async () => {
+  it('a file is refused and left unchanged when it is not a database', async () => {
     await writeFile(inFolder('plants.db'), 'buy milk\n'.repeat(100));
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
       kind: 'not-a-database',
@@ -63,7 +63,7 @@ describe('a file that is not a plant store', () => {
     expect(await readFile(inFolder('plants.db'), 'utf8')).toBe('buy milk\n'.repeat(100));
   });
 
-  it('is refused and left unchanged when it belongs to another application', async () => {
+  it('a file is refused and left unchanged when it belongs to another application', async () => {
     makeDatabase(inFolder('plants.db'), 'CREATE TABLE notes (text TEXT)');
     const before = await readFile(inFolder('plants.db'));
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
@@ -73,7 +73,7 @@ describe('a file that is not a plant store', () => {
     expect(await readFile(inFolder('plants.db'))).toEqual(before);
   });
 
-  it('is refused and left unchanged when a newer version created it', async () => {
+  it('a file is refused and left unchanged when a newer version created it', async () => {
     await makeStore(inFolder('plants.db'));
     makeDatabase(inFolder('plants.db'), `PRAGMA user_version = ${schemaVersion + 1}`);
     const before = await readFile(inFolder('plants.db'));
@@ -86,12 +86,12 @@ describe('a file that is not a plant store', () => {
     expect(await readFile(inFolder('plants.db'))).toEqual(before);
   });
 
-  it('becomes a plant store when it is empty', async () => {
+  it('an empty file becomes a plant store', async () => {
     await writeFile(inFolder('plants.db'), '');
     await makeStore(inFolder('plants.db'));
   });
 
-  it('is refused when it is a folder, or in a folder that does not exist', async () => {
+  it('a path is refused when it is a folder, or in a folder that does not exist', async () => {
     await mkdir(inFolder('plants.db'));
     expect((await failToOpen(inFolder('plants.db'))).message).toMatch(
       /is a folder, not a file; name a file in it$/,
@@ -101,24 +101,29 @@ describe('a file that is not a plant store', () => {
     );
   });
 
-  it.each([1, 1000, 4096])('is refused when it is truncated by %i bytes', async (missing) => {
-    const path = inFolder('plants.db');
-    await makeStore(path);
-    const bytes = await readFile(path);
-    await writeFile(path, bytes.subarray(0, bytes.length - missing));
-    expect(await failToOpen(path)).toMatchObject({
-      kind: 'damaged',
-      message: expect.stringContaining('is damaged, or its disk cannot read it; check') as unknown,
-    });
-    await writeFile(path, bytes);
-    await makeStore(path);
-  });
+  it.each([1, 1000, 4096])(
+    'a file is refused when it is truncated by %i bytes',
+    async (missing) => {
+      const path = inFolder('plants.db');
+      await makeStore(path);
+      const bytes = await readFile(path);
+      await writeFile(path, bytes.subarray(0, bytes.length - missing));
+      expect(await failToOpen(path)).toMatchObject({
+        kind: 'damaged',
+        message: expect.stringContaining(
+          'is damaged, or its disk cannot read it; check',
+        ) as unknown,
+      });
+      await writeFile(path, bytes);
+      await makeStore(path);
+    },
+  );
 
   it.each([
     ['a symbolic link to itself', 'loop', /ELOOP/],
     ['a name that is too long', 'x'.repeat(300), /ENAMETOOLONG/],
     ['in a file', 'file/plants.db', /the folder .*file does not exist/],
-  ])('is refused when it is %s', async (_, name, message) => {
+  ])('a path is refused when it is %s', async (_, name, message) => {
     await symlink('loop', inFolder('loop'));
     await writeFile(inFolder('file'), '');
     expect(await failToOpen(inFolder(name))).toMatchObject({
@@ -127,7 +132,7 @@ describe('a file that is not a plant store', () => {
     });
   });
 
-  it('is refused when its name contains a NUL byte', async () => {
+  it('a path is refused when it contains a NUL byte', async () => {
     expect(await failToOpen(inFolder('nul\0.db'))).toMatchObject({ kind: 'unexpected' });
   });
 
@@ -135,7 +140,7 @@ describe('a file that is not a plant store', () => {
     ['no table', ''],
     ['a table without unique ids', 'CREATE TABLE plants (id, name, tag)'],
     ['a table without tags', 'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT) STRICT'],
-  ])('is refused when it has our application id and %s', async (_, sql) => {
+  ])('a file is refused when it has the application id of Plantstore and %s', async (_, sql) => {
     const path = inFolder('plants.db');
     await makeStore(path);
     makeDatabase(path, `DROP TABLE plants; ${sql}`);
@@ -149,7 +154,7 @@ describe('a file that is not a plant store', () => {
     }
   });
 
-  it.each(['/dev/null', '/dev/full'])('is refused when it is %s', async (path) => {
+  it.each(['/dev/null', '/dev/full'])('the device %s is refused as a database', async (path) => {
     expect(await failToOpen(path)).toMatchObject({
       kind: 'cannot-open',
       message: `${path} is a device or a pipe, not a file; name another file`,
@@ -157,7 +162,7 @@ describe('a file that is not a plant store', () => {
     await expect(stat(`${path}-journal`)).rejects.toThrow('ENOENT');
   });
 
-  it('is refused when it is damaged', async () => {
+  it('a file is refused when it is damaged', async () => {
     await makeStore(inFolder('plants.db'));
     const bytes = await readFile(inFolder('plants.db'));
     bytes.fill(0xff, 100, 4096);
@@ -166,8 +171,8 @@ describe('a file that is not a plant store', () => {
   });
 });
 
-describe('a file that is in use', () => {
-  it('is refused while this or another process has it open', async () => {
+describe('file that is in use', () => {
+  it('a file that is in use is refused while this or another process has it open', async () => {
     await makeSharedFile(inFolder('plants.db'));
     const repository = (
       await openSqliteRepository({ path: inFolder('plants.db') })
@@ -182,7 +187,7 @@ describe('a file that is in use', () => {
     await makeStore(inFolder('plants.db'));
   });
 
-  it('is opened once another program releases it within the lock timeout', async () => {
+  it('a file that is in use is opened once another program releases it within the lock timeout', async () => {
     const path = inFolder('plants.db');
     await makeStore(path);
     const other = new Database(path);
@@ -194,7 +199,7 @@ describe('a file that is in use', () => {
     await (await opening)._unsafeUnwrap().close();
   });
 
-  it('remains locked for other processes after this process tries to open it by a symbolic link', async () => {
+  it('an open file remains locked for other processes after this process tries to open it by a symbolic link', async () => {
     const path = inFolder('plants.db');
     await makeSharedFile(path);
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
@@ -207,8 +212,8 @@ describe('a file that is in use', () => {
   });
 });
 
-describe('a file with two hard links', () => {
-  it('is refused under both names after a kill, and loses no plant once one name is left', async () => {
+describe('file with several hard links', () => {
+  it('a file with two hard links is refused under both names after a kill, and loses no plant once one name is left', async () => {
     const path = inFolder('plants.db');
     const [id] = await createUntilKilled([path], 1);
     await link(path, inFolder('other.db'));
@@ -241,7 +246,7 @@ describe('a file with two hard links', () => {
 
 // Windows does not have file modes.
 describe.runIf(process.platform !== 'win32')('a path without write permission', () => {
-  it('is reported as a read-only folder, whether or not the file exists', async () => {
+  it('a folder without write permission is reported as read-only, whether or not the file exists', async () => {
     await makeStore(inFolder('original.db'));
     await mkdir(inFolder('read-only'));
     await copyFile(inFolder('original.db'), inFolder('read-only/plants.db'));
@@ -257,7 +262,7 @@ describe.runIf(process.platform !== 'win32')('a path without write permission', 
     await chmod(inFolder('read-only'), 0o755);
   });
 
-  it('is reported as a folder that this user may not enter', async () => {
+  it('a folder that this user may not enter is reported', async () => {
     await mkdir(inFolder('private'), { mode: process.getuid?.() === 0 ? 0o700 : 0o600 });
     expect(await openInOtherProcess(inFolder('private/plants.db'))).toMatchObject({
       kind: 'cannot-open',
@@ -267,7 +272,7 @@ describe.runIf(process.platform !== 'win32')('a path without write permission', 
     });
   });
 
-  it('is reported as a read-only file', async () => {
+  it('a file without write permission is reported as read-only', async () => {
     await makeStore(inFolder('plants.db'));
     await chmod(inFolder('plants.db'), 0o444);
     expect(await openInOtherProcess(inFolder('plants.db'))).toMatchObject({

@@ -4,7 +4,7 @@ import { rowsOf, toBatch } from './batch.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 5 });
 
-it('keeps every id, name and tag, and distinguishes no tag from an empty tag', () => {
+it('a batch keeps every id, name and tag, and distinguishes no tag from an empty tag', () => {
   const plants = fc.array(
     fc.record(
       { id: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), name: text, tag: text },

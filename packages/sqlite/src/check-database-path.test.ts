@@ -10,7 +10,7 @@ const newFolder = async () => {
   return folder;
 };
 
-it('accepts a missing file and a file, also by a link, and creates nothing', async () => {
+it('checkDatabasePath accepts a missing file and a file, also by a link, and creates nothing', async () => {
   const folder = await newFolder();
   await mkdir(join(folder, 'data'));
   await symlink(join(folder, 'data/plants.db'), join(folder, 'link.db'));
@@ -21,7 +21,7 @@ it('accepts a missing file and a file, also by a link, and creates nothing', asy
   expect(await readdir(join(folder, 'data'))).toEqual(['plants.db']);
 });
 
-it('refuses a path in a missing folder, below a file, or of a folder or a device', async () => {
+it('checkDatabasePath refuses a path in a missing folder, below a file, or of a folder or a device', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'file'), '');
   for (const path of [

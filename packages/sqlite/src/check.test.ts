@@ -13,8 +13,8 @@ const openInFolder = async () => {
   return { repository, path };
 };
 
-describe('the check of a SQLite repository', () => {
-  it('succeeds while plants can be stored, and stores none', async () => {
+describe('check of a SQLite repository', () => {
+  it('the check of a SQLite repository succeeds while plants can be stored, and stores none', async () => {
     const { repository } = await openInFolder();
     const results = await Promise.all([
       repository.check(),
@@ -27,7 +27,7 @@ describe('the check of a SQLite repository', () => {
     expect((await repository.create({ id: 0n, name: 'x' })).isOk()).toBe(true);
   });
 
-  it('fails when the file was moved away, and succeeds when it is put back', async () => {
+  it('the check of a SQLite repository fails when the file was moved away, and succeeds when it is put back', async () => {
     const { repository, path } = await openInFolder();
     await rename(path, `${path}.moved`);
     expect((await repository.check())._unsafeUnwrapErr()).toMatchObject({
@@ -40,7 +40,7 @@ describe('the check of a SQLite repository', () => {
     expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
   });
 
-  it('fails when the repository is closed, and does not open it again', async () => {
+  it('the check of a SQLite repository fails when the repository is closed, and does not open it again', async () => {
     const { repository, path } = await openInFolder();
     const checking = [repository.check(), repository.check()];
     const closed = repository.close();

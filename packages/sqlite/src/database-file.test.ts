@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabaseFile } from './database-file.ts';
 
-it('uses synchronous=FULL and WAL mode, and locks out a second owner', async () => {
+it('a database file has synchronous=FULL and WAL mode, and locks out a second owner', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   const path = join(folder, 'plants.db');
   const expected = { mayBeNew: true, mustRewrite: false };

@@ -7,7 +7,7 @@ import { openDatabaseFile } from './database-file.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
 import { rewriteTail } from './wal-file.ts';
 
-it('keeps the exclusive lock while the end of the file is written again', async () => {
+it('an open keeps the exclusive lock while it writes the end of the file again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const path = join(folder, 'plants.db');

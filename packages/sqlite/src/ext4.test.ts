@@ -27,14 +27,13 @@ const canMountExt4 = async (): Promise<boolean> =>
   );
 
 // Formats and fills a disk twice, which takes long on a busy machine.
-describe(
-  'after failed syncs on ext4, no acknowledged plant is missing',
-  { timeout: 120_000 },
-  () => {
-    it.for([
-      ['kill -9', 'kill'],
-      ['closing', 'close'],
-    ] as const)('after %s', async ([, end], { skip }) => {
+describe('failed syncs on ext4', { timeout: 120_000 }, () => {
+  it.for([
+    ['kill -9', 'kill'],
+    ['closing', 'close'],
+  ] as const)(
+    'no acknowledged plant is missing after failed syncs on ext4 and %s',
+    async ([, end], { skip }) => {
       skip(!(await canMountExt4()), 'this user cannot mount an ext4 image on this machine');
       const output = await runOnExt4(end);
       console.log(`ext4, ${end}: ${output}`);
@@ -43,6 +42,6 @@ describe(
         acknowledged: expect.any(Number) as unknown,
         fault: 'none',
       });
-    });
-  },
-);
+    },
+  );
+});

@@ -23,7 +23,7 @@ const runOn = async (
 };
 
 // Three commits each wait 2 s for a lock.
-it('opens the file again when three commits in a row find it locked, as after a failed unlock of the -shm file', async ({
+it('a repository opens the file again when three commits in a row find it locked, as after a failed unlock of the -shm file', async ({
   skip,
 }) => {
   const disk = await makeFaultyDisk();
@@ -39,7 +39,7 @@ it('opens the file again when three commits in a row find it locked, as after a 
   ]);
 });
 
-it('reports disk-full when a quota is exceeded', async ({ skip }) => {
+it('a repository reports disk-full when a quota is exceeded', async ({ skip }) => {
   const disk = await makeFaultyDisk();
   if (disk === undefined) return skip(noCompiler);
   await createOnFailingDisk(disk, { plants: [0, 20], end: 'kill' });

@@ -43,9 +43,9 @@ const scenarios: [string, readonly Creating[]][] = [
 /** Timeout of a test that opens thousands of states of the disk, in milliseconds. */
 const manyStatesMs = 120_000;
 
-describe('a checkpoint between commits', { timeout: manyStatesMs }, () => {
+describe('checkpoint between commits', { timeout: manyStatesMs }, () => {
   it.for([1, 3])(
-    'reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
+    'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
     async (times, { skip }) => {
       const disk = await makeFaultyDisk();
       if (disk === undefined) return skip(noCompiler);
@@ -74,23 +74,26 @@ describe(
   'a power cut loses no acknowledged plant after failed syncs',
   { timeout: manyStatesMs },
   () => {
-    it.for(scenarios)('of %s', async ([name, processes], { skip }) => {
-      const disk = await makeFaultyDisk();
-      if (disk === undefined) return skip(noCompiler);
-      for (const process of processes) await createOnFailingDisk(disk, process);
-      // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
-      await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-      const operations = await disk.operations();
-      const { states, acknowledged, faults } = await inspectStates(operations, {
-        first: firstFailedSync(operations),
-        survivals: noneAllOrSome,
-        step: 3,
-        count: 90,
-      });
-      console.log(
-        `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
-      );
-      expect(faults).toEqual([]);
-    });
+    it.for(scenarios)(
+      'a power cut loses no acknowledged plant after failed syncs of %s',
+      async ([name, processes], { skip }) => {
+        const disk = await makeFaultyDisk();
+        if (disk === undefined) return skip(noCompiler);
+        for (const process of processes) await createOnFailingDisk(disk, process);
+        // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
+        await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
+        const operations = await disk.operations();
+        const { states, acknowledged, faults } = await inspectStates(operations, {
+          first: firstFailedSync(operations),
+          survivals: noneAllOrSome,
+          step: 3,
+          count: 90,
+        });
+        console.log(
+          `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
+        );
+        expect(faults).toEqual([]);
+      },
+    );
   },
 );

@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const run = promisify(execFile);
 
 it(
-  'the results agree with a Map while faults occur between and during creates',
+  'the results of creates agree with a Map while faults occur between and during them',
   {
     // A commit waits 2 s for each locked file, and a failing sequence is shrunk: 30 s to 2 minutes.
     timeout: 300_000,

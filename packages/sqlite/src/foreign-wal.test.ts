@@ -58,8 +58,8 @@ const expectRefusal = async (path: string) => {
   expect(await read()).toEqual(before);
 };
 
-describe('a WAL file of another database', () => {
-  it('is refused beside a larger file, which opens after its removal', async () => {
+describe('WAL file of another database', () => {
+  it('a WAL file of another database is refused beside a larger file, which opens after its removal', async () => {
     const store = await open(inFolder('small.db'));
     await createAll(store, 0, 10);
     const other = await open(inFolder('large.db'));
@@ -72,7 +72,7 @@ describe('a WAL file of another database', () => {
     expect(await countPlants(inFolder('large.db'), 0, 2_000)).toBe(2_000);
   });
 
-  it('is refused beside an older, smaller backup of the file', async () => {
+  it('a WAL file of another database is refused beside an older, smaller backup of the file', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
     await createAll(first, 0, 100);
@@ -88,7 +88,7 @@ describe('a WAL file of another database', () => {
     await expectRefusal(inFolder('backup.db'));
   });
 
-  it('is refused beside a newer, larger backup of the file', async () => {
+  it('a WAL file of another database is refused beside a newer, larger backup of the file', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
     await createAll(first, 0, 100);
@@ -99,7 +99,7 @@ describe('a WAL file of another database', () => {
     await expectRefusal(inFolder('backup.db'));
   });
 
-  it('is refused beside an older backup, also when it has all pages that the backup lacks', async () => {
+  it('a WAL file of another database is refused beside an older backup, also when it has all pages that the backup lacks', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
     await createAll(first, 0, 100);
@@ -121,34 +121,40 @@ describe('a WAL file of another database', () => {
   it.each([
     ['a WAL of a newer schema without all pages', 'CREATE TABLE notes (text)'],
     ['a WAL of the same schema', 'PRAGMA user_version = 1'],
-  ])('is refused beside a larger file when it is %s', async (_, sql) => {
-    const path = inFolder('plants.db');
-    const store = await open(path);
-    await createAll(store, 0, 500);
-    await store.close();
-    await copyFile(path, inFolder('large.db'));
-    const large = await open(inFolder('large.db'));
-    await createAll(large, 500, 2_000);
-    await large.close();
-    const database = new Database(path);
-    database.exec(sql);
-    await copyFile(`${path}-wal`, inFolder('large.db-wal'));
-    database.close();
-    await expectRefusal(inFolder('large.db'));
-  });
+  ])(
+    'a WAL file of another database is refused beside a larger file when it is %s',
+    async (_, sql) => {
+      const path = inFolder('plants.db');
+      const store = await open(path);
+      await createAll(store, 0, 500);
+      await store.close();
+      await copyFile(path, inFolder('large.db'));
+      const large = await open(inFolder('large.db'));
+      await createAll(large, 500, 2_000);
+      await large.close();
+      const database = new Database(path);
+      database.exec(sql);
+      await copyFile(`${path}-wal`, inFolder('large.db-wal'));
+      database.close();
+      await expectRefusal(inFolder('large.db'));
+    },
+  );
 
-  it.each(['missing', 'empty'])('is refused when the database file is %s', async (state) => {
-    const store = await open(inFolder('plants.db'));
-    await createAll(store, 0, 500);
-    await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
-    await store.close();
-    if (state === 'empty') await writeFile(inFolder('new.db'), '');
-    await expectRefusal(inFolder('new.db'));
-  });
+  it.each(['missing', 'empty'])(
+    'a WAL file is refused when the database file is %s',
+    async (state) => {
+      const store = await open(inFolder('plants.db'));
+      await createAll(store, 0, 500);
+      await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
+      await store.close();
+      if (state === 'empty') await writeFile(inFolder('new.db'), '');
+      await expectRefusal(inFolder('new.db'));
+    },
+  );
 });
 
-describe('the WAL file of a database', () => {
-  it('restores every plant of a new store whose file has one page', async () => {
+describe('WAL file of a database', () => {
+  it('the WAL file of a database restores every plant of a new store whose file has one page', async () => {
     const store = await open(inFolder('plants.db'));
     await createAll(store, 0, 500);
     expect((await stat(inFolder('plants.db'))).size).toBe(4_096);
@@ -157,7 +163,7 @@ describe('the WAL file of a database', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 500)).toBe(500);
   });
 
-  it('restores every plant beside a file with several pages', async () => {
+  it('the WAL file of a database restores every plant beside a file with several pages', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
     await createAll(first, 0, 1_000);
@@ -169,7 +175,7 @@ describe('the WAL file of a database', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 1_500)).toBe(1_500);
   });
 
-  it('may end in a torn frame, which is ignored', async () => {
+  it('the WAL file of a database may end in a torn frame, which is ignored', async () => {
     const store = await open(inFolder('plants.db'));
     await createAll(store, 0, 500);
     await store.create({ id: 500n, name: 'x'.repeat(50_000) });
@@ -179,7 +185,7 @@ describe('the WAL file of a database', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 501)).toBe(500);
   });
 
-  it('may be reset by a checkpoint, with frames of earlier commits after its end', async () => {
+  it('the WAL file of a database may be reset by a checkpoint, with frames of earlier commits after its end', async () => {
     const path = inFolder('plants.db');
     await (await open(path)).close();
     const database = new Database(path);
@@ -196,7 +202,7 @@ describe('the WAL file of a database', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 350)).toBe(350);
   });
 
-  it('may belong to a file with allocated space after its last page, as with a chunk size', async () => {
+  it('the WAL file of a database may belong to a file with allocated space after its last page, as with a chunk size', async () => {
     const path = inFolder('plants.db');
     const store = await open(path);
     await createAll(store, 0, 100);
@@ -206,7 +212,7 @@ describe('the WAL file of a database', () => {
     expect(await countPlants(inFolder('killed.db'), 0, 100)).toBe(100);
   });
 
-  it('may lack the lock-byte page at 1 GiB', async () => {
+  it('the WAL file of a database may lack the lock-byte page at 1 GiB', async () => {
     const path = inFolder('plants.db');
     await (await open(path)).close();
     const pages = 2 ** 30 / 4_096;

@@ -20,7 +20,7 @@ const runOn = async (folder: string, program: URL): Promise<unknown> => {
   return JSON.parse((await onSmallDisk(folder, command)).stdout);
 };
 
-it('reports a full disk, loses no acknowledged plant, and recovers once there is space', async ({
+it('a repository reports a full disk, loses no acknowledged plant, and recovers once there is space', async ({
   skip,
 }) => {
   const folder = await newFolder();
@@ -38,7 +38,9 @@ it('reports a full disk, loses no acknowledged plant, and recovers once there is
   expect(report.stored).toBeGreaterThan(0);
 });
 
-it('reports the remaining WAL file when it is closed on a full disk', async ({ skip }) => {
+it('a repository that is closed on a full disk reports the remaining WAL file', async ({
+  skip,
+}) => {
   const folder = await newFolder();
   skip(!(await mayMount(folder)), noMount);
   const program = new URL('../test/close-on-full-disk.ts', import.meta.url);

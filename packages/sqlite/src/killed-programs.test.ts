@@ -115,9 +115,9 @@ const scenarios: Record<string, readonly string[]> = {
 };
 
 // It opens thousands of states of the files.
-describe('a kill or a power cut', { timeout: 120_000 }, () => {
+describe('kill or a power cut', { timeout: 120_000 }, () => {
   it.for(Object.entries(scenarios))(
-    'at each write and sync of another program during %s leaves files that open with every acknowledged plant',
+    'a kill or a power cut at each write and sync of another program during %s leaves files that open with every acknowledged plant',
     async ([, steps], { skip }) => {
       const disk = await makeFaultyDisk();
       if (disk === undefined)

@@ -7,7 +7,7 @@ import { Database } from './node-sqlite.ts';
 import { openErrorOf } from './open-error.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
-it('reports no-shared-memory for the error of SQLite on a network file system', () => {
+it('the error of SQLite on a network file system is reported as no-shared-memory', () => {
   const mapFailed = Object.assign(new Error('disk I/O error'), { errcode: 5386 });
   expect(openErrorOf('/net/plants.db', mapFailed)).toEqual({
     kind: 'no-shared-memory',

@@ -19,10 +19,10 @@ const open = async (name: string) => {
   return repository;
 };
 
-describe('the owner lock', () => {
+describe('owner lock', () => {
   // Windows does not have file modes.
   it.runIf(process.platform !== 'win32')(
-    'cannot be acquired without write access to its file, because two processes could share it',
+    'the owner lock cannot be acquired without write access to its file, because two processes could share it',
     async () => {
       await writeFile(path, '');
       await chmod(path, 0o666);
@@ -39,7 +39,7 @@ describe('the owner lock', () => {
 
   // Windows does not have file modes.
   it.runIf(process.platform !== 'win32')(
-    'can be acquired after the database was read-only',
+    'the owner lock can be acquired after the database was read-only',
     async () => {
       await writeFile(path, '');
       await chmod(path, 0o444);
@@ -53,7 +53,7 @@ describe('the owner lock', () => {
   it.each([
     ['has content', async () => writeFile(`${path}-owner`, 'buy milk\n'.repeat(100))],
     ['is a folder', async () => mkdir(`${path}-owner`)],
-  ])('is named in the error when its file %s', async (_, make) => {
+  ])('an error names the file of the owner lock when that file %s', async (_, make) => {
     await make();
     expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-open',
@@ -61,14 +61,14 @@ describe('the owner lock', () => {
     });
   });
 
-  it('is an empty file without a journal', async () => {
+  it('the owner lock is an empty file without a journal', async () => {
     await open(path);
     const names = await readdir(join(path, '..'));
     expect(names.filter((name) => name.includes('-owner'))).toEqual(['plants.db-owner']);
     expect((await stat(`${path}-owner`)).size).toBe(0);
   });
 
-  it('is beside the target of a symbolic link, also before the target exists', async () => {
+  it('the owner lock is beside the target of a symbolic link, also before the target exists', async () => {
     const folder = join(path, '..');
     await mkdir(join(folder, 'real'));
     await symlink(join('real', 'file.db'), path);

@@ -30,7 +30,7 @@ const inspect = (path: string, acknowledged: readonly number[]) => {
 
 // It starts 20 processes, and opens thousands of states of the disk.
 describe('no acknowledged plant is missing', { timeout: 120_000 }, () => {
-  it('after each of 20 kills with SIGKILL during concurrent creates', async () => {
+  it('no acknowledged plant is missing after each of 20 kills with SIGKILL during concurrent creates', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
     onTestFinished(async () => rm(folder, { recursive: true }));
     const path = join(folder, 'plants.db');
@@ -43,7 +43,7 @@ describe('no acknowledged plant is missing', { timeout: 120_000 }, () => {
     console.log(`kill -9: 20 cycles, ${count} plants acknowledged, 0 missing`);
   });
 
-  it('after a power cut', async ({ skip }) => {
+  it('no acknowledged plant is missing after a power cut', async ({ skip }) => {
     const disk = await makeFaultyDisk();
     if (disk === undefined) return skip(noCompiler);
     const acknowledged = await createUntilKilled([disk.path], 500, disk.env);
@@ -57,7 +57,7 @@ describe('no acknowledged plant is missing', { timeout: 120_000 }, () => {
     ['', async (path: string) => path] as const,
     [', through a symbolic link', linkTo] as const,
   ])(
-    'after a power cut, also when another process wrote it without a sync%s',
+    'no acknowledged plant is missing after a power cut, also when another process wrote the WAL without a sync%s',
     async ([, name], { skip }) => {
       const disk = await makeFaultyDisk();
       if (disk === undefined) return skip(noCompiler);
@@ -70,7 +70,7 @@ describe('no acknowledged plant is missing', { timeout: 120_000 }, () => {
     },
   );
 
-  it('except with synchronous=NORMAL, which shows that the test detects lost plants', async ({
+  it('a power cut loses plants with synchronous=NORMAL, which shows that the test detects lost plants', async ({
     skip,
   }) => {
     const disk = await makeFaultyDisk();

@@ -35,8 +35,8 @@ const openWithThreads = async () => {
 const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
 const replaced = expect.stringContaining('was removed or replaced while it was in use') as string;
 
-describe('the SQLite repository recovers', () => {
-  it('from a crash of its worker thread, without losing acknowledged plants', async () => {
+describe('recovery of the SQLite repository', () => {
+  it('the SQLite repository recovers from a crash of its worker thread, without losing acknowledged plants', async () => {
     const { repository, threads } = await openWithThreads();
     expect((await repository.create(plant(1))).isOk()).toBe(true);
     const creating = Array.from({ length: 100 }, async (_, index) =>
@@ -51,7 +51,7 @@ describe('the SQLite repository recovers', () => {
     expect(threads).toHaveLength(2);
   });
 
-  it('from an exception in its worker thread, and reports it', async () => {
+  it('the SQLite repository recovers from an exception in its worker thread, and reports it', async () => {
     const { repository, threads } = await openWithThreads();
     expect((await repository.create(plant(1))).isOk()).toBe(true);
     // An invalid message makes the thread throw, as any bug in it would.
@@ -67,7 +67,7 @@ describe('the SQLite repository recovers', () => {
     await repository.close();
   });
 
-  it('when a worker thread exits before it has opened the file', async () => {
+  it('the SQLite repository recovers when a worker thread exits before it has opened the file', async () => {
     const { repository, threads } = await openWithThreads();
     await threads[0]?.terminate();
     const creating = repository.create(plant(1));
@@ -81,7 +81,7 @@ describe('the SQLite repository recovers', () => {
       .toBe(true);
   });
 
-  it('when a moved file is put back', async () => {
+  it('the SQLite repository recovers when a moved file is put back', async () => {
     const repository = await open();
     await repository.create(plant(1));
     await rename(path, `${path}.moved`);
@@ -96,7 +96,7 @@ describe('the SQLite repository recovers', () => {
     expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
   });
 
-  it('when the WAL file is removed, without losing acknowledged plants', async () => {
+  it('the SQLite repository recovers when the WAL file is removed, without losing acknowledged plants', async () => {
     const repository = await open();
     await repository.create(plant(1));
     await rm(`${path}-wal`);
@@ -106,7 +106,7 @@ describe('the SQLite repository recovers', () => {
     expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
   });
 
-  it('from a rename: every plant is in the renamed file, and none in the WAL file', async () => {
+  it('the SQLite repository recovers from a rename, with every plant in the renamed file and none in the WAL file', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     await Promise.all(Array.from({ length: 500 }, async (_, id) => repository.create(plant(id))));
     await rename(path, `${path}.moved`);
@@ -118,7 +118,7 @@ describe('the SQLite repository recovers', () => {
     await moved.close();
   });
 
-  it('but does not create a new file in place of a removed one', async () => {
+  it('the SQLite repository does not create a new file in place of a removed one', async () => {
     const repository = await open();
     await repository.create(plant(1));
     await rm(path);
@@ -138,7 +138,7 @@ describe('the SQLite repository recovers', () => {
 });
 
 describe('closing the SQLite repository', () => {
-  it('commits the queued plants first', async () => {
+  it('closing the SQLite repository commits the queued plants first', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     const creating = Array.from({ length: 500 }, async (_, index) =>
       repository.create(plant(index)),
