@@ -23,20 +23,20 @@ const writePassFile = async (line: string, mode: number) => {
 const withoutPassword = (database: string) =>
   sharedUrl(database).replace(encodeURIComponent(superuserPassword), '').replace(':@', '@');
 
-describe('a server that is unavailable', () => {
-  it('is reported as unreachable when no process listens on its port', async () => {
+describe('unavailable server', () => {
+  it('a server is reported as unreachable when no process listens on its port', async () => {
     const error = await failToOpen('postgres://ada:secret@127.0.0.1:1/garden');
     expect(error.kind).toBe('unreachable');
     expect(error.message).toMatch(/start it, or correct the host and the port.*127\.0\.0\.1:1/);
   });
 
-  it('is reported as unreachable when its name does not resolve', async () => {
+  it('a server is reported as unreachable when its name does not resolve', async () => {
     const error = await failToOpen('postgres://ada:secret@no-such-host.invalid/garden');
     expect(error.kind).toBe('unreachable');
     expect(error.message).toContain('no-such-host.invalid:5432');
   });
 
-  it('is reported as unreachable when it accepts the connection and does not respond', async () => {
+  it('a server is reported as unreachable when it accepts the connection and does not respond', async () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
     proxy.freeze(true);
@@ -47,7 +47,7 @@ describe('a server that is unavailable', () => {
     });
   });
 
-  it('is reported as unreachable when it accepts the login and does not respond to a statement', async () => {
+  it('a server is reported as unreachable when it accepts the login and does not respond to a statement', async () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
     proxy.onStatement(() => 'discard');
@@ -58,7 +58,7 @@ describe('a server that is unavailable', () => {
     });
   });
 
-  it('is reported as unreachable when it is starting up or has too many connections', async () => {
+  it('a server is reported as unreachable when it is starting up or has too many connections', async () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
     for (const error of ['57P03', '53300']) {
@@ -70,13 +70,13 @@ describe('a server that is unavailable', () => {
 });
 
 describe('a refused login', () => {
-  it('is access-denied for a wrong password', async () => {
+  it('a login with a wrong password is access-denied', async () => {
     const error = await failToOpen(sharedUrl('postgres', { password: 'wr0ng-password' }));
     expect(error.kind).toBe('access-denied');
     expect(error.message).toMatch(/refuses the role postgres or its password: correct them/);
   });
 
-  it('is access-denied without a password', async () => {
+  it('a login without a password is access-denied', async () => {
     vi.stubEnv('PGPASSFILE', '/nowhere');
     const error = await failToOpen(withoutPassword('postgres'));
     expect(error.kind).toBe('access-denied');
@@ -85,7 +85,7 @@ describe('a refused login', () => {
     );
   });
 
-  it('is access-denied for an unknown role', async () => {
+  it('a login of an unknown role is access-denied', async () => {
     const error = await failToOpen(sharedUrl('postgres', { user: 'no_such_role' }));
     expect(error).toMatchObject({
       kind: 'access-denied',
@@ -93,7 +93,7 @@ describe('a refused login', () => {
     });
   });
 
-  it('is database-unknown for an unknown database', async () => {
+  it('a login to an unknown database is database-unknown', async () => {
     const error = await failToOpen(sharedUrl('no_such_garden'));
     expect(error.kind).toBe('database-unknown');
     expect(error.message).toMatch(
@@ -102,19 +102,21 @@ describe('a refused login', () => {
   });
 });
 
-describe('a password outside the URL', () => {
-  it('is read from PGPASSWORD', async () => {
+describe('password outside the URL', () => {
+  it('a password outside the URL is read from PGPASSWORD', async () => {
     vi.stubEnv('PGPASSWORD', superuserPassword);
     await openAndClose(withoutPassword(await newDatabase()));
   });
 
-  it('is read from a password file that only this user can read', async () => {
+  it('a password outside the URL is read from a password file that only this user can read', async () => {
     const escaped = superuserPassword.replaceAll(/[\\:]/g, String.raw`\$&`);
     await writePassFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o600);
     await openAndClose(withoutPassword(await newDatabase()));
   });
 
-  it('is not read from a password file that other users can read', async ({ skip }) => {
+  it('a password outside the URL is not read from a password file that other users can read', async ({
+    skip,
+  }) => {
     skip(process.platform === 'win32', 'Windows does not have file modes');
     const escaped = superuserPassword.replaceAll(/[\\:]/g, String.raw`\$&`);
     await writePassFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o644);
@@ -123,7 +125,7 @@ describe('a password outside the URL', () => {
 });
 
 describe('a password', () => {
-  it('is in no error, also when it is inspected or serialized', async () => {
+  it('a password is in no error, also when the error is inspected or serialized', async () => {
     const secrets = [superuserPassword, encodeURIComponent(superuserPassword), 'hunter'];
     const url = sharedUrl('postgres');
     const urls = [
@@ -159,8 +161,8 @@ describe('a password', () => {
   });
 });
 
-describe('a server without TLS', () => {
-  it('is refused when the URL requires TLS, and used otherwise', async () => {
+describe('server without TLS', () => {
+  it('a server without TLS is refused when the URL requires TLS, and used otherwise', async () => {
     const url = sharedUrl(await newDatabase());
     for (const mode of ['require', 'verify-full']) {
       expect(await failToOpen(`${url}?sslmode=${mode}`)).toMatchObject({

@@ -17,8 +17,8 @@ const connectionsOf = async (database: string) => {
   return row?.['count'];
 };
 
-describe('the check of a PostgreSQL repository', () => {
-  it('succeeds while the database is available, on one separate connection', async () => {
+describe('check of a PostgreSQL repository', () => {
+  it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {
     const database = await newDatabase();
     const repository = await open(sharedUrl(database));
     const before = await connectionsOf(database);
@@ -28,7 +28,7 @@ describe('the check of a PostgreSQL repository', () => {
     expect(await connectionsOf(database)).toBe(Number(before) + 1);
   });
 
-  it('fails when the database is read-only or the table does not exist', async () => {
+  it('the check of a PostgreSQL repository fails when the database is read-only or the table does not exist', async () => {
     const database = await newDatabase();
     const repository = await open(sharedUrl(database));
     expect((await repository.check()).isOk()).toBe(true);
@@ -47,7 +47,7 @@ describe('the check of a PostgreSQL repository', () => {
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/read-only/);
   });
 
-  it('fails while the server is read-only or down, and succeeds afterwards', async () => {
+  it('the check of a PostgreSQL repository fails while the server is read-only or down, and succeeds afterwards', async () => {
     const server = await startPostgres();
     onTestFinished(server.dispose);
     const repository = await open(server.url());
@@ -67,7 +67,7 @@ describe('the check of a PostgreSQL repository', () => {
     expect((await repository.check()).isOk()).toBe(true);
   });
 
-  it('fails when the repository is closed', async () => {
+  it('the check of a PostgreSQL repository fails when the repository is closed', async () => {
     const repository = await open(sharedUrl(await newDatabase()));
     const checking = repository.check();
     await repository.close();

@@ -33,7 +33,7 @@ const insertAsynchronously = async (id: bigint) =>
   runSql(server.url(), `INSERT INTO plants VALUES (${id}, 'Monstera', NULL)`);
 
 describe('with asynchronous commit on the server', () => {
-  it('a crash loses a plant that another program inserted, which shows that the test detects lost plants', async () => {
+  it('with asynchronous commit on the server, a crash loses a plant that another program inserted, which shows that the test detects lost plants', async () => {
     const repository = await open();
     expect((await repository.create({ id: 0n, name: 'Monstera' })).isOk()).toBe(true);
     await insertAsynchronously(1n);
@@ -41,14 +41,14 @@ describe('with asynchronous commit on the server', () => {
     expect(await countOf(1n)).toBe(0);
   });
 
-  it('an acknowledged plant survives a crash', async () => {
+  it('with asynchronous commit on the server, an acknowledged plant survives a crash', async () => {
     const repository = await open();
     expect((await repository.create({ id: 2n, name: 'Monstera' })).isOk()).toBe(true);
     await crash();
     expect(await countOf(2n)).toBe(1);
   });
 
-  it('an existing plant survives a crash once it was acknowledged', async () => {
+  it('with asynchronous commit on the server, an existing plant survives a crash once it was acknowledged', async () => {
     const repository = await open();
     await insertAsynchronously(3n);
     expect((await repository.create({ id: 3n, name: 'Monstera' })).isOk()).toBe(true);
@@ -96,7 +96,7 @@ describe('with synchronous replication and no standby', () => {
     }
   };
 
-  it('no plant is acknowledged before it is replicated, even if its row is visible', async () => {
+  it('with synchronous replication and no standby, no plant is acknowledged before it is replicated, even if its row is visible', async () => {
     const repository = await open({ deadlineMs: 1_500 });
     onTestFinished(async () => {
       await setStandbyNames('');
@@ -114,7 +114,7 @@ describe('with synchronous replication and no standby', () => {
     await expectStored(server.url(), [monstera]);
   });
 
-  it('a plant whose id another program is committing waits for that commit', async () => {
+  it('with synchronous replication and no standby, a plant whose id another program is committing waits for that commit', async () => {
     const repository = await open({ deadlineMs: 60_000, statementTimeoutMs: 30_000 });
     onTestFinished(async () => {
       await setStandbyNames('');

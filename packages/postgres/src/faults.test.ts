@@ -5,7 +5,7 @@ import { expectStored } from '../test/load.ts';
 import type { StatementAction } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
-describe('a create whose statement fails', () => {
+describe('create with a failing statement', () => {
   const retried: readonly (readonly [string, StatementAction])[] = [
     ['a serialization failure', { error: '40001' }],
     ['a deadlock', { error: '40P01' }],
@@ -23,7 +23,7 @@ describe('a create whose statement fails', () => {
     ['a reset after the statement', 'reset-after'],
   ];
 
-  it.each(retried)('is stored after %s', async (_, action) => {
+  it.each(retried)('a create is stored after %s', async (_, action) => {
     const { proxy, repository, direct } = await openBehindProxy();
     handleNext(proxy, /^INSERT/, action, action);
     expect((await repository.create(monstera)).isOk()).toBe(true);
@@ -33,7 +33,7 @@ describe('a create whose statement fails', () => {
     expect(refused._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 7n });
   });
 
-  it('keeps its connection after an error that only requires a retry', async () => {
+  it('a create keeps its connection after an error that only requires a retry', async () => {
     const { proxy, repository } = await openBehindProxy();
     const before = proxy.connections();
     handleNext(proxy, /^INSERT/, { error: '40001' }, { error: '40P01' }, { error: '40003' });
@@ -42,7 +42,7 @@ describe('a create whose statement fails', () => {
   });
 
   it.each<StatementAction>(['discard', 'reset-before', { error: '25006' }, { error: '08006' }])(
-    'is retried on another connection after %j',
+    'a create is retried on another connection after %j',
     async (action) => {
       const { proxy, repository } = await openBehindProxy({ statementTimeoutMs: 200 });
       const before = proxy.connections();
@@ -52,7 +52,7 @@ describe('a create whose statement fails', () => {
     },
   );
 
-  it('is store-unavailable at its deadline, with the reason, and succeeds when it is retried', async () => {
+  it('a create is store-unavailable at its deadline, with the reason, and succeeds when it is retried', async () => {
     const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 1_500 });
     proxy.onStatement(({ text }) => (text.startsWith('INSERT') ? 'reset-after' : 'pass'));
     const refused = (await repository.create(monstera))._unsafeUnwrapErr();
@@ -65,7 +65,7 @@ describe('a create whose statement fails', () => {
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
-  it('is store-unavailable at its deadline when the server is frozen', async () => {
+  it('a create is store-unavailable at its deadline when the server is frozen', async () => {
     const { proxy, repository } = await openBehindProxy({ deadlineMs: 1_500 });
     proxy.freeze(true);
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
@@ -76,13 +76,13 @@ describe('a create whose statement fails', () => {
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
-  it('can have no deadline and no connect timeout', async () => {
+  it('a create can have no deadline and no connect timeout', async () => {
     const [deadlineMs, connectTimeoutMs] = [Infinity, Infinity];
     const { repository } = await openBehindProxy({ deadlineMs, connectTimeoutMs });
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
-  it('is store-unavailable immediately when its table is missing, and succeeds when it exists again', async () => {
+  it('a create is store-unavailable immediately when its table is missing, and succeeds when it exists again', async () => {
     const { repository, direct } = await openBehindProxy();
     await runSql(direct, 'ALTER TABLE plants RENAME TO renamed');
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
@@ -124,8 +124,8 @@ it('a create is stored by a server that needs longer than the statement timeout'
   expect((await repository.create(monstera)).isOk()).toBe(true);
 });
 
-describe('a create that waits for the table', () => {
-  it('leaves at most three connections on the server after its deadline', async () => {
+describe('create that waits for the table', () => {
+  it('a create that waits for the table leaves at most three connections on the server after its deadline', async () => {
     const { repository, direct } = await openBehindProxy({
       statementTimeoutMs: 300,
       deadlineMs: 3_000,

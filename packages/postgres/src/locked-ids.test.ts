@@ -31,19 +31,22 @@ describe('while another session has uncommitted plants', () => {
     ['one', [7n]],
     ['two', [7n, 21n]],
     ['five', [2n, 3n, 11n, 12n, 31n]],
-  ])('only creates of their ids are store-unavailable: %s', async (_, locked) => {
-    const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
-    const holder = await holdOpen(direct, ...locked.map(insertOf));
-    expect(await idsRefused(repository, plantsFrom(0n, 32))).toEqual(locked);
-    const lockedPlants = locked.map((id) => ({ id, name: 'Monstera' }));
-    const again = [...plantsFrom(100n, 32), ...lockedPlants];
-    expect(await idsRefused(repository, again)).toEqual(locked);
-    await holder.query('ROLLBACK');
-    expect(await idsRefused(repository, lockedPlants)).toEqual([]);
-    await expectStored(direct, [...plantsFrom(0n, 32), ...plantsFrom(100n, 32)]);
-  });
+  ])(
+    'while another session has uncommitted plants, only creates of their ids are store-unavailable: %s',
+    async (_, locked) => {
+      const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+      const holder = await holdOpen(direct, ...locked.map(insertOf));
+      expect(await idsRefused(repository, plantsFrom(0n, 32))).toEqual(locked);
+      const lockedPlants = locked.map((id) => ({ id, name: 'Monstera' }));
+      const again = [...plantsFrom(100n, 32), ...lockedPlants];
+      expect(await idsRefused(repository, again)).toEqual(locked);
+      await holder.query('ROLLBACK');
+      expect(await idsRefused(repository, lockedPlants)).toEqual([]);
+      await expectStored(direct, [...plantsFrom(0n, 32), ...plantsFrom(100n, 32)]);
+    },
+  );
 
-  it('the reason names the lock, and other plants are created meanwhile', async () => {
+  it('the reason of a create of a locked id names the lock, and other plants are created meanwhile', async () => {
     const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
     await holdOpen(direct, insertOf(7n));
     const isComplete = { locked: false };
@@ -133,7 +136,7 @@ describe('while another session has uncommitted plants', () => {
 
 describe('while another session has the table locked', () => {
   it.each(['', ' with a lock_timeout on the server'])(
-    'creates are store-unavailable at their deadline, and succeed afterwards%s',
+    'while another session has the table locked, creates are store-unavailable at their deadline, and succeed afterwards%s',
     async (how) => {
       const database = await newDatabase();
       const direct = sharedUrl(database);

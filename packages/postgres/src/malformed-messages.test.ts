@@ -37,6 +37,6 @@ it.each([
     [0x52, 0, 0, 0, 12, 0, 0, 0, 12, 65, 65, 65, 65],
   ],
   ['a truncated BackendKeyData message', [0x4b, 0, 0, 0, 4]],
-])('%s is an error and does not crash the process', async (_, bytes) => {
+])('%s from the server is an error and does not crash the process', async (_, bytes) => {
   expect((await open(await startServer(...bytes)))._unsafeUnwrapErr().kind).toBe('unreachable');
 });

@@ -15,7 +15,7 @@ const expectWeedRefused = async (repository: PostgresRepository, ...others: read
   expect(refused).toEqual([...others, 13, 33]);
 };
 
-describe('a repository', () => {
+describe('repository', () => {
   it.each([
     ['constraint', [`ALTER TABLE plants ADD CHECK (name <> 'weed')`]],
     [
@@ -27,13 +27,16 @@ describe('a repository', () => {
           EXECUTE FUNCTION refuse()`,
       ],
     ],
-  ])('creates the other plants of a batch when a %s rejects one', async (_, statements) => {
-    const { repository, direct } = await openBehindProxy();
-    await runSql(direct, ...statements);
-    await expectWeedRefused(repository);
-  });
+  ])(
+    'a repository creates the other plants of a batch when a %s rejects one',
+    async (_, statements) => {
+      const { repository, direct } = await openBehindProxy();
+      await runSql(direct, ...statements);
+      await expectWeedRefused(repository);
+    },
+  );
 
-  it('creates the other plants of a batch when a row security policy rejects or hides one', async () => {
+  it('a repository creates the other plants of a batch when a row security policy rejects or hides one', async () => {
     const database = await newDatabase();
     const role = { user: `${database}_gardener`, password: 'g4rden' };
     await open(sharedUrl(database));
@@ -49,7 +52,7 @@ describe('a repository', () => {
     await expectWeedRefused(await open(sharedUrl(database, role)), 2);
   });
 
-  it('creates the other plants of a batch when a trigger discards or changes one', async () => {
+  it('a repository creates the other plants of a batch when a trigger discards or changes one', async () => {
     const { repository, direct } = await openBehindProxy();
     await runSql(
       direct,
@@ -70,7 +73,7 @@ describe('a repository', () => {
     }
   });
 
-  it('reads only as much of the stored plants as it compares', async () => {
+  it('a repository reads only as much of the stored plants as it compares', async () => {
     const { proxy, repository, direct } = await openBehindProxy();
     await runSql(
       direct,
@@ -89,7 +92,7 @@ describe('a repository', () => {
     expect((await repository.create({ id: 1n, name: long, tag: `${long}!` })).isErr()).toBe(true);
   });
 
-  it('refuses creates beyond maxWaiting immediately, and stores the others', async () => {
+  it('a repository refuses creates beyond maxWaiting immediately, and stores the others', async () => {
     const { proxy, repository } = await openBehindProxy({ maxWaiting: 5, deadlineMs: 30_000 });
     proxy.freeze(true);
     const waiting = Array.from({ length: 5 }, async (_, index) =>
@@ -103,7 +106,7 @@ describe('a repository', () => {
     expect((await Promise.all(waiting)).every((one) => one.isOk())).toBe(true);
   });
 
-  it('commits the queued plants before it closes, and then returns store-unavailable', async () => {
+  it('a repository commits the queued plants before it closes, and then returns store-unavailable', async () => {
     const { repository, direct } = await openBehindProxy();
     const plants = Array.from({ length: 2_500 }, (_, index) => ({
       id: BigInt(index),
@@ -120,7 +123,7 @@ describe('a repository', () => {
     });
   });
 
-  it('loses no acknowledged plant while connections are reset', async () => {
+  it('a repository loses no acknowledged plant while connections are reset', async () => {
     const { proxy, repository, direct, url } = await openBehindProxy();
     const load = startLoad([repository, await open(url)]);
     onTestFinished(load.stop);

@@ -15,13 +15,13 @@ const openMany = async (url: string, count: number) =>
   Promise.all(Array.from({ length: count }, async () => open(url)));
 
 describe('several repositories on one database', () => {
-  it('can start at the same time on an empty database', async () => {
+  it('several repositories on one database can start at the same time on an empty database', async () => {
     for (let round = 0; round < 5; round += 1) {
       await openMany(sharedUrl(await newDatabase()), 8);
     }
   });
 
-  it('create exactly one of the plants that compete for an id, and agree on which', async () => {
+  it('several repositories on one database create exactly one of the plants that compete for an id, and agree on which', async () => {
     const url = sharedUrl(await newDatabase());
     const repositories = await openMany(url, 4);
     const rivals = Array.from({ length: 2_000 }, (_, index) => ({
@@ -48,7 +48,7 @@ describe('several repositories on one database', () => {
     expect(rows).toEqual(sorted.map(({ id, name }) => ({ id: String(id), name })));
   });
 
-  it('do not deadlock when they create the same plants in different orders', async () => {
+  it('several repositories on one database do not deadlock when they create the same plants in different orders', async () => {
     const repositories = await openMany(sharedUrl(await newDatabase()), 4);
     const plants = Array.from({ length: 3_000 }, (_, index) => ({
       id: BigInt(index),

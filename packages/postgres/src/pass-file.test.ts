@@ -25,13 +25,13 @@ it.each([
   ['# comment|*:*:garden:ada:yes', 'yes'],
   ['*:*:*:*:a:b', 'a:b'],
   ['*:1:*:*:no|*:*:*:bob:no|*:*:x:*:no|nonsense', undefined],
-])('the first matching line of %j has the password', async (lines, password) => {
+])('the first matching line of the password file %j has the password', async (lines, password) => {
   await writeFile(file, lines.replaceAll('|', '\r\n'), { mode: 0o600 });
   expect(await find()).toBe(password);
 });
 
 it.each(['localhost:*:*:*:socket', '/tmp:*:*:*:socket'])(
-  'a line for a socket has its folder or localhost as the host: %s',
+  'a line of the password file for a socket has its folder or localhost as the host: %s',
   async (line) => {
     await writeFile(file, line, { mode: 0o600 });
     expect(await find('/tmp')).toBe('socket');
@@ -39,7 +39,7 @@ it.each(['localhost:*:*:*:socket', '/tmp:*:*:*:socket'])(
   },
 );
 
-it('a named pipe is ignored without waiting for data', async ({ skip }) => {
+it('a named pipe as the password file is ignored without waiting for data', async ({ skip }) => {
   skip(process.platform === 'win32', 'Windows does not have named pipes in folders');
   await promisify(execFile)('mkfifo', ['-m', '600', file]);
   expect(await find()).toBeUndefined();

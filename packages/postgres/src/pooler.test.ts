@@ -68,7 +68,7 @@ unix_socket_dir =
 describe.runIf(version !== undefined).each(settings)(
   'pgbouncer in transaction mode %s',
   (setting) => {
-    it('works between several repositories and a server with synchronous_commit = off', async () => {
+    it('pgbouncer in transaction mode works between several repositories and a server with synchronous_commit = off', async () => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
       await runSql(direct, `ALTER DATABASE ${database} SET synchronous_commit = off`);
@@ -84,7 +84,7 @@ describe.runIf(version !== undefined).each(settings)(
       expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
     });
 
-    it('may reuse a connection on which a client left another table named plants', async () => {
+    it('pgbouncer may reuse a connection on which a client left another table named plants', async () => {
       const database = await newDatabase();
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
       const repository = await open(url);
@@ -102,7 +102,7 @@ describe.runIf(version !== undefined).each(settings)(
     });
 
     it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(
-      'may reuse a connection on which a client ran %s',
+      'pgbouncer may reuse a connection on which a client ran %s',
       async (statement) => {
         const database = await newDatabase();
         const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
@@ -116,7 +116,7 @@ describe.runIf(version !== undefined).each(settings)(
       },
     );
 
-    it('may reuse a connection on which a repository prepared its insert for another table', async () => {
+    it('pgbouncer may reuse a connection on which a repository prepared its insert for another table', async () => {
       const database = await newDatabase();
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
       const plants = Array.from({ length: 2 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));

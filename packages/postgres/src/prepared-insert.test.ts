@@ -10,8 +10,8 @@ const inserts = ({ statements }: PostgresProxy) =>
 const plantsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: BigInt(first + index), name: 'Monstera' }));
 
-describe('the insert', () => {
-  it('is prepared once for each connection, independent of the batch size', async () => {
+describe('insert', () => {
+  it('the insert is prepared once for each connection, independent of the batch size', async () => {
     const { proxy, repository } = await openBehindProxy();
     const before = proxy.connections();
     for (const [index, size] of [1, 2, 3, 64, 1_000].entries()) {
@@ -30,7 +30,7 @@ describe('the insert', () => {
     expect(inserts(proxy).every(({ name }) => name.startsWith('plantstore_'))).toBe(true);
   });
 
-  it('is prepared again on a new connection', async () => {
+  it('the insert is prepared again on a new connection', async () => {
     const { proxy, repository } = await openBehindProxy();
     for (const plant of plantsFrom(0, 2)) {
       expect((await repository.create(plant)).isOk()).toBe(true);
@@ -39,7 +39,7 @@ describe('the insert', () => {
     expect(inserts(proxy).every(({ name, isParsed }) => name !== '' && isParsed)).toBe(true);
   });
 
-  it('is the only statement that is prepared: its plan does not depend on the size of the table', async () => {
+  it('the insert is the only prepared statement, and its plan does not depend on the size of the table', async () => {
     const { proxy, repository } = await openBehindProxy();
     await repository.create(monstera);
     await repository.create({ ...monstera, name: 'Ficus' });
@@ -55,7 +55,7 @@ describe('the insert', () => {
     ['a pooler refuses it', { error: '08P01' }],
     ['a pooler refuses it with a custom code', { error: '58000' }],
     ['a pooler refuses it and ends the connection', { error: '08P01', severity: 'FATAL' }],
-  ])('is unprepared on every connection after an error: %s', async (_, action) => {
+  ])('the insert is unprepared on every connection after an error: %s', async (_, action) => {
     const { proxy, repository, direct } = await openBehindProxy();
     const plants = plantsFrom(0, 4);
     const create = async (index: number) => repository.create(plants[index]!);
@@ -73,7 +73,7 @@ describe('the insert', () => {
     await expectStored(direct, plants);
   });
 
-  it('succeeds when the server deallocates it after each batch', async () => {
+  it('the insert succeeds when the server deallocates it after each batch', async () => {
     const { repository, direct } = await openBehindProxy();
     await runSql(
       direct,
@@ -90,7 +90,7 @@ describe('the insert', () => {
     'ALTER TABLE plants ALTER tag TYPE varchar, ALTER name TYPE varchar',
     'ALTER TABLE plants ADD planted timestamptz DEFAULT now()',
     'DROP TABLE plants; CREATE TABLE plants (tag text, name text NOT NULL, id bigint PRIMARY KEY)',
-  ])('succeeds after %s', async (change) => {
+  ])('the insert succeeds after %s', async (change) => {
     const { repository, direct } = await openBehindProxy();
     expect((await repository.create(monstera)).isOk()).toBe(true);
     await runSql(direct, ...change.split('; '));

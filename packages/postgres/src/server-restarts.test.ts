@@ -40,8 +40,8 @@ const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) =
   return load;
 };
 
-describe('under load from two repositories, no acknowledged plant is missing and both recover', () => {
-  it('after the server was stopped and started', async () => {
+describe('under load from two repositories', () => {
+  it('no acknowledged plant is missing and both repositories recover after the server was stopped and started', async () => {
     const load = await underLoad(4, async () => {
       await server.stop();
       await server.start();
@@ -49,7 +49,7 @@ describe('under load from two repositories, no acknowledged plant is missing and
     expect(load.unavailable).toEqual([]);
   });
 
-  it('after the server crashed and recovered', async () => {
+  it('no acknowledged plant is missing and both repositories recover after the server crashed and recovered', async () => {
     const load = await underLoad(4, async () => {
       await server.stop('SIGQUIT');
       await server.start();
@@ -57,7 +57,7 @@ describe('under load from two repositories, no acknowledged plant is missing and
     expect(load.unavailable).toEqual([]);
   });
 
-  it('after the server was frozen for longer than the statement timeout', async () => {
+  it('no acknowledged plant is missing and both repositories recover after the server was frozen for longer than the statement timeout', async () => {
     await underLoad(2, async () => {
       await server.signalAll('SIGSTOP');
       await new Promise((resolve) => {
@@ -67,7 +67,7 @@ describe('under load from two repositories, no acknowledged plant is missing and
     });
   });
 
-  it('after an administrator terminated every session', async () => {
+  it('no acknowledged plant is missing and both repositories recover after an administrator terminated every session', async () => {
     const load = await underLoad(10, async () => {
       await runSql(
         server.url(),

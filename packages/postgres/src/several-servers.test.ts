@@ -27,7 +27,7 @@ const urlOf = (...servers: readonly { readonly port: number }[]) => {
   return leader.url().replace(/127\.0\.0\.1:\d+/, hosts);
 };
 
-it('a standby alone is refused', async () => {
+it('a URL that names only a standby is refused', async () => {
   const error = (await openPostgresRepository({ url: urlOf(standby) }))._unsafeUnwrapErr();
   expect(error).toMatchObject({
     kind: 'standby-only',

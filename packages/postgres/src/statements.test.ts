@@ -3,7 +3,7 @@ import { insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
 import { runSql } from '../test/shared-postgres.ts';
 
 describe('statements', () => {
-  it('are sent one per message, as a pooler in transaction mode requires', async () => {
+  it('statements are sent one per message, as a pooler in transaction mode requires', async () => {
     const { proxy, repository } = await openBehindProxy();
     await repository.create(monstera);
     await repository.create({ ...monstera, name: 'Ficus' });
@@ -13,7 +13,7 @@ describe('statements', () => {
     }
   });
 
-  it('contain at most 1,000 plants, sorted by id', async () => {
+  it('a statement contains at most 1,000 plants, sorted by id', async () => {
     const { repository, direct } = await openBehindProxy();
     await runSql(
       direct,
@@ -36,7 +36,7 @@ describe('statements', () => {
     expect(sizes.every(({ sorted }) => sorted)).toBe(true);
   });
 
-  it('contain at most 4 Mi code units of text, unless a single plant has more', async () => {
+  it('a statement contains at most 4 Mi code units of text, unless a single plant has more', async () => {
     const { proxy, repository } = await openBehindProxy();
     const created = await Promise.all(
       Array.from({ length: 6 }, async (_, index) =>

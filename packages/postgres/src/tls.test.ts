@@ -30,7 +30,7 @@ const writeCertificate = async (folder: string, name: string) => {
   return certificate;
 };
 
-describe.runIf(hasOpenssl)('a server that requires TLS', () => {
+describe.runIf(hasOpenssl)('server that requires TLS', () => {
   let server: PostgresServer;
   let authority = '';
   let otherCa = '';
@@ -67,13 +67,16 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     ['sslmode=require&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-ca&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-full&sslrootcert=AUTHORITY', '127.0.0.1'],
-  ])('is used over an encrypted connection with "%s" at %s', async (parameters, host) => {
-    const opened = await open(parameters.replace('AUTHORITY', authority), host);
-    const repository = opened._unsafeUnwrap();
-    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
-    expect(await isEncrypted()).toBe(true);
-    await repository.close();
-  });
+  ])(
+    'a server that requires TLS is used over an encrypted connection with "%s" at %s',
+    async (parameters, host) => {
+      const opened = await open(parameters.replace('AUTHORITY', authority), host);
+      const repository = opened._unsafeUnwrap();
+      expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+      expect(await isEncrypted()).toBe(true);
+      await repository.close();
+    },
+  );
 
   it.each([
     ['sslmode=verify-full', '127.0.0.1'],
@@ -82,14 +85,14 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     ['sslmode=verify-ca&sslrootcert=OTHER_CA', '127.0.0.1'],
     ['sslmode=require&sslrootcert=OTHER_CA', '127.0.0.1'],
     ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '127.0.0.1'],
-  ])('is refused with "%s" at %s', async (parameters, host) => {
+  ])('a server that requires TLS is refused with "%s" at %s', async (parameters, host) => {
     const written = parameters.replace('AUTHORITY', authority).replace('OTHER_CA', otherCa);
     const error = (await open(written, host))._unsafeUnwrapErr();
     expect(error.kind).toBe('tls-failed');
     expect(error.message).toMatch(/sslrootcert/);
   });
 
-  it('is refused when channel binding is required and it uses another authentication method', async () => {
+  it('a server is refused when channel binding is required and it uses another authentication method', async () => {
     const access = join(server.folder, 'data/pg_hba.conf');
     const rules = await readFile(access, 'utf8');
     onTestFinished(async () => {
@@ -115,7 +118,7 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     }
   });
 
-  it('is refused with a malformed client certificate file', async () => {
+  it('a malformed client certificate file is refused', async () => {
     const malformed = join(server.folder, 'malformed.pem');
     await writeFile(malformed, 'not a certificate');
     const error = (
@@ -125,7 +128,7 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     expect(error.message).toMatch(/sslcert/);
   });
 
-  it('does not crash the process with a malformed message over TLS', async () => {
+  it('a malformed message over TLS does not crash the process', async () => {
     const key = await readFile(authority.replace(/crt$/, 'key'));
     const context = createSecureContext({ key, cert: await readFile(authority) });
     const impostor = createServer((socket) => {
@@ -144,7 +147,7 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     expect(error.message).toContain('authenticationOk message type 7');
   });
 
-  it('does not keep a process alive with an open connection', async () => {
+  it('an open TLS connection does not keep a process alive', async () => {
     const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
     const url = `${server.url()}?sslmode=require`;
     const { stdout } = await run(
@@ -156,7 +159,7 @@ describe.runIf(hasOpenssl)('a server that requires TLS', () => {
     expect(stdout).toBe('created');
   });
 
-  it('refuses an unencrypted connection', async () => {
+  it('a server that requires TLS refuses an unencrypted connection', async () => {
     const error = (await open('sslmode=disable'))._unsafeUnwrapErr();
     expect(error).toMatchObject({
       kind: 'access-denied',

@@ -5,7 +5,7 @@ import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 describe('a table that cannot be used', () => {
-  it('can be created with the statements of the message when the role may not create it', async () => {
+  it('a missing table can be created with the statements of the message when the role may not create it', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     const error = await failToOpen(sharedUrl(database, role));
@@ -27,7 +27,7 @@ describe('a table that cannot be used', () => {
     expect(results.map((result) => result.isOk())).toEqual([true, true, false]);
   });
 
-  it('is reported when the role has no INSERT privilege', async () => {
+  it('a table is reported as unusable when the role has no INSERT privilege', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     await openAndClose(sharedUrl(database));
@@ -48,7 +48,7 @@ describe('a table that cannot be used', () => {
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, colour text)',
     'CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, name text NOT NULL, tag text)',
     "CREATE VIEW plants AS SELECT 1::bigint AS id, ''::text AS name, ''::text AS tag",
-  ])('is refused and left unchanged: %s', async (statement) => {
+  ])('a table that cannot be used is refused and left unchanged: %s', async (statement) => {
     const database = await newDatabase();
     const columns = `SELECT * FROM information_schema.columns WHERE table_name = 'plants'`;
     await runSql(sharedUrl(database), statement);
@@ -88,7 +88,7 @@ describe('a table that cannot be used', () => {
       'CREATE RULE nothing AS ON INSERT TO plants DO INSTEAD NOTHING',
     ],
   ])(
-    'is refused when plants could be lost or not be inserted: %s',
+    'a table is refused when plants could be lost or not be inserted: %s',
     async (found, ...statements) => {
       const database = await newDatabase();
       await runSql(sharedUrl(database), ...statements);
@@ -99,7 +99,7 @@ describe('a table that cannot be used', () => {
     },
   );
 
-  it('is reported when the role has no USAGE privilege on its schema, and opens once it is granted', async () => {
+  it('a table is reported as unusable when the role has no USAGE privilege on its schema, and opens once it is granted', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     await openAndClose(sharedUrl(database));
@@ -115,7 +115,7 @@ describe('a table that cannot be used', () => {
     await openAndClose(sharedUrl(database, role));
   });
 
-  it('can be created with the statements of the message in the schema that the options name', async () => {
+  it('a missing table can be created with the statements of the message in the schema that the options name', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     const url = `${sharedUrl(database, role)}?options=-csearch_path%3D%22Ada's%5C%20garden%22`;
@@ -130,7 +130,7 @@ describe('a table that cannot be used', () => {
     await openAndClose(url);
   });
 
-  it('is reported when another session has it locked', async () => {
+  it('a table is reported as unusable when another session has it locked', async () => {
     const url = sharedUrl(await newDatabase());
     await openAndClose(url);
     const holder = await connectSql(url);
@@ -144,7 +144,7 @@ describe('a table that cannot be used', () => {
     });
   });
 
-  it('is refused when the role may not execute pg_logical_emit_message', async () => {
+  it('a table is refused when the role may not execute pg_logical_emit_message', async () => {
     const database = await newDatabase();
     const role = await newRole(database);
     await openAndClose(sharedUrl(database));
@@ -163,14 +163,14 @@ describe('a table that cannot be used', () => {
     await openAndClose(sharedUrl(database, role));
   });
 
-  it('is found in the schema that the options name', async () => {
+  it('a table is found in the schema that the options name', async () => {
     const database = await newDatabase();
     await runSql(sharedUrl(database), 'CREATE TABLE plants (x int)', 'CREATE SCHEMA garden');
     await openAndClose(`${sharedUrl(database)}?options=-csearch_path%3Dgarden`);
     expect(await runSql(sharedUrl(database), 'SELECT * FROM garden.plants')).toEqual([]);
   });
 
-  it('is refused in a database that is not in UTF-8', async () => {
+  it('a table is refused in a database that is not in UTF-8', async () => {
     const database = await newDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
     expect(await failToOpen(sharedUrl(database))).toMatchObject({
       kind: 'encoding-unsupported',
