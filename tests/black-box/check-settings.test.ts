@@ -53,7 +53,7 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
     [one, other] = await Promise.all([makeCertificate(), makeCertificate()]);
   });
 
-  it('exits with 0 if a start would reach its socket, and creates no file', async () => {
+  it('--check-settings exits with 0 if a start would reach its socket, and creates no file', async () => {
     const files = await filesOf(one);
     const before = await readdir(files.folder);
     const { status, stdout, stderr } = await run([...argsOf(files), '--check-settings']);
@@ -62,7 +62,7 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
     expect(await readdir(files.folder)).toEqual(before);
   });
 
-  it('exits with 0 while the server has the database open, and leaves its files as they are', async () => {
+  it('--check-settings exits with 0 while the server has the database open, and leaves its files as they are', async () => {
     const files = await filesOf(one);
     const server = await startProgram({ args: argsOf(files) });
     const before = await readdir(files.folder);
@@ -112,7 +112,7 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
       2,
       async (files) => [...argsOf(files), '--host', 'no-such-host..invalid'],
     ],
-  ])('reports that %s, as a start does', async (_, status, argsIn) => {
+  ])('--check-settings reports that %s, as a start does', async (_, status, argsIn) => {
     const args = await argsIn(await filesOf(one));
     const { stdout, ...start } = await run(args);
     expect(stdout).toBe('');
@@ -121,7 +121,7 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
     expect(await run([...args, '--check-settings'])).toMatchObject(start);
   });
 
-  it('reports all problems together', async () => {
+  it('--check-settings reports all problems together', async () => {
     const files = await filesOf(one);
     const args = argsOf({
       ...files,

@@ -18,8 +18,8 @@ const outcomeOf = async (
     (error) => (error.kind === 'refused' ? error.name : error.kind),
   );
 
-describe('the client with the real server', () => {
-  it('reports each error of the table that a client can cause', async () => {
+describe('client with the real server', () => {
+  it('the client with the real server reports each error of the table that a client can cause', async () => {
     const server = await startProgram({
       args: ['--database', 'memory:', '--max-body-bytes', '100000'],
     });
@@ -43,7 +43,7 @@ describe('the client with the real server', () => {
     expect(await outcomeOf(clientOf(server, { token: 'two words' }), plant)).toBe('token-failed');
   });
 
-  it('supports a base path, with and without a trailing slash', async () => {
+  it('the client with the real server supports a base path, with and without a trailing slash', async () => {
     const server = await startProgram({
       args: ['--database', 'memory:', '--base-path', '/garden/v1/'],
     });
@@ -52,7 +52,7 @@ describe('the client with the real server', () => {
     }
   });
 
-  it('keeps neighbouring ids distinct, the largest included, after kill -9 and a restart', async () => {
+  it('the client with the real server keeps neighbouring ids distinct, the largest included, after kill -9 and a restart', async () => {
     const args = ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`];
     const ids = [9223372036854775807n, 9007199254740993n, 9007199254740992n, -(2n ** 63n)];
     const server = await startProgram({ args });
@@ -70,7 +70,7 @@ describe('the client with the real server', () => {
     }
   });
 
-  it('creates exactly one of 1,000 concurrent plants with the same id', async () => {
+  it('the client with the real server creates exactly one of 1,000 concurrent plants with the same id', async () => {
     const server = await startProgram({
       args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
     });
@@ -84,7 +84,7 @@ describe('the client with the real server', () => {
     expect(outcomes.filter((outcome) => outcome === 'id-taken')).toHaveLength(999);
   });
 
-  it('gets a response to every request that was accepted before SIGTERM', async () => {
+  it('the client with the real server gets a response to every request that was accepted before SIGTERM', async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     const client = clientOf(server);
     let created = 0;

@@ -106,7 +106,7 @@ const readers = (backup: string, writable: string) => [
   ['backup', join(writable, 'copy.db'), '--database', `sqlite:${backup}`],
 ];
 
-describe('a backup is checked, exported, restored and copied', () => {
+describe('backup', () => {
   const newBackup = async () => {
     const cwd = await newFolder();
     const folder = join(cwd, 'backups');
@@ -118,7 +118,9 @@ describe('a backup is checked, exported, restored and copied', () => {
     return { cwd, folder, out: join(cwd, 'out') };
   };
 
-  it('from a medium that cannot be written', async ({ skip }) => {
+  it('a backup is checked, exported, restored and copied from a medium that cannot be written', async ({
+    skip,
+  }) => {
     const { cwd, folder, out } = await newBackup();
     const mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0"';
     const isolated = ['--map-root-user', '--mount', 'sh', '-c'];
@@ -141,7 +143,9 @@ describe('a backup is checked, exported, restored and copied', () => {
     expect(await readdir(out)).toEqual(['copy.db', 'restored.db', 'restored.db-owner']);
   });
 
-  it('by another user, from a folder of mode 0555', async ({ skip }) => {
+  it('a backup is checked, exported, restored and copied by another user, from a folder of mode 0555', async ({
+    skip,
+  }) => {
     if (process.getuid?.() !== 0) return skip('only root can run a command as another user');
     const { cwd, folder, out } = await newBackup();
     await chmod(folder, 0o555);

@@ -12,7 +12,7 @@ type Failure = { readonly code: number | string; readonly stderr: string };
 
 describe('the command line', () => {
   it.each(['backup', 'restore', 'export', 'import', 'check'])(
-    'of %s has a help with its exit statuses',
+    'the command %s has a help with its exit statuses',
     async (command) => {
       const { status, stdout, stderr } = await runCommand([command, '--help'], {
         cwd: await newFolder(),
@@ -50,15 +50,18 @@ describe('the command line', () => {
       ['check', '--database', 'plants.db'],
       ['--database must be sqlite: and the path of a file, a postgres:// URL, or memory:'],
     ],
-  ])('names everything that is wrong in %j, with status 2', async (args, faults) => {
-    const cwd = await newFolder();
-    const { status, stdout, stderr } = await runCommand(args, { cwd });
-    expect([status, stdout]).toEqual([2, '']);
-    expect(stderr).toBe(faults.map((fault) => `plantstore-server: ${fault}\n`).join(''));
-    expect(await readdir(cwd)).toEqual([]);
-  });
+  ])(
+    'the command line names everything that is wrong in %j, with status 2',
+    async (args, faults) => {
+      const cwd = await newFolder();
+      const { status, stdout, stderr } = await runCommand(args, { cwd });
+      expect([status, stdout]).toEqual([2, '']);
+      expect(stderr).toBe(faults.map((fault) => `plantstore-server: ${fault}\n`).join(''));
+      expect(await readdir(cwd)).toEqual([]);
+    },
+  );
 
-  it('has the database in the environment, and a flag wins', async () => {
+  it('the command line reads the database from the environment, and a flag takes precedence', async () => {
     const cwd = await newFolder();
     const env = { PLANTSTORE_DATABASE: 'sqlite:env.db' };
     await runCommand(['import'], { cwd, env, stdin: '{"id":1,"name":"a"}' });
@@ -70,7 +73,7 @@ describe('the command line', () => {
 });
 
 describe('export and import', () => {
-  it('keep every plant as it is, in both formats, through files and pipes', async () => {
+  it('export and import keep every plant as it is, in both formats, through files and pipes', async () => {
     const cwd = await newFolder();
     const text = await writePlants(join(cwd, 'in.ndjson'), 10_000);
     const imported = await runCommand(['import', 'in.ndjson'], { cwd });
@@ -89,7 +92,7 @@ describe('export and import', () => {
     expect((await runCommand(['export', ...database], { cwd })).stdout).toBe(text);
   });
 
-  it('tell an absent tag from an empty one in CSV', async () => {
+  it('export and import distinguish an absent tag from an empty one in CSV', async () => {
     const cwd = await newFolder();
     const stdin = [
       '{"id":-1,"name":"none"}',
@@ -110,7 +113,7 @@ describe('export and import', () => {
     expect(again).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('report refused lines by their numbers, and go on', async () => {
+  it('import reports refused lines by their numbers, and continues', async () => {
     const cwd = await newFolder();
     const lines = [
       '{"id":9007199254740993,"name":"odd"}\r',
@@ -136,7 +139,7 @@ describe('export and import', () => {
     expect([status, stdout]).toEqual([3, '3 plants in the database, 5 refused\n']);
   });
 
-  it('name a file that cannot be read, and make no database', async () => {
+  it('import names a file that cannot be read, and creates no database', async () => {
     const cwd = await newFolder();
     expect(await runCommand(['import', 'none.ndjson'], { cwd })).toMatchObject({
       status: 1,
@@ -148,7 +151,7 @@ describe('export and import', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('export a range of ids while a server runs, and import nothing then', async () => {
+  it('export writes a range of ids while a server runs, and import refuses to run then', async () => {
     const cwd = await newFolder();
     const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
     for (const id of [1, 2, 3]) await post(server.url, `{"id":${id},"name":"a"}`);
@@ -159,7 +162,7 @@ describe('export and import', () => {
     expect(imported.stderr).toMatch(/cannot open the database .*is in use/);
   });
 
-  it('fail when standard output is on a full disk', async () => {
+  it('export fails when standard output is on a full disk', async () => {
     const cwd = await newFolder();
     await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
     const full = await open('/dev/full', 'w');
@@ -175,7 +178,7 @@ describe('export and import', () => {
     ]);
   });
 
-  it('ends when the reader of its pipe does', async () => {
+  it('export ends when the reader of its pipe does', async () => {
     const cwd = await newFolder();
     await writePlants(join(cwd, 'in.ndjson'), 20_000);
     await runCommand(['import', 'in.ndjson'], { cwd });
@@ -194,7 +197,7 @@ describe('export and import', () => {
 });
 
 describe('backup and restore', () => {
-  it('copy the plants of a running server, and create a database of them once the old one is moved away', async () => {
+  it('backup copies the plants of a running server, and restore creates a database of them once the old one is moved away', async () => {
     const cwd = await newFolder();
     const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
     await post(server.url, '{"id":1,"name":"a"}');
@@ -236,7 +239,9 @@ describe('backup and restore', () => {
     expect((await post(again.url, '{"id":3,"name":"c"}')).status).toBe(200);
   });
 
-  it('name a file system without hard links, and leave nothing on it', async ({ skip }) => {
+  it('backup and restore name a file system without hard links, and leave nothing on it', async ({
+    skip,
+  }) => {
     const cwd = await newFolder();
     await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
     await runCommand(['backup', 'a.db'], { cwd });
@@ -269,7 +274,7 @@ describe('backup and restore', () => {
 });
 
 describe('check', () => {
-  it('finds a damaged page, and prints commands that export every other plant', async () => {
+  it('check finds a damaged page, and prints commands that export every other plant', async () => {
     const cwd = await newFolder();
     await writePlants(join(cwd, 'in.ndjson'), 5_000);
     await runCommand(['import', 'in.ndjson'], { cwd });

@@ -14,38 +14,41 @@ const failingWith = (code: string) => {
 /** Code for the token that does not contain it literally. */
 const bearerInCode = `'Bearer ' + ${JSON.stringify(token.split('-'))}.join('-')`;
 
-describe('an uncaught exception', () => {
+describe('uncaught exception', () => {
   it.each([
     ['an exception', `throw new Error('a bug with ' + ${bearerInCode})`],
     ['a rejection', `void Promise.reject(new Error('a bug with ' + ${bearerInCode}))`],
     ['a thrown object', `throw { bug: ${bearerInCode} }`],
-  ])('%s ends the server with status 1 and a log line, and no plant is lost', async (_, code) => {
-    const path = join(await newFolder(), 'plants.db');
-    const args = ['--database', `sqlite:${path}`];
-    const server = await startProgram({ args, nodeArgs: failingWith(code) });
-    expect(await post(server.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
-    // An open connection does not keep the server from ending.
-    const { socket, ended } = await connectRaw(server.port);
-    socket.write('POST /plants HTTP/1.1\r\n');
-    server.process.kill('SIGUSR2');
-    expect(await server.exited).toBe(1);
-    await ended;
-    socket.destroy();
-    const last = server.stdout().trimEnd().split('\n').at(-1) ?? '';
-    expect(JSON.parse(last)).toMatchObject({
-      level: 'error',
-      message: expect.stringContaining('uncaught exception') as unknown,
-    });
-    expect(server.stdout() + server.stderr()).not.toContain(token);
-    expect(server.stderr()).toBe('');
-    // SQLite removes its WAL when the store is closed.
-    expect(existsSync(`${path}-wal`)).toBe(false);
+  ])(
+    '%s without a handler ends the server with status 1 and a log line, and no plant is lost',
+    async (_, code) => {
+      const path = join(await newFolder(), 'plants.db');
+      const args = ['--database', `sqlite:${path}`];
+      const server = await startProgram({ args, nodeArgs: failingWith(code) });
+      expect(await post(server.url, '{"id":7,"name":"Monstera"}')).toMatchObject({ status: 200 });
+      // An open connection does not keep the server from ending.
+      const { socket, ended } = await connectRaw(server.port);
+      socket.write('POST /plants HTTP/1.1\r\n');
+      server.process.kill('SIGUSR2');
+      expect(await server.exited).toBe(1);
+      await ended;
+      socket.destroy();
+      const last = server.stdout().trimEnd().split('\n').at(-1) ?? '';
+      expect(JSON.parse(last)).toMatchObject({
+        level: 'error',
+        message: expect.stringContaining('uncaught exception') as unknown,
+      });
+      expect(server.stdout() + server.stderr()).not.toContain(token);
+      expect(server.stderr()).toBe('');
+      // SQLite removes its WAL when the store is closed.
+      expect(existsSync(`${path}-wal`)).toBe(false);
 
-    const again = await startProgram({ args });
-    expect(await post(again.url, '{"id":7,"name":"Ficus"}')).toMatchObject({ error: 1401 });
-  });
+      const again = await startProgram({ args });
+      expect(await post(again.url, '{"id":7,"name":"Ficus"}')).toMatchObject({ error: 1401 });
+    },
+  );
 
-  it('ends the server even if the store does not close', async () => {
+  it('an uncaught exception ends the server even if the store does not close', async () => {
     // The worker of the store ignores messages.
     const stuck = `import { Worker } from 'node:worker_threads';
       Worker.prototype.postMessage = () => {};
@@ -62,27 +65,30 @@ describe('an uncaught exception', () => {
 
 describe('a log on a full disk', () => {
   // Linux has it, macOS and Windows do not.
-  it.runIf(existsSync('/dev/full'))('does not keep plants from being created', async () => {
-    const full = await open('/dev/full', 'w');
-    const server = spawnProgram({
-      args: ['--database', 'memory:', '--port', '0', '--log', 'json'],
-      stdout: full.fd,
-    });
-    while (!server.stderr().includes('curl')) {
-      await new Promise((resolve, reject) => {
-        server.process.stderr?.once('data', resolve);
-        void server.exited.then(() => reject(new Error(server.stderr())));
+  it.runIf(existsSync('/dev/full'))(
+    'a log on a full disk does not keep plants from being created',
+    async () => {
+      const full = await open('/dev/full', 'w');
+      const server = spawnProgram({
+        args: ['--database', 'memory:', '--port', '0', '--log', 'json'],
+        stdout: full.fd,
       });
-    }
-    const [, url = ''] = /'(http:[^']+)'/.exec(server.stderr()) ?? [];
-    const [, bearer = ''] = /Bearer ([^']+)/.exec(server.stderr()) ?? [];
-    for (const id of [1, 2, 3, 4, 5]) {
-      const headers = { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' };
-      const body = `{"id":${id},"name":"x"}`;
-      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
-    }
-    server.process.kill('SIGTERM');
-    expect(await server.exited).toBe(0);
-    await full.close();
-  });
+      while (!server.stderr().includes('curl')) {
+        await new Promise((resolve, reject) => {
+          server.process.stderr?.once('data', resolve);
+          void server.exited.then(() => reject(new Error(server.stderr())));
+        });
+      }
+      const [, url = ''] = /'(http:[^']+)'/.exec(server.stderr()) ?? [];
+      const [, bearer = ''] = /Bearer ([^']+)/.exec(server.stderr()) ?? [];
+      for (const id of [1, 2, 3, 4, 5]) {
+        const headers = { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' };
+        const body = `{"id":${id},"name":"x"}`;
+        expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
+      }
+      server.process.kill('SIGTERM');
+      expect(await server.exited).toBe(0);
+      await full.close();
+    },
+  );
 });

@@ -15,8 +15,8 @@ const rowsOf = (path: string) => {
   return rows;
 };
 
-describe('a plant that was acknowledged with 200', () => {
-  it('is stored after kill -9 under load', async () => {
+describe('plant that was acknowledged with 200', () => {
+  it('a plant that was acknowledged with 200 is stored after kill -9 under load', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
     const server = await startProgram({ args });
@@ -42,7 +42,7 @@ describe('a plant that was acknowledged with 200', () => {
     expect(repeated.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
-  it('is stored exactly as it was sent', async () => {
+  it('a plant that was acknowledged with 200 is stored exactly as it was sent', async () => {
     const path = join(await newFolder(), 'plants.db');
     const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
     const ids = [9223372036854775807n, 9007199254740993n, 9007199254740992n, -9223372036854775808n];
@@ -61,7 +61,7 @@ describe('a plant that was acknowledged with 200', () => {
     ]);
   });
 
-  it('is the only one of 1,000 concurrent plants with the same id', async () => {
+  it('exactly one of 1,000 concurrent plants with the same id is acknowledged', async () => {
     const path = join(await newFolder(), 'plants.db');
     const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
     const competing = Array.from({ length: 1000 }, (_, index) => plant(7, `plant ${index}`));

@@ -147,13 +147,13 @@ describe('the real server', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a plant-refused error of the repository', () => {
+describe('plant-refused error of the repository', () => {
   const message = 'weeds are not allowed';
   const repository: PlantRepository = {
     create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
   };
 
-  it('gets a 400 with its number and its message', async () => {
+  it('a plant-refused error of the repository gets a 400 with its number and its message', async () => {
     const { status, headers, body } = await sendTo(repository, onTestFinished);
     expect({ status, body }).toEqual({
       status: 400,
@@ -162,7 +162,7 @@ describe('a plant-refused error of the repository', () => {
     expect(headers).toMatchObject(always);
   });
 
-  it('is returned by the client with its number and its message', async () => {
+  it('a plant-refused error of the repository is returned by the client with its number and its message', async () => {
     const fetch = createFetchHandler({ repository, authenticate: () => true });
     const client = createClient({ baseUrl: 'http://plants.test', token: 'any', fetch });
     const created = await client.createPlant({ id: 7n, name: 'Bindweed' });

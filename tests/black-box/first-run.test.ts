@@ -22,8 +22,10 @@ const startWithoutTokens = async (args: readonly string[]) => {
   return { ...server, curl };
 };
 
-describe('a first run without tokens', () => {
-  it('prints a curl command that works as pasted, repeatedly', async ({ skip }) => {
+describe('first run without tokens', () => {
+  it('a first run without tokens prints a curl command that works as pasted, repeatedly', async ({
+    skip,
+  }) => {
     await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
     const { curl } = await startWithoutTokens([
       '--database',
@@ -38,7 +40,7 @@ describe('a first run without tokens', () => {
     }
   });
 
-  it('does not log the generated token', async () => {
+  it('a first run without tokens does not log the generated token', async () => {
     const { curl, stdout } = await startWithoutTokens(['--database', 'memory:']);
     const token = /Bearer ([^']+)/.exec(curl)?.[1] ?? 'none';
     expect(token.length).toBeGreaterThan(20);
@@ -48,8 +50,8 @@ describe('a first run without tokens', () => {
   });
 });
 
-describe('a log whose pipe is closed', () => {
-  it('does not keep plants from being created', async () => {
+describe('log whose pipe is closed', () => {
+  it('a log whose pipe is closed does not keep plants from being created', async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     server.process.stdout?.destroy();
     server.process.stderr?.destroy();
@@ -61,8 +63,8 @@ describe('a log whose pipe is closed', () => {
   });
 });
 
-describe('the first log line', () => {
-  it('has the URL of the operation, as JSON if the output is not a terminal', async () => {
+describe('first log line', () => {
+  it('the first log line has the URL of the operation, as JSON if the output is not a terminal', async () => {
     const path = join(await newFolder(), 'plants.db');
     const server = await startProgram({
       args: ['--database', `sqlite:${path}`, '--base-path', '/garden'],
@@ -78,7 +80,7 @@ describe('the first log line', () => {
     expect(server.stderr()).toBe('');
   });
 
-  it('is text with --log pretty', async () => {
+  it('the first log line is text with --log pretty', async () => {
     const server = await startProgram({ args: ['--database', 'memory:', '--log', 'pretty'] });
     expect(server.stdout()).toMatch(
       /^\d\d:\d\d:\d\dZ accepting plants url=http:\/\/127\.0\.0\.1:\d+\/plants /,

@@ -7,7 +7,7 @@ const packetBytes = 65_536;
 const request = 'GET / HTTP/1.1\r\n\r\n';
 const connections = 250;
 
-it('serves on while unauthenticated clients send packets full of requests and read nothing', async () => {
+it('the server responds while unauthenticated clients send packets full of requests and read nothing', async () => {
   // A heap of 256 MB is too small for the requests of so many packets.
   const server = await startProgram({
     args: ['--database', 'memory:'],

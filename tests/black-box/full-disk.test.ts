@@ -2,7 +2,7 @@ import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk'
 import { expect, it } from 'vitest';
 import { bin, newFolder, post, startProgram } from './program.ts';
 
-it('a server that stops on a full disk warns that its newest plants are only in the -wal file', async ({
+it('a server that stops on a full disk warns that its newest plants are only in the WAL file', async ({
   skip,
 }) => {
   const folder = await newFolder();

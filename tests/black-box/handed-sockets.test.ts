@@ -64,8 +64,8 @@ const startHolder = async (
 };
 
 // Windows has no such descriptors.
-describe.skipIf(process.platform === 'win32')('the server with a handed-over socket', () => {
-  it('refuses and resets no connection of 16 clients through five restarts, and loses no plant', async () => {
+describe.skipIf(process.platform === 'win32')('server with a handed-over socket', () => {
+  it('the server with a handed-over socket refuses and resets no connection of 16 clients through five restarts, and loses no plant', async () => {
     const clients = 16;
     const restarts = 5;
     const path = join(await newFolder(), 'plants.db');
@@ -107,7 +107,7 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     // Six processes start while other tests use all cores.
   }, 120_000);
 
-  it('uses the socket named health as its health port', async () => {
+  it('the server with a handed-over socket uses the socket named health as its health port', async () => {
     const args = [...memory, '--metrics', 'on', '--health-port', '3001'];
     const server = await startHolder(1, {
       args,
@@ -120,7 +120,7 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     expect(server.stdout()).toContain('--health-port has no effect: the socket is handed over');
   });
 
-  it('opens its own health port if no socket is named health', async () => {
+  it('the server with a handed-over socket opens its own health port if no socket is named health', async () => {
     const server = await startHolder(1, {
       args: [...memory, '--health-port', '0', '--host', '127.0.0.1'],
     });
@@ -132,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     expect(linesOf(server).filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('warns of settings that the socket replaces', async () => {
+  it('the server with a handed-over socket warns of settings that the socket replaces', async () => {
     const env = { PLANTSTORE_HOST: '0.0.0.0', PLANTSTORE_PORT: '3000' };
     const server = await startHolder(1, { args: memory, env });
     process.kill(pidOf(server), 'SIGTERM');
@@ -145,18 +145,21 @@ describe.skipIf(process.platform === 'win32')('the server with a handed-over soc
     ]);
   });
 
-  it.runIf(hasOpenssl)('serves HTTPS on it with a certificate', async () => {
-    const { cert, key } = await makeCertificate();
-    const folder = await newFolder();
-    await writeFile(join(folder, 'cert.pem'), cert);
-    await writeFile(join(folder, 'key.pem'), key);
-    const files = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')];
-    const server = await startHolder(1, { args: [...memory, ...files] });
-    expect(server.url).toMatch(/^https:/);
-    expect(await postSecurely(server.url, '{"id":7,"name":"x"}', cert)).toBe(200);
-  });
+  it.runIf(hasOpenssl)(
+    'the server with a handed-over socket serves HTTPS on it with a certificate',
+    async () => {
+      const { cert, key } = await makeCertificate();
+      const folder = await newFolder();
+      await writeFile(join(folder, 'cert.pem'), cert);
+      await writeFile(join(folder, 'key.pem'), key);
+      const files = ['--tls-cert', join(folder, 'cert.pem'), '--tls-key', join(folder, 'key.pem')];
+      const server = await startHolder(1, { args: [...memory, ...files] });
+      expect(server.url).toMatch(/^https:/);
+      expect(await postSecurely(server.url, '{"id":7,"name":"x"}', cert)).toBe(200);
+    },
+  );
 
-  it('opens its port, with a warning, if the socket is for a wrapper process', async () => {
+  it('the server opens its port, with a warning, if the handed-over socket is for a wrapper process', async () => {
     const server = await startProgram({ args: memory, env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
     await untilLogged(server, (log) => log.includes('LISTEN_PID is 1, and this process is'));
@@ -192,64 +195,61 @@ const listeningOn = async (address: string | number): Promise<number> => {
   return descriptorOf(server);
 };
 
-describe.skipIf(process.platform === 'win32')(
-  'a handed-over socket is refused with status 2',
-  () => {
-    it.each<[string, () => Promise<number | undefined>]>([
-      ['is closed', async () => undefined],
-      [
-        'is a file',
-        async () => {
-          const file = await open(bin);
-          onTestFinished(async () => file.close());
-          return file.fd;
-        },
-      ],
-      [
-        'is of UDP',
-        async () => {
-          const socket = createSocket('udp4').bind(0, '127.0.0.1');
-          onTestFinished(() => void socket.close());
-          await once(socket, 'listening');
-          return descriptorOf(socket);
-        },
-      ],
-      ['is a Unix socket', async () => listeningOn(join(await newFolder(), 'socket'))],
-      [
-        'is a connection',
-        async () => {
-          const server = createServer().listen(0, '127.0.0.1');
-          onTestFinished(() => void server.close());
-          await once(server, 'listening');
-          const { port } = server.address() as { port: number };
-          const socket = connect(port, '127.0.0.1');
-          onTestFinished(() => void socket.destroy());
-          await once(socket, 'connect');
-          return descriptorOf(socket);
-        },
-      ],
-    ])('if it %s', async (_, descriptorFor) => {
-      const descriptor = await descriptorFor();
-      expect(runWith(descriptor, memory)).toEqual({
-        status: 2,
-        stdout: '',
-        stderr:
-          'plantstore-server: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
-      });
-      expect(runWith(descriptor, [...memory, '--port', '0'], 'health')).toEqual({
-        status: 2,
-        stdout: '',
-        stderr:
-          'plantstore-server: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
-      });
+describe.skipIf(process.platform === 'win32')('refused handed-over socket', () => {
+  it.each<[string, () => Promise<number | undefined>]>([
+    ['is closed', async () => undefined],
+    [
+      'is a file',
+      async () => {
+        const file = await open(bin);
+        onTestFinished(async () => file.close());
+        return file.fd;
+      },
+    ],
+    [
+      'is of UDP',
+      async () => {
+        const socket = createSocket('udp4').bind(0, '127.0.0.1');
+        onTestFinished(() => void socket.close());
+        await once(socket, 'listening');
+        return descriptorOf(socket);
+      },
+    ],
+    ['is a Unix socket', async () => listeningOn(join(await newFolder(), 'socket'))],
+    [
+      'is a connection',
+      async () => {
+        const server = createServer().listen(0, '127.0.0.1');
+        onTestFinished(() => void server.close());
+        await once(server, 'listening');
+        const { port } = server.address() as { port: number };
+        const socket = connect(port, '127.0.0.1');
+        onTestFinished(() => void socket.destroy());
+        await once(socket, 'connect');
+        return descriptorOf(socket);
+      },
+    ],
+  ])('a handed-over socket is refused with status 2 if it %s', async (_, descriptorFor) => {
+    const descriptor = await descriptorFor();
+    expect(runWith(descriptor, memory)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        'plantstore-server: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });
+    expect(runWith(descriptor, [...memory, '--port', '0'], 'health')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        'plantstore-server: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
+    });
+  });
 
-    it('if its name is missing', async () => {
-      const { status, stderr } = runWith(await listeningOn(0), memory, 'one:two');
-      expect({ status, stderr }).toEqual({
-        status: 2,
-        stderr: 'plantstore-server: LISTEN_FDNAMES has 2 names, and LISTEN_FDS is 1\n',
-      });
+  it('a handed-over socket is refused with status 2 if its name is missing', async () => {
+    const { status, stderr } = runWith(await listeningOn(0), memory, 'one:two');
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: 'plantstore-server: LISTEN_FDNAMES has 2 names, and LISTEN_FDS is 1\n',
     });
-  },
-);
+  });
+});

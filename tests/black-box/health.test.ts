@@ -14,8 +14,8 @@ const startWithHealth = async (args: readonly string[]) => {
   return { server, statusOf };
 };
 
-describe('the health port of the real server', () => {
-  it('is separate from the public port', async () => {
+describe('health port of the real server', () => {
+  it('the health port of the real server is separate from the public port', async () => {
     const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
     expect(await Promise.all(['/livez', '/readyz', '/plants'].map(statusOf))).toEqual([
       200, 200, 404,
@@ -23,7 +23,7 @@ describe('the health port of the real server', () => {
     expect((await fetch(new URL('/livez', server.url))).status).toBe(404);
   });
 
-  it('is not ready during a graceful shutdown', async () => {
+  it('the health port of the real server is not ready during a graceful shutdown', async () => {
     const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
     server.process.kill('SIGTERM');
@@ -34,7 +34,7 @@ describe('the health port of the real server', () => {
     expect(await server.exited).toBe(0);
   });
 
-  it('is not ready while the database file is missing, and ready once it is back', async () => {
+  it('the health port of the real server is not ready while the database file is missing, and ready once it is back', async () => {
     const path = join(await newFolder(), 'plants.db');
     const { server, statusOf } = await startWithHealth(['--database', `sqlite:${path}`]);
     expect(await statusOf('/readyz')).toBe(200);
@@ -48,7 +48,7 @@ describe('the health port of the real server', () => {
     expect(server.stdout()).toContain('ready again');
   });
 
-  it('is live before the store is open', async () => {
+  it('the health port of the real server is live before the store is open', async () => {
     // A database server that accepts connections and never responds.
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -70,7 +70,7 @@ describe('the health port of the real server', () => {
     silent.close();
   });
 
-  it('that is in use is reported in one line, with exit status 1', async () => {
+  it('a health port that is in use is reported in one line, with exit status 1', async () => {
     const { port } = await startProgram({ args: ['--database', 'memory:'] });
     const server = spawnProgram({
       args: ['--database', 'memory:', '--port', '0', '--health-port', String(port)],

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { post, startProgram, untilLogged } from './program.ts';
 
 // SIGUSR1 opens Node's debugger by default, and the others end the process. Windows does not have them.
-describe.runIf(process.platform !== 'win32')('a signal that the server does not use', () => {
+describe.runIf(process.platform !== 'win32')('signal that the server does not use', () => {
   it.each(['SIGUSR1', 'SIGUSR2', 'SIGIO'] as const)(
-    '%s is ignored with a log line',
+    'the unused signal %s is ignored with a log line',
     async (signal) => {
       const server = await startProgram({ args: ['--database', 'memory:'] });
       server.process.kill(signal);
@@ -16,7 +16,7 @@ describe.runIf(process.platform !== 'win32')('a signal that the server does not 
     },
   );
 
-  it('does not end a server that is starting', async () => {
+  it('a signal that the server does not use does not end a server that is starting', async () => {
     const preload = `
       import { registerHooks } from 'node:module';
       let sent = false;

@@ -11,7 +11,7 @@ import { runCommand } from './run-command.ts';
 const csv = ['import', '--format=csv'];
 
 describe('import', () => {
-  it('reports refused records of CSV by the numbers of their lines, and creates all others', async () => {
+  it('import reports refused records of CSV by the numbers of their lines, and creates all others', async () => {
     const cwd = await newFolder();
     const stdin = [
       'id,name,tag',
@@ -44,7 +44,7 @@ describe('import', () => {
     );
   });
 
-  it('creates 1,000 plants of CSV with quotes in their names', async () => {
+  it('import creates 1,000 plants of CSV with quotes in their names', async () => {
     const cwd = await newFolder();
     const records = Array.from(
       { length: 1_000 },
@@ -58,7 +58,7 @@ describe('import', () => {
     });
   });
 
-  it('creates all plants of CSV but one with a quote that is not closed', async () => {
+  it('import creates all plants of CSV but one with a quote that is not closed', async () => {
     const cwd = await newFolder();
     const records = Array.from({ length: 1_000 }, (_, id) => `${id},${id === 20 ? '"pot' : 'a'},`);
     const stdin = ['id,name,tag', ...records].join('\n');
@@ -69,7 +69,7 @@ describe('import', () => {
     });
   });
 
-  it('removes a byte order mark at the start of a file, and refuses one in another line of JSON', async () => {
+  it('import removes a byte order mark at the start of a file, and refuses one in another line of JSON', async () => {
     const cwd = await newFolder();
     const stdin = '\ufeff{"id":1,"name":"\ufeffa"}\n\ufeff{"id":2,"name":"b"}\n';
     const { status, stderr } = await runCommand(['import'], { cwd, stdin });
@@ -85,7 +85,7 @@ describe('import', () => {
 });
 
 describe('import --strict', () => {
-  it('stops at the first refused line', async () => {
+  it('import --strict stops at the first refused line', async () => {
     const cwd = await newFolder();
     const stdin = '{"id":1,"name":"a"}\n{"id":2}\n{"id":3,"name":"c"}\n{"id":4}\n';
     const { status, stdout, stderr } = await runCommand(['import', '--strict'], { cwd, stdin });
@@ -97,7 +97,7 @@ describe('import --strict', () => {
     expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
   });
 
-  it('stops at a record that cannot be read', async () => {
+  it('import --strict stops at a record that cannot be read', async () => {
     const cwd = await newFolder();
     const stdin = 'id,name\n1,a\n2,"b\n3,c\n';
     const result = await runCommand([...csv, '--strict'], { cwd, stdin });
@@ -105,7 +105,7 @@ describe('import --strict', () => {
     expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
   });
 
-  it('creates no plant after the batch of a line whose id is taken', async () => {
+  it('import --strict creates no plant after the batch of a line whose id is taken', async () => {
     const cwd = await newFolder();
     const plants = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"a"}\n`);
     const stdin = ['{"id":0,"name":"b"}\n', ...plants].join('');
@@ -127,7 +127,7 @@ describe('import creates no database', () => {
     ['file/none', 'it does not exist'],
     ['folder', 'it is a folder'],
     ['socket', 'ENXIO'],
-  ])('if it cannot read %s', async (path, reason) => {
+  ])('import creates no database if it cannot read %s', async (path, reason) => {
     const cwd = await newFolder();
     await mkdir(join(cwd, 'folder'));
     await writeFile(join(cwd, 'file'), '');
@@ -143,7 +143,7 @@ describe('import creates no database', () => {
     server.close();
   });
 
-  it('if standard input is a folder', async () => {
+  it('import creates no database if standard input is a folder', async () => {
     const cwd = await newFolder();
     const folder = openSync(cwd, 'r');
     const child = spawn(process.execPath, ['--conditions=@plantstore/source', bin, 'import'], {
@@ -160,7 +160,7 @@ describe('import creates no database', () => {
   });
 
   it.each(['7,x,y\n', 'id,tag\n', '"id,name\n', 'id,name,name\n', '\n\nid\n'])(
-    'if the header of CSV is wrong, as in %j, and advises no repetition',
+    'import creates no database if the header of CSV is wrong, as in %j, and advises no repetition',
     async (stdin) => {
       const cwd = await newFolder();
       const { status, stdout, stderr } = await runCommand(csv, { cwd, stdin });

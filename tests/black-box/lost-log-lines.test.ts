@@ -52,7 +52,7 @@ const count = (log: string) => {
 const total = (log: string) => count(log).requests + count(log).dropped;
 
 describe('lines of the log that cannot be written', () => {
-  it('are counted if the disk is full, and no line is joined to half of another', async ({
+  it('log lines that cannot be written are counted if the disk is full, and no line is joined to half of another', async ({
     skip,
   }) => {
     const folder = await newFolder();
@@ -79,7 +79,7 @@ describe('lines of the log that cannot be written', () => {
     expect(halves.length).toBeLessThanOrEqual(1);
   });
 
-  it('are counted if nothing reads a pipe', async ({ skip }) => {
+  it('log lines that cannot be written are counted if nothing reads a pipe', async ({ skip }) => {
     skip(process.platform === 'win32', 'this system has no named pipes in folders');
     const pipe = `${await newFolder()}/log`;
     execFileSync('mkfifo', [pipe]);

@@ -19,7 +19,7 @@ const startMeasured = async (args: readonly string[]) => {
 };
 
 describe('the metrics of the real server', () => {
-  it('count and time requests and commits, and show the state of the store', async () => {
+  it('the metrics count and time requests and commits, and show the state of the store', async () => {
     const path = join(await newFolder(), 'plants.db');
     const { server, lines } = await startMeasured(['--database', `sqlite:${path}`]);
     for (const id of [1, 2, 3]) await post(server.url, `{"id":${id},"name":"x"}`);
@@ -44,7 +44,7 @@ describe('the metrics of the real server', () => {
     );
   });
 
-  it('have the requests in flight and the connections', async () => {
+  it('the metrics show the requests in flight and the connections', async () => {
     const { server, lines } = await startMeasured([
       '--database',
       'memory:',
@@ -61,14 +61,14 @@ describe('the metrics of the real server', () => {
     expect((await lines('requests_in_flight'))[0]).toBe('plantstore_requests_in_flight 0');
   });
 
-  it('are not there unless they are asked for', async () => {
+  it('the metrics are absent unless they are enabled', async () => {
     const server = await startProgram({ args: ['--health-port', '0', '--database', 'memory:'] });
     const { health } = JSON.parse(server.stdout().split('\n')[0] ?? '') as { health: string };
     expect((await fetch(`${health}/metrics`)).status).toBe(404);
     expect((await fetch(new URL('/metrics', server.url))).status).toBe(404);
   });
 
-  it('need a health port', async () => {
+  it('the metrics require a health port', async () => {
     const server = spawnProgram({ args: ['--metrics', 'on'] });
     expect(await server.exited).toBe(2);
     expect(server.stderr()).toBe(
@@ -76,7 +76,7 @@ describe('the metrics of the real server', () => {
     );
   });
 
-  it('are all that the dashboard and the alerts ask for', async () => {
+  it('the metrics are all that the dashboard and the alerts query', async () => {
     const path = join(await newFolder(), 'plants.db');
     const { scrape } = await startMeasured(['--database', `sqlite:${path}`]);
     const there = new Set([...(await scrape()).matchAll(/^[a-z_]+/gm)].map(([name]) => name));

@@ -15,7 +15,9 @@ const startWith = async (openFiles: number, ...args: readonly string[]) =>
 const isLinux = process.platform === 'linux';
 
 describe('a server with a low limit of open files', () => {
-  it('warns at its start, with the limit and what it needs', async ({ skip }) => {
+  it('a server with a low limit of open files logs a warning at its start, with the limit and the number that it needs', async ({
+    skip,
+  }) => {
     skip(!isLinux, 'only Linux shows the limit');
     const server = await startWith(149, '--max-connections', '50');
     await untilLogged(server, (log) => log.includes('the limit of open files is too low'));
@@ -26,7 +28,7 @@ describe('a server with a low limit of open files', () => {
     expect(JSON.parse(line ?? '')).toMatchObject({ level: 'warn', limit: 149, needed: 150 });
   });
 
-  it('does not warn if the limit suffices', async ({ skip }) => {
+  it('a server whose limit of open files suffices logs no warning', async ({ skip }) => {
     skip(!isLinux, 'only Linux shows the limit');
     const server = await startWith(150, '--max-connections', '50');
     server.process.kill('SIGTERM');
@@ -34,7 +36,9 @@ describe('a server with a low limit of open files', () => {
     expect(server.stdout()).not.toContain('open files');
   });
 
-  it('serves as many connections as the warning says', async ({ skip }) => {
+  it('a server with a low limit of open files serves as many connections as the warning says', async ({
+    skip,
+  }) => {
     skip(!isLinux, 'only Linux shows the limit');
     const { port } = await startWith(150, '--max-connections', '50');
     const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'));

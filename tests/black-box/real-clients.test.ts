@@ -95,34 +95,40 @@ const inPieces = (): ReadableStream => {
   });
 };
 
-describe('a body of 20 MB gets a 413 that the client can read each time', () => {
+describe('413 for a body of 20 MB', () => {
   it.for([
     ['with Expect', []],
     ['declared', ['--header', 'Expect:']],
     ['chunked', ['--header', 'Expect:', '--header', 'Transfer-Encoding: chunked']],
     ['chunked, with Expect', ['--header', 'Transfer-Encoding: chunked']],
     ['with HTTP/1.0', ['--http1.0']],
-  ] as const)('with curl, %s', async ([, args], { skip }) => {
-    if (!(await isInstalled('curl'))) skip('curl is not installed');
-    for (const _ of times) expect(await curl(...args)).toEqual(tooLarge);
-  });
+  ] as const)(
+    'curl can read the 413 to a body of 20 MB each time: %s',
+    async ([, args], { skip }) => {
+      if (!(await isInstalled('curl'))) skip('curl is not installed');
+      for (const _ of times) expect(await curl(...args)).toEqual(tooLarge);
+    },
+  );
 
-  it.for(['declared', 'chunked'])("with Python's http.client, %s", async (how, { skip }) => {
-    if (!(await isInstalled('python3'))) skip('python3 is not installed');
-    const args = [String(server?.port), token, String(size), how, String(times.length)];
-    const { stdout } = await run('python3', ['-c', pythonPost, ...args]);
-    expect(JSON.parse(stdout)).toEqual(times.map(() => tooLarge));
-  });
+  it.for(['declared', 'chunked'])(
+    "Python's http.client can read the 413 to a body of 20 MB each time: %s",
+    async (how, { skip }) => {
+      if (!(await isInstalled('python3'))) skip('python3 is not installed');
+      const args = [String(server?.port), token, String(size), how, String(times.length)];
+      const { stdout } = await run('python3', ['-c', pythonPost, ...args]);
+      expect(JSON.parse(stdout)).toEqual(times.map(() => tooLarge));
+    },
+  );
 
-  it('with fetch, declared', async () => {
+  it('fetch can read the 413 to a declared body of 20 MB each time', async () => {
     for (const _ of times) expect(await fetchResult(new Uint8Array(size))).toEqual(tooLarge);
   });
 
-  it('with fetch, chunked', async () => {
+  it('fetch can read the 413 to a chunked body of 20 MB each time', async () => {
     for (const _ of times) expect(await fetchResult(inPieces())).toEqual(tooLarge);
   });
 
-  it('and the next plant is created, and the log has no error', async () => {
+  it('a plant is created after bodies of 20 MB, and the log has no error', async () => {
     expect(await post(url(), '{"id":1,"name":"Monstera"}')).toMatchObject({ status: 200 });
     expect(server?.stdout()).not.toMatch(/"level":"(?:warn|error)"/);
     expect(server?.stderr()).toBe('');

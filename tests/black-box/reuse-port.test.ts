@@ -45,7 +45,7 @@ const missingOf = async (ids: readonly number[], url: string): Promise<number[]>
 
 // Windows and macOS do not support reusePort.
 describe.runIf(process.platform === 'linux')('servers on one port', () => {
-  it('share the connections, and exactly one of 200 concurrent plants with one id is created', async () => {
+  it('servers on one port share the connections, and exactly one of 200 concurrent plants with one id is created', async () => {
     const env = settings(await freePort());
     const servers = [await startProgram({ env }), await startProgram({ env })] as const;
     const [{ url }] = servers;
@@ -67,7 +67,7 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
     // Two processes start while other tests use all cores.
   }, 60_000);
 
-  it('stop in turn under load, without a lost plant or an incomplete log line', async () => {
+  it('servers on one port stop in turn under load, without a lost plant or an incomplete log line', async () => {
     const path = join(await newFolder(), 'plants.log');
     const log = await open(path, 'a');
     const port = await freePort();

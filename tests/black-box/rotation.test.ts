@@ -38,7 +38,7 @@ const hangUp = async (server: RunningProgram, message: string) => {
 };
 
 describe('SIGHUP', () => {
-  it('replaces the tokens without affecting requests in flight', async () => {
+  it('SIGHUP replaces the tokens without affecting requests in flight', async () => {
     const { server, path } = await serverWithFile('0ld\nb0th\n');
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}', '0ld');
     expect(
@@ -52,7 +52,7 @@ describe('SIGHUP', () => {
     expect(await inFlight.status()).toBe(200);
   });
 
-  it('keeps the tokens if the file is invalid, and logs why without a token', async () => {
+  it('SIGHUP keeps the tokens if the file is invalid, and logs why without a token', async () => {
     const { server, path } = await serverWithFile('s3cr3t\n');
     const failure = 'the tokens could not be reread';
     for (const text of ['', '# none\n', 's3cr3t\nan0ther s3cr3t\n']) {
@@ -74,7 +74,7 @@ describe('SIGHUP', () => {
     expect(await statusWith(server, 'n3w')).toBe(200);
   });
 
-  it('takes names and last days, which the log has instead of tokens', async () => {
+  it('SIGHUP reads names and last days of tokens, and the log has the names instead of tokens', async () => {
     const { server, path } = await serverWithFile(
       's3cr3t name=greenhouse until=9999-12-30\nan0ther name=shed until=2020-01-31\n',
     );
@@ -96,12 +96,12 @@ describe('SIGHUP', () => {
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
   });
 
-  it('does not replace tokens of the environment, and logs that', async () => {
+  it('SIGHUP does not replace tokens of the environment, and logs that', async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     await hangUp(server, 'the tokens are from PLANTSTORE_TOKENS and stay');
   });
 
-  it('reads the last version of the file after many signals at once', async () => {
+  it('SIGHUP that is sent many times reads the last version of the file', async () => {
     const { server, path } = await serverWithFile('0ld\n');
     for (let count = 0; count < 20; count += 1) server.process.kill('SIGHUP');
     await writeFile(path, 'n3w\n');
@@ -110,7 +110,7 @@ describe('SIGHUP', () => {
     expect(await statusWith(server, '0ld')).toBe(401);
   });
 
-  it('does not end a server during a graceful shutdown', async () => {
+  it('SIGHUP does not end a server during a graceful shutdown', async () => {
     const { server } = await serverWithFile('s3cr3t\n');
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}', 's3cr3t');
     server.process.kill('SIGTERM');
@@ -120,7 +120,7 @@ describe('SIGHUP', () => {
     expect(await server.exited).toBe(0);
   });
 
-  it('does not end a server that is starting', async () => {
+  it('SIGHUP does not end a server that is starting', async () => {
     // The process signals itself before it loads the first module of the server.
     const preload = `
       import { registerHooks } from 'node:module';

@@ -10,7 +10,7 @@ import { postOn } from './post-on.ts';
 const clients = 32;
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  it('responds to every accepted request and stores every acknowledged plant', async () => {
+  it(`${signal} lets the server respond to every accepted request and store every acknowledged plant`, async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`];
     const server = await startProgram({ args });
@@ -47,7 +47,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
   });
 
-  it('closes the store and leaves no -wal file', async () => {
+  it(`${signal} closes the store and leaves no WAL file`, async () => {
     const path = join(await newFolder(), 'plants.db');
     const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
     await post(server.url, '{"id":7,"name":"x"}');
@@ -57,7 +57,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  it('waits for a request whose body is still arriving', async () => {
+  it(`${signal} lets the server wait for a request whose body is still arriving`, async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     const { socket, ended } = await connectRaw(server.port);
     const body = '{"id":7,"name":"x"}';
@@ -81,7 +81,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     socket.destroy();
   });
 
-  it('ends the server at once with status 1 when it is sent twice', async () => {
+  it(`${signal} ends the server at once with status 1 when it is sent twice`, async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     const { socket } = await connectRaw(server.port);
     socket.write('POST /plants HTTP/1.1\r\nHost: a\r\n');

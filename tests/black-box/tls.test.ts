@@ -29,14 +29,14 @@ const filesOf = async ({ cert, key }: Certificate) => {
 const plant = (id: number) => `{"id":${id},"name":"x"}`;
 const memory = ['--database', 'memory:'];
 
-describe.runIf(hasOpenssl)('the server with a certificate', () => {
+describe.runIf(hasOpenssl)('server with a certificate', () => {
   let one: Certificate;
   let other: Certificate;
   beforeAll(async () => {
     [one, other] = await Promise.all([makeCertificate(), makeCertificate()]);
   });
 
-  it('serves HTTPS at its URL, and ends connections without TLS', async () => {
+  it('the server with a certificate serves HTTPS at its URL, and ends connections without TLS', async () => {
     const server = await startProgram({ args: [...memory, ...(await filesOf(one)).args] });
     expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+\/plants$/);
     const { socket, ended } = await connectRaw(server.port);
@@ -49,7 +49,9 @@ describe.runIf(hasOpenssl)('the server with a certificate', () => {
     expect(await server.exited).toBe(0);
   });
 
-  it('prints a curl command that works as pasted', async ({ skip }) => {
+  it('the server with a certificate prints a curl command that works as pasted', async ({
+    skip,
+  }) => {
     await run('curl', ['--version']).catch(() => skip('this machine has no curl'));
     const { args } = await filesOf(one);
     const server = spawnProgram({ args: [...memory, '--port', '0', ...args] });
@@ -61,7 +63,7 @@ describe.runIf(hasOpenssl)('the server with a certificate', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   });
 
-  it('uses a new certificate after SIGHUP, and keeps the old one if the new one is invalid', async () => {
+  it('the server with a certificate uses a new certificate after SIGHUP, and keeps the old one if the new one is invalid', async () => {
     const files = await filesOf(one);
     const server = await startProgram({ args: [...memory, ...files.args] });
     await files.write({ cert: one.cert, key: other.key });
@@ -125,7 +127,7 @@ describe.runIf(hasOpenssl)('the server with a certificate', () => {
         return args;
       },
     ],
-  ])('reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
+  ])('the server reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
     const args = [...memory, ...(await argsIn(await filesOf(one)))];
     const server = spawnProgram({ args, env: { PLANTSTORE_PORT: '0', PLANTSTORE_TOKENS: token } });
     expect(await server.exited).toBe(1);
@@ -135,17 +137,20 @@ describe.runIf(hasOpenssl)('the server with a certificate', () => {
   });
 
   // Root may read every file.
-  it.skipIf(process.getuid?.() === 0)('reports a file without read permission', async () => {
-    const { key, args } = await filesOf(one);
-    await chmod(key, 0);
-    const server = spawnProgram({ args: [...memory, ...args] });
-    expect(await server.exited).toBe(1);
-    expect(server.stderr()).toMatch(/the key .* may not be read by this user/);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    'the server reports a certificate file without read permission',
+    async () => {
+      const { key, args } = await filesOf(one);
+      await chmod(key, 0);
+      const server = spawnProgram({ args: [...memory, ...args] });
+      expect(await server.exited).toBe(1);
+      expect(server.stderr()).toMatch(/the key .* may not be read by this user/);
+    },
+  );
 });
 
-describe('the server without a certificate', () => {
-  it('logs a warning if it listens on all addresses', async () => {
+describe('server without a certificate', () => {
+  it('the server without a certificate logs a warning if it listens on all addresses', async () => {
     const server = await startProgram({ args: [...memory, '--host', '0.0.0.0'] });
     await untilLogged(server, (log) => log.includes('--tls-cert'));
     const [first = '', second = ''] = server.stdout().split('\n');
@@ -153,7 +158,7 @@ describe('the server without a certificate', () => {
     expect(JSON.parse(second)).toMatchObject({ level: 'warn', host: '0.0.0.0' });
   });
 
-  it('logs no warning if it listens on loopback', async () => {
+  it('the server without a certificate logs no warning if it listens on loopback', async () => {
     const server = await startProgram({ args: [...memory, '--host', '127.0.0.1'] });
     server.process.kill('SIGTERM');
     expect(await server.exited).toBe(0);

@@ -75,8 +75,8 @@ const createOn = async (port: number, bearer: string): Promise<RawConnection> =>
 const common = ['--database', 'memory:', '--base-path', kept];
 
 // Node writes snapshots of the whole heap, and the tests read them.
-describe('the heap of the real server', { timeout: 120_000 }, () => {
-  it('does not contain a token of the tokens file, also after a rotation and requests', async () => {
+describe('heap of the real server', { timeout: 120_000 }, () => {
+  it('the heap of the real server does not contain a token of the tokens file, also after a rotation and requests', async () => {
     const folder = await newFolder();
     const file = join(folder, 'tokens');
     await writeFile(file, `# mine\n${token} name=a-name-of-a-token until=9999-12-30\n`);
@@ -99,7 +99,7 @@ describe('the heap of the real server', { timeout: 120_000 }, () => {
     second.socket.destroy();
   });
 
-  it('does not contain a token of the environment', async () => {
+  it('the heap of the real server does not contain a token of the environment', async () => {
     const folder = await newFolder();
     const server = await startProgram({
       args: common,
@@ -111,7 +111,7 @@ describe('the heap of the real server', { timeout: 120_000 }, () => {
     socket.destroy();
   });
 
-  it('does not contain the generated token once it is printed', async () => {
+  it('the heap of the real server does not contain the generated token once it is printed', async () => {
     const folder = await newFolder();
     const args = [...common, '--port', '0'];
     const server = spawnProgram({ args, nodeArgs: nodeArgsFor(folder) });
@@ -124,7 +124,7 @@ describe('the heap of the real server', { timeout: 120_000 }, () => {
     socket.destroy();
   });
 
-  it('contains the token of a request in flight', async () => {
+  it('the heap of the real server contains the token of a request in flight', async () => {
     const folder = await newFolder();
     const env = { PLANTSTORE_TOKENS: token };
     const server = await startProgram({ args: common, env, nodeArgs: nodeArgsFor(folder) });

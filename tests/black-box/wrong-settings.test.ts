@@ -10,8 +10,8 @@ const run = async (args: readonly string[], env: Record<string, string> = {}) =>
   return { status, stdout: server.stdout(), lines: server.stderr().trimEnd().split('\n') };
 };
 
-describe('the server', () => {
-  it('reports all wrong settings together, with exit status 2', async () => {
+describe('server', () => {
+  it('the server reports all wrong settings together, with exit status 2', async () => {
     const { status, stdout, lines } = await run(['--port', 'x', '--colour', '--log=xml'], {
       PLANTSTORE_MAX_BODY_BYTES: '-1',
     });
@@ -24,7 +24,7 @@ describe('the server', () => {
     ]);
   });
 
-  it('suggests the nearest option for a misspelt one, only once', async () => {
+  it('the server suggests the nearest option for a misspelt one, only once', async () => {
     expect(await run(['--prot', '8080', '--prot=8081', '--colour', 'green'])).toEqual({
       status: 2,
       stdout: '',
@@ -35,7 +35,7 @@ describe('the server', () => {
     });
   });
 
-  it('warns of a misspelt variable after its first log line, and serves', async () => {
+  it('the server warns of a misspelt variable after its first log line, and serves', async () => {
     const env = {
       PLANTSTORE_MAXIN_FLIGHT: 's3cr3t',
       // Kubernetes sets such variables for a service of this name.
@@ -61,7 +61,7 @@ describe('the server', () => {
     expect(server.stdout() + server.stderr()).not.toContain('s3cr3t');
   });
 
-  it('warns of a misspelt variable also if it cannot start', async () => {
+  it('the server warns of a misspelt variable also if it cannot start', async () => {
     const folder = await newFolder();
     const failed = await run(['--database', `sqlite:${folder}`], { PLANTSTORE_PROT: '0' });
     expect(failed.status).toBe(1);
@@ -75,7 +75,7 @@ describe('the server', () => {
     ]);
   });
 
-  it('prints its help and its version', async () => {
+  it('the server prints its help and its version', async () => {
     expect(await run(['--help'])).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('--tokens-file FILE') as unknown,
@@ -148,7 +148,7 @@ describe('the server', () => {
       /cannot open the database \(--database, PLANTSTORE_DATABASE\): the folder .* does not exist; make it first$/,
       async (folder) => ['--database', `sqlite:${join(folder, 'no/plants.db')}`],
     ],
-  ])('reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
+  ])('the server reports in one line that %s, with exit status 1', async (_, message, argsIn) => {
     const args = await argsIn(await newFolder());
     const { status, stdout, lines } = await run(args, { PLANTSTORE_PORT: '0' });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

@@ -83,20 +83,20 @@ describe.each(transports)('through %s', (_transport, send) => {
     expect(stored).toEqual([]);
   };
 
-  describe('an id', () => {
-    it.each(titled(integers))('is the written integer: %s', async (_, [source, id]) => {
+  describe('id', () => {
+    it.each(titled(integers))('an id is the written integer: %s', async (_, [source, id]) => {
       await expectCreated(`{"id":${source},"name":"x"}`, { id, name: 'x' });
     });
 
     it.each(titled(noIds))(
-      'is rejected if it is not an exact int64: %s',
+      'an id that is not an exact int64 is rejected: %s',
       async (_, [source, row]) => {
         await expectRow(`{"id":${source},"name":"x"}`, row);
       },
     );
 
     it.each(titled(noNumbers.map((source) => [source] as const)))(
-      'is rejected if it is not JSON: %s',
+      'an id that is not JSON is rejected: %s',
       async (_, [source]) => {
         await expectRow(`{"id":${source},"name":"x"}`, 'json-malformed');
         await expectRow(`{"id":7,"name":"x","other":${source}}`, 'json-malformed');
@@ -104,34 +104,37 @@ describe.each(transports)('through %s', (_transport, send) => {
     );
   });
 
-  describe('a text', () => {
-    it.each(texts)('is kept unchanged: %s', async (_, source, text) => {
+  describe('text', () => {
+    it.each(texts)('a text is kept unchanged: %s', async (_, source, text) => {
       await expectCreated(`{"id":7,"name":${source}}`, { id: 7n, name: text });
       stored = [];
       await expectCreated(`{"id":7,"tag":${source},"name":""}`, { id: 7n, name: '', tag: text });
     });
 
-    it.each(noTexts)('is rejected if it is not a valid string: %s', async (_, source) => {
+    it.each(noTexts)('a text that is not a valid string is rejected: %s', async (_, source) => {
       await expectRow(`{"id":7,"name":${source}}`, 'name-not-text');
       await expectRow(`{"id":7,"name":"x","tag":${source}}`, 'tag-not-text');
     });
 
-    it.each(noStrings)('is rejected if it is not JSON: %s', async (_, source) => {
+    it.each(noStrings)('a text that is not JSON is rejected: %s', async (_, source) => {
       await expectRow(`{"id":7,"name":${source}}`, 'json-malformed');
       await expectRow(`{"id":7,"name":"x",${source}:1}`, 'json-malformed');
     });
   });
 
-  describe('a body', () => {
-    it.each(plants)('is accepted if it is a plant: %s', async (_, body, created) => {
+  describe('body', () => {
+    it.each(plants)('a body that is a plant is accepted: %s', async (_, body, created) => {
       await expectCreated(body, created);
     });
 
-    it.each(titled(noPlants))('is rejected if it is not a plant: %s', async (_, [body, row]) => {
-      await expectRow(body, row);
-    });
+    it.each(titled(noPlants))(
+      'a body that is not a plant is rejected: %s',
+      async (_, [body, row]) => {
+        await expectRow(body, row);
+      },
+    );
 
-    it('is accepted up to exactly maxBodyBytes', async () => {
+    it('a body is accepted up to exactly maxBodyBytes', async () => {
       const ofSize = (size: number) => '{"id":7,"name":"x"}'.padEnd(size, ' ');
       await expectCreated(ofSize(1_048_576), { id: 7n, name: 'x' });
       stored = [];
@@ -140,22 +143,28 @@ describe.each(transports)('through %s', (_transport, send) => {
   });
 
   describe('the encoding of a body', () => {
-    it.each(utf8)('is accepted if it is UTF-8: %j', async (body, name) => {
+    it.each(utf8)('a body in UTF-8 is accepted: %j', async (body, name) => {
       await expectCreated(body, { id: 7n, name });
     });
 
-    it.each(otherEncodings)('is rejected if it is not UTF-8: %s', async (_, body, row) => {
+    it.each(otherEncodings)('a body that is not UTF-8 is rejected: %s', async (_, body, row) => {
       await expectRow(body, row);
     });
 
-    it.each(jsonTypes)('is independent of the parameters of the media type: %s', async (type) => {
-      await expectCreated('{"id":7,"name":"é"}', { id: 7n, name: 'é' }, type);
-      stored = [];
-      await expectRow(Buffer.from('{"id":7,"name":"\xe9"}', 'latin1'), 'encoding-invalid', type);
-    });
+    it.each(jsonTypes)(
+      'a body is read as UTF-8, whatever parameters the media type has: %s',
+      async (type) => {
+        await expectCreated('{"id":7,"name":"é"}', { id: 7n, name: 'é' }, type);
+        stored = [];
+        await expectRow(Buffer.from('{"id":7,"name":"\xe9"}', 'latin1'), 'encoding-invalid', type);
+      },
+    );
 
-    it.each(otherTypes)('is not checked for another media type: %j', async (type) => {
-      await expectRow('{"id":7,"name":"x"}', 'media-type-unsupported', type);
-    });
+    it.each(otherTypes)(
+      'a body of another media type is refused, whatever its encoding: %j',
+      async (type) => {
+        await expectRow('{"id":7,"name":"x"}', 'media-type-unsupported', type);
+      },
+    );
   });
 });

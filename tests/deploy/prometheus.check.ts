@@ -15,7 +15,7 @@ const promtool = (args: readonly string[], input = '') =>
 const isInstalled = spawnSync('promtool', ['--version']).error === undefined;
 
 describe.skipIf(!isInstalled)('promtool accepts', () => {
-  it('the metrics of the server, without a remark', async () => {
+  it('promtool accepts the metrics of the server, without a remark', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`, '--health-port', '0', '--metrics', 'on'];
     const server = await startProgram({ args });
@@ -25,11 +25,11 @@ describe.skipIf(!isInstalled)('promtool accepts', () => {
     expect(promtool(['check', 'metrics'], metrics)).toBe('');
   });
 
-  it('the alerts', () => {
+  it('promtool accepts the alerts', () => {
     expect(promtool(['check', 'rules', deployFile('prometheus-rules.yml')])).toContain('SUCCESS');
   });
 
-  it('the queries of the dashboard', async () => {
+  it('promtool accepts the queries of the dashboard', async () => {
     const { panels } = JSON.parse(readFileSync(deployFile('grafana-dashboard.json'), 'utf8')) as {
       panels: { targets: { expr: string }[] }[];
     };

@@ -26,7 +26,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     return { server, proxy, send: senderTo(proxy) };
   };
 
-  it('responses come through unchanged', async () => {
+  it(`responses pass through ${kind.name} unchanged`, async () => {
     const { send } = await startBoth();
     const created = await send({ body: plant(7) });
     expect(created).toMatchObject({ status: 200, body: '{"name":"Monstera"}' });
@@ -45,7 +45,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     expect(await send({ path: '/other', body: plant(7) })).toMatchObject({ status: 404 });
   });
 
-  it('a base path reaches the server as it was sent', async () => {
+  it(`a base path reaches the server behind ${kind.name} as it was sent`, async () => {
     const { send } = await startBoth({}, ['--base-path', '/garden/v1']);
     expect(await send({ path: '/garden/v1/plants', body: plant(7) })).toMatchObject({
       status: 200,
@@ -56,7 +56,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     expect(await send({ body: plant(7) })).toMatchObject({ status: 404 });
   });
 
-  it(`the largest body is served, and ${kind.refusesLargeBodies} responds 413 to a larger one`, async () => {
+  it(`the largest body is served behind ${kind.name}, and ${kind.refusesLargeBodies} responds 413 to a larger one`, async () => {
     const { server, send } = await startBoth();
     expect(await send({ body: plantOf(limit, 7) })).toMatchObject({ status: 200 });
     const chunked = { 'Transfer-Encoding': 'chunked' };
@@ -75,12 +75,12 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     else expect(isInLog(server.stdout())).toBe(false);
   });
 
-  it('100 Continue comes before the body is sent', async () => {
+  it(`100 Continue passes through ${kind.name} before the body is sent`, async () => {
     const { send } = await startBoth();
     expect(await send({ body: plant(7), isExpecting: true })).toMatchObject({ status: 200 });
   });
 
-  it('the request id is the same in the response, in the log and in the log of the proxy', async () => {
+  it(`the request id is the same in the response, in the log and in the log of ${kind.name}`, async () => {
     const { server, proxy, send } = await startBoth();
     const idOf = async (sent?: string) => {
       const headers = sent === undefined ? {} : { 'X-Request-Id': sent };
@@ -97,14 +97,14 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     expect(await idOf('a'.repeat(129))).toMatch(/^[\da-f-]{32,36}$/);
   });
 
-  it("the log has the client's address, which the client cannot write", async () => {
+  it(`the log has the client's address behind ${kind.name}, which the client cannot write`, async () => {
     const { server, send } = await startBoth({}, ['--trusted-proxies', '127.0.0.0/16']);
     const spoofed = { 'X-Forwarded-For': '192.0.2.1' };
     await send({ body: plant(7), headers: spoofed });
     await untilLogged(server, (log) => log.includes('"client":"127.0.0.1"'));
   });
 
-  it("the server gets the client's address from the proxy only", async () => {
+  it(`the server reads the client's address from ${kind.name} only`, async () => {
     const headers: IncomingHttpHeaders[] = [];
     const recorder = createServer((request, response) => {
       headers.push(request.headers);
@@ -127,7 +127,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     });
   });
 
-  it('a client that stops in the middle of a body is cut off, and others are served', async () => {
+  it(`${kind.name} aborts a request whose client stops in the middle of a body, and others are served`, async () => {
     const { proxy, send } = await startBoth({ changes: kind.impatient });
     const slow = await connectTls(proxy.port);
     slow.socket.write(
@@ -140,7 +140,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     expect(await send({ body: plant(8) })).toMatchObject({ status: 200 });
   });
 
-  it('a client that ends its side of the connection gets no 200 but that of the server', async () => {
+  it(`a client of ${kind.name} that ends its side of the connection gets no 200 but that of the server`, async () => {
     const { proxy, send } = await startBoth();
     const ending = async (body: string, length: number) => {
       const { socket, ended } = await connectTls(proxy.port);
@@ -160,7 +160,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     expect(await send({ body: plant(7) })).toMatchObject({ status: 200 });
   });
 
-  it('without a server, the response is 503 in the form of the server', async () => {
+  it(`${kind.name} without a server responds with 503 in the form of the server`, async () => {
     const { server, send } = await startBoth({ changes: kind.impatient });
     expect(await send({ body: plant(7) })).toMatchObject({ status: 200 });
     server.process.kill('SIGKILL');
@@ -177,7 +177,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
   });
 
   it.each(['SIGTERM', 'SIGKILL'] as const)(
-    'no acknowledged plant is lost when the server ends by %s and starts again',
+    `no acknowledged plant is lost behind ${kind.name} when the server ends by %s and starts again`,
     async (signal) => {
       const upstream = await freePort();
       const file = join(await newFolder(), 'plants.db');
@@ -211,7 +211,7 @@ describe.each(proxyKinds)('behind $name', (kind) => {
     },
   );
 
-  it('the proxy closes an idle connection before the server does', async () => {
+  it(`${kind.name} closes an idle connection before the server does`, async () => {
     const [, seconds] = kind.idleSeconds.exec(await readDeployFile(kind.file)) ?? [];
     expect(Number(seconds)).toBeGreaterThan(0);
     expect(Number(seconds) * 1_000).toBeLessThan(defaultLimits.keepAliveTimeoutMs);

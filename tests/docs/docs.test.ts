@@ -30,7 +30,7 @@ const blocksOf = (page: string): Block[] => {
 };
 
 describe('the code in a page', () => {
-  it.each(guides)('of %s equals the file that is named above it', (page) => {
+  it.each(guides)('the code in %s equals the file that is named above it', (page) => {
     for (const { line, code, source } of blocksOf(page)) {
       if (source === undefined) continue;
       expect(existsSync(join(root, source)), `${page}:${line} names ${source}`).toBe(true);
@@ -38,7 +38,7 @@ describe('the code in a page', () => {
     }
   });
 
-  it.each(guides)('of %s names a file for each TypeScript block', (page) => {
+  it.each(guides)('each TypeScript block in %s has the name of a file above it', (page) => {
     const nameless = blocksOf(page)
       .filter(({ language, source }) => /^(ts|typescript)$/.test(language) && source === undefined)
       .map(({ line }) => `${page}:${line}`);
@@ -59,8 +59,8 @@ const rowsOf = (page: string, first: RegExp): string[][] =>
     )
     .filter(([cell = '']) => first.test(cell));
 
-describe('the tables of the pages', () => {
-  it('contain every error with its name and status', () => {
+describe('tables of the pages', () => {
+  it('the tables of the pages contain every error with its name and status', () => {
     const errors = Object.entries(errorTable).map(([name, { error, status }]) => [
       String(error),
       name,
@@ -69,7 +69,7 @@ describe('the tables of the pages', () => {
     expect(rowsOf('docs/reference.md', /^\d{4}$/).map((row) => row.slice(0, 3))).toEqual(errors);
   });
 
-  it('contain every setting with the description of the server', () => {
+  it('the tables of the pages contain every setting with the description of the server', () => {
     const rows = rowsOf('docs/program.md', /^(--[a-z-]+)?$/);
     expect(rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'))).toEqual(
       settingNames.map((name) => [
@@ -81,7 +81,7 @@ describe('the tables of the pages', () => {
     );
   });
 
-  it('contain every limit with its default', () => {
+  it('the tables of the pages contain every limit with its default', () => {
     const limits = rowsOf('packages/server/README.md', /^(max|[a-z]+Timeout|keepAlive)/).map(
       ([name = '', , byDefault]) => [name, Number(byDefault)],
     );
@@ -103,7 +103,10 @@ it.each(entryPoints)('the API of %s has a page', (entryPoint) => {
 
 const sections = ['Install', 'Example', 'Exports', 'Options', 'Errors', 'Limits', 'Runtimes'];
 
-it.each(globSync('packages/*/README.md', { cwd: root }))('%s has the sections of all', (page) => {
-  const headings = [...read(page).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
-  expect(headings.slice(0, sections.length)).toEqual(sections);
-});
+it.each(globSync('packages/*/README.md', { cwd: root }))(
+  'the page %s has the sections of every package',
+  (page) => {
+    const headings = [...read(page).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings.slice(0, sections.length)).toEqual(sections);
+  },
+);

@@ -65,7 +65,7 @@ const compile = (examples: readonly Example[]): string[] => {
 const files = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted();
 const examples = files.flatMap(examplesOf);
 
-it('finds every example in the docstrings', () => {
+it('every example in the docstrings is found', () => {
   const marks = files.flatMap(
     (file) => readFileSync(join(root, file), 'utf8').match(/^ *\* @example\b/gm) ?? [],
   );
@@ -76,13 +76,17 @@ it('finds every example in the docstrings', () => {
 /** Timeout of a test that runs the compiler, in milliseconds. */
 const compilerMs = 60_000;
 
-it('compiles every example in the docstrings', { timeout: compilerMs }, () => {
+it('every example in the docstrings compiles', { timeout: compilerMs }, () => {
   expect(compile(examples)).toEqual([]);
 });
 
-it('reports an example that does not compile with its position', { timeout: compilerMs }, () => {
-  const wrong = { file: 'packages/core/src/x.ts', line: 7, code: "\nconst id: number = '7';\n" };
-  expect(compile([wrong])).toEqual([
-    expect.stringMatching(/^packages\/core\/src\/x\.ts:8: error TS2322: /),
-  ]);
-});
+it(
+  'an example in a docstring that does not compile is reported with its position',
+  { timeout: compilerMs },
+  () => {
+    const wrong = { file: 'packages/core/src/x.ts', line: 7, code: "\nconst id: number = '7';\n" };
+    expect(compile([wrong])).toEqual([
+      expect.stringMatching(/^packages\/core\/src\/x\.ts:8: error TS2322: /),
+    ]);
+  },
+);

@@ -34,8 +34,8 @@ const anchorsOf = (page: string): Set<string> => {
 
 const anchors = new Map(pages.map((page) => [page, anchorsOf(page)]));
 
-describe('the links', () => {
-  it.each(pages)('of %s lead to existing files and headings', (page) => {
+describe('links', () => {
+  it.each(pages)('the links of %s lead to existing files and headings', (page) => {
     const dead = linksOf(page)
       .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
       .filter((target) => {
@@ -47,7 +47,7 @@ describe('the links', () => {
     expect(dead).toEqual([]);
   });
 
-  it('of the README lead to every guide, every package and every index', () => {
+  it('the links of the README lead to every guide, every package and every index', () => {
     const linked = linksOf('README.md').map((target) => target.replace(/#.*/, ''));
     const expected = pages.filter((page) =>
       /^(docs\/([\w-]+|\w+\/README)|packages\/\w+\/README)\.md$/.test(page),

@@ -28,13 +28,13 @@ const logged = [
   ),
 ].flatMap(([, text, name]) => text ?? constants.get(name) ?? []);
 
-describe('the table of errors in the log', () => {
-  it('contains only messages that the code logs', () => {
+describe('table of errors in the log', () => {
+  it('the table of errors in the log contains only messages that the code logs', () => {
     expect(documented.length).toBeGreaterThan(20);
     expect(documented.filter((text) => !source.includes(text))).toEqual([]);
   });
 
-  it('contains every message with level warn or error', () => {
+  it('the table of errors in the log contains every message with level warn or error', () => {
     expect(logged.length).toBeGreaterThan(10);
     const isDocumented = (message: string) => documented.some((text) => message.startsWith(text));
     expect(logged.filter((message) => !isDocumented(message))).toEqual([]);

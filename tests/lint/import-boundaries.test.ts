@@ -79,8 +79,8 @@ const reachableFrom = (file: string, seen = new Set<string>()): Set<string> => {
   return seen;
 };
 
-describe('the import boundaries', () => {
-  it('are respected by every source file and test of the packages', () => {
+describe('import boundaries', () => {
+  it('the import boundaries are respected by every source file and test of the packages', () => {
     expect(files.flatMap((file) => faultsIn(file, read(file)))).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('the import boundaries', () => {
     ["export const old = require('pg');", 'pg'],
     ["import { open } from '../../server/src/node/listen-on.ts';", 'server/src/node'],
     ["import { it } from '../test/fixtures.ts';", 'client/test'],
-  ])('reject %j in the client', (text, target) => {
+  ])('the import boundaries reject %j in the client', (text, target) => {
     expect(faultsIn('client/src/any.ts', text)).toEqual([
       `client/src/any.ts imports ${target}: import-boundaries.ts does not allow that`,
     ]);
@@ -105,16 +105,16 @@ describe('the import boundaries', () => {
     "export { ok } from 'neverthrow';",
     "import { ok } from 'neverthrow'; export { ok };",
     "import type { Result } from 'neverthrow'; export type { Result };",
-  ])('reject the export %j from another package', (text) => {
+  ])('the import boundaries reject the export %j from another package', (text) => {
     const message = 'client/src/any.ts exports from neverthrow: import that where it is used';
     expect(faultsIn('client/src/any.ts', text)).toEqual([message]);
   });
 
-  it('reject a folder without a row', () => {
+  it('the import boundaries reject a folder without a row', () => {
     expect(faultsIn('client/src/new/any.ts', '')).toHaveLength(1);
   });
 
-  it('allow nothing that no file imports, and only folders of later rows', () => {
+  it('the import boundaries allow only what a file imports, and only folders of later rows', () => {
     const sources = files.filter((file) => !isTest(file));
     const folders = Object.keys(boundaries);
     const superfluous = Object.entries(boundaries).flatMap(([folder, row], index) => {
@@ -128,7 +128,7 @@ describe('the import boundaries', () => {
     expect(superfluous).toEqual([]);
   });
 
-  it('are drawn in docs/architecture.md', () => {
+  it('the import boundaries are drawn in docs/architecture.md', () => {
     const drawn = Object.entries(boundaries).flatMap(([folder, row]) =>
       row.flatMap((one) => {
         const boxOf = (path: string) => path.split('/').at(-1)?.replace('src', 'entries') ?? '';
@@ -142,13 +142,18 @@ describe('the import boundaries', () => {
   });
 });
 
-describe('the modules that are reached at run time', () => {
-  it.each(Object.entries(unreachable))('from %s exclude %j', (file, patterns) => {
-    const reached = [...reachableFrom(file)];
-    expect(reached.filter((one) => patterns.some((pattern) => matches(pattern, one)))).toEqual([]);
-  });
+describe('modules that are reached at run time', () => {
+  it.each(Object.entries(unreachable))(
+    'the modules that are reached at run time from %s exclude %j',
+    (file, patterns) => {
+      const reached = [...reachableFrom(file)];
+      expect(reached.filter((one) => patterns.some((pattern) => matches(pattern, one)))).toEqual(
+        [],
+      );
+    },
+  );
 
-  it('include zod and Node modules for the entry points that use them', () => {
+  it('the modules that are reached at run time include zod and Node modules for the entry points that use them', () => {
     expect(reachableFrom('server/src/index.ts')).toContain('node:https');
     expect(reachableFrom('server/src/fetch.ts')).toContain('zod/mini');
   });

@@ -25,7 +25,7 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
 
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
-  it('imports every export of every package', async () => {
+  it(`an installation by ${name} imports every export of every package`, async () => {
     const script = join(layout.folder, 'import-all.mjs');
     await cp(fileURLToPath(new URL('consumer/import-all.mjs', import.meta.url)), script);
     const args = [script, ...Object.keys(latest)];
@@ -33,7 +33,7 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
     expect(stdout.trim().split('\n').toSorted()).toEqual(specifiers);
   });
 
-  it('runs the examples of the README', async () => {
+  it(`an installation by ${name} runs the examples of the README`, async () => {
     for (const example of ['core', 'server', 'client']) {
       const file = `first-${example}.ts`;
       await cp(join(examples, file), join(layout.folder, file));
@@ -60,7 +60,7 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
     expect((await run('client', settings)).stdout).toBe('created Monstera\n');
   });
 
-  it('prints the released version', async () => {
+  it(`an installation by ${name} prints the released version`, async () => {
     const {
       bin: [command, ...args],
       env,
@@ -69,7 +69,7 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
     expect(stdout).toBe(`${inject('release').version}\n`);
   });
 
-  it('creates plants in a file through the bundled server', async () => {
+  it(`an installation by ${name} creates plants in a file through the bundled server`, async () => {
     const database = `sqlite:${join(await newFolder(), 'plants.db')}`;
     const { bin: command, env } = layout;
     const server = await startProgram({ command, env, args: ['--database', database] });
@@ -79,7 +79,7 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
     expect(await server.exited).toBe(0);
   });
 
-  it('loads the PostgreSQL store for a PostgreSQL URL', async () => {
+  it(`an installation by ${name} loads the PostgreSQL store for a PostgreSQL URL`, async () => {
     const { bin: command, env } = layout;
     const args = ['--database', 'postgres://ada:s3cr3t@127.0.0.1:1/garden'];
     const server = spawnProgram({ command, env, args });

@@ -29,7 +29,7 @@ describe('the packed manifests', () => {
     ['postgres', ['@plantstore/core', 'neverthrow', 'pg', 'pg-connection-string', 'pgpass']],
     ['server', ['@plantstore/core', '@plantstore/sqlite', 'neverthrow']],
     ['client', ['neverthrow']],
-  ])('of %s has the dependencies %j only', async (name, expected) => {
+  ])('the packed manifest of %s has the dependencies %j only', async (name, expected) => {
     const text = await installation.read(`@plantstore/${name}/package.json`);
     const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
     expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(expected);
@@ -39,13 +39,13 @@ describe('the packed manifests', () => {
     expect(Object.keys(manifest['peerDependenciesMeta'] ?? {})).toEqual(optional ?? []);
   });
 
-  it('of all packages together bring no zod', async () => {
+  it('the packed manifests of all packages together bring no zod', async () => {
     const installed = await readdir(join(installation.folder, 'node_modules'));
     expect(installed).toContain('neverthrow');
     expect(installed).not.toContain('zod');
   });
 
-  it('of server has the PostgreSQL store and prom-client as optional peer dependencies', async () => {
+  it('the packed manifest of server has the PostgreSQL store and prom-client as optional peer dependencies', async () => {
     const manifest = JSON.parse(
       await installation.read('@plantstore/server/package.json'),
     ) as unknown;
@@ -83,27 +83,27 @@ describe('a bundle for browsers', () => {
   const isIn = (code: string) => (text: string) => code.includes(text);
   const zodNames = ['ZodError', '$ZodType', '$ZodCheck', '_zod', 'toJSONSchema'];
 
-  it('of the client contains nothing of zod, of Node, or of the server', async () => {
+  it('a bundle of the client for browsers contains nothing of zod, of Node, or of the server', async () => {
     const serverMessages = ['a JSON body is required', 'another plant has this id'];
     const unwanted = [...zodNames, 'node:', 'process.', 'Buffer.', 'require(', ...serverMessages];
     expect(unwanted.filter(isIn(await bundle('client')))).toEqual([]);
   });
 
-  it('of core contains zod, under the names that the client must not contain', async () => {
+  it('a bundle of core for browsers contains zod, under the names that the client must not contain', async () => {
     expect(zodNames.filter(isIn(await bundle('core')))).not.toEqual([]);
   });
 });
 
-describe('an installation with TypeScript', { timeout: minutes }, () => {
+describe('installation with TypeScript', { timeout: minutes }, () => {
   it.each(['nodenext', 'bundler', 'inexact'])(
-    'compiles with the packages as %s',
+    'an installation with TypeScript compiles with the packages as %s',
     async (resolution) => {
       await expect(tsc(`tsconfig.${resolution}.json`)).resolves.toEqual({ stdout: '', stderr: '' });
     },
   );
 
   it.each(['browser', 'browser-nodenext'])(
-    'compiles with the client and browser types only, as %s',
+    'an installation with TypeScript compiles with the client and browser types only, as %s',
     async (project) => {
       await expect(tsc(`tsconfig.${project}.json`)).resolves.toEqual({ stdout: '', stderr: '' });
     },
@@ -125,38 +125,38 @@ describe.each(['22.18.0', 'this', '26'])(
     const run = async (...args: readonly string[]) => installation.run(path, args, path);
     const printing = (stdout: string) => ({ stdout: `${stdout}\n`, stderr: '' });
 
-    it('runs this version', async () => {
+    it(`an installation on Node ${node} runs this version`, async () => {
       const { stdout } = await run('--version');
       expect(stdout).toContain(node === 'this' ? process.version : `v${node}`);
     });
 
-    it('creates plants in memory', async () => {
+    it(`an installation on Node ${node} creates plants in memory`, async () => {
       expect(await run('out/nodenext/use-core.js')).toEqual(
         printing('Monstera, climber; id-taken 1401; false'),
       );
     });
 
-    it('creates plants in a file', async () => {
+    it(`an installation on Node ${node} creates plants in a file`, async () => {
       expect(await run('out/nodenext/use-sqlite.js', `plants-${node}.db`)).toEqual(
         printing('Monstera; Monstera; id-taken'),
       );
     });
 
-    it('returns unreachable if there is no database server', async () => {
+    it(`an installation on Node ${node} returns unreachable if there is no database server`, async () => {
       expect(await run('out/nodenext/use-postgres.js')).toEqual(printing('unreachable'));
     });
 
-    it('creates plants through a server and a client', async () => {
+    it(`an installation on Node ${node} creates plants through a server and a client`, async () => {
       expect(await run('out/nodenext/use-server.js')).toEqual(
         printing('Monstera; id-taken; token-rejected'),
       );
     });
 
-    it('can require every package', async () => {
+    it(`an installation on Node ${node} can require every package`, async () => {
       expect(await run('use-require.cjs')).toEqual(printing('Monstera; 0; 500; Plant Store'));
     });
 
-    it('prints the version of the bundled server', async () => {
+    it(`an installation on Node ${node} prints the version of the bundled server`, async () => {
       const manifest = await installation.read('@plantstore/server/package.json');
       const { version } = JSON.parse(manifest) as { version: string };
       const bin = join('node_modules', '.bin', 'plantstore-server');
@@ -177,7 +177,7 @@ describe('core, installed with zod', { timeout: minutes }, () => {
 
   afterAll(async () => app?.remove());
 
-  it('compiles with its schemas, and runs', async () => {
+  it('core that is installed with zod compiles with its schemas, and runs', async () => {
     const compiler = join(app.folder, 'node_modules/typescript/bin/tsc');
     const output = await app.run(process.execPath, [compiler, '-p', 'tsconfig.schemas.json']);
     expect(output).toEqual({ stdout: '', stderr: '' });
@@ -188,7 +188,7 @@ describe('core, installed with zod', { timeout: minutes }, () => {
   });
 });
 
-describe('the client, installed alone without hoisting', { timeout: minutes }, () => {
+describe('client, installed alone without hoisting', { timeout: minutes }, () => {
   let folder = '';
 
   beforeAll(async () => {
@@ -198,7 +198,7 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
 
   afterAll(async () => rm(folder, { recursive: true, force: true }));
 
-  it('installs neverthrow and no other package', async () => {
+  it('the client, installed alone, brings neverthrow and no other package', async () => {
     const installed = await readdir(join(folder, 'node_modules/.pnpm'));
     const names = installed.map((name) => name.replace(/(?<=.)@.*$/, ''));
     expect(names.filter((name) => !/^(lock\.yaml|node_modules)$/.test(name)).toSorted()).toEqual([
@@ -207,13 +207,13 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
     ]);
   });
 
-  it('runs', async () => {
+  it('the client, installed alone, runs', async () => {
     const script = "console.log(Object.keys(await import('@plantstore/client')).join())";
     const { stdout } = await runIn(folder, process.execPath, ['--input-type=module', '-e', script]);
     expect(stdout).toBe('createClient,createPlants\n');
   });
 
-  it('compiles with its declarations', async () => {
+  it('the client, installed alone, compiles with its declarations', async () => {
     for (const file of ['use-in-browser.ts', 'tsconfig.browser-nodenext.json']) {
       await cp(fileURLToPath(new URL(`consumer/${file}`, import.meta.url)), join(folder, file));
     }
@@ -227,7 +227,7 @@ describe('the client, installed alone without hoisting', { timeout: minutes }, (
 });
 
 describe('an installation without the PostgreSQL store', () => {
-  it('has a bundled server that names the package to install', async () => {
+  it('a bundled server without the PostgreSQL store names the package to install', async () => {
     const installed = join(installation.folder, 'node_modules/@plantstore/postgres');
     const renamed = join(installation.folder, 'postgres-away');
     await rename(installed, renamed);
@@ -246,7 +246,7 @@ describe('an installation without the PostgreSQL store', () => {
 });
 
 describe('an installation without prom-client', () => {
-  it('names the package that --metrics on needs', async () => {
+  it('a bundled server without prom-client names the package that --metrics on needs', async () => {
     const bin = join('node_modules', '.bin', 'plantstore-server');
     const args = ['--database', 'memory:', '--health-port', '0', '--metrics', 'on'];
     await expect(installation.run(bin, args)).rejects.toMatchObject({
@@ -260,7 +260,7 @@ describe('an installation without prom-client', () => {
 
 describe('an installation on Node 20', () => {
   it(
-    'has a bundled server that prints the required Node version, without a stack trace',
+    'a bundled server on Node 20 prints the required Node version, without a stack trace',
     async () => {
       const node = await installation.getNode('20');
       const bin = join('node_modules', '.bin', 'plantstore-server');

@@ -27,12 +27,12 @@ const additionalFiles: Readonly<Record<string, readonly string[]>> = {
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { tarballs, clone, version } = inject('release');
 
-it('releases every package', () => {
+it('the release contains every package', () => {
   const packages = readdirSync(join(root, 'packages'));
   expect(readdirSync(tarballs).toSorted()).toEqual(packages.toSorted());
 });
 
-it('tags the release', () => {
+it('the release has a tag', () => {
   // The release workflow recognizes a published version by this tag.
   const tag = `@plantstore/core@${version}`;
   expect(execFileSync('git', ['tag', '--list', tag], { cwd: clone, encoding: 'utf8' })).toBe(
@@ -40,7 +40,7 @@ it('tags the release', () => {
   );
 });
 
-it('builds the same bytes in two folders', () => {
+it('the build writes the same bytes in two folders', () => {
   const files = globSync('packages/*/dist/**/*.*', { cwd: clone });
   expect(files).not.toEqual([]);
   const differing = files.filter(
@@ -70,7 +70,7 @@ describe.each(
       .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
       .toSorted();
 
-  it('contains its manifest, README, licence and code, and no other file', () => {
+  it(`the packed ${name} contains its manifest, README, licence and code, and no other file`, () => {
     const code = /^dist\/.+\.(js|js\.map|d\.ts)$/;
     const ofTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
     expect(files().filter((file) => !code.test(file) || ofTests.test(file))).toEqual(
@@ -78,7 +78,7 @@ describe.each(
     );
   });
 
-  it('has a source map with the sources of each module', () => {
+  it(`the packed ${name} has a source map with the sources of each module`, () => {
     for (const file of files().filter((one) => one.endsWith('.js'))) {
       const { sources, sourcesContent } = JSON.parse(read(`${file}.map`)) as {
         sources: string[];
@@ -88,13 +88,13 @@ describe.each(
     }
   });
 
-  it('contains declarations of its exports only', () => {
+  it(`the packed ${name} contains declarations of its exports only`, () => {
     const declared = files().filter((file) => file.endsWith('.d.ts'));
     expect(declared).not.toEqual([]);
     expect(declared.filter((file) => file.startsWith('dist/program/'))).toEqual([]);
   });
 
-  it('imports only packages that its manifest declares', () => {
+  it(`the packed ${name} imports only packages that its manifest declares`, () => {
     const manifest = JSON.parse(read('package.json')) as Manifest;
     const { dependencies, peerDependencies } = manifest;
     const declared = Object.keys({ [manifest.name]: '', ...dependencies, ...peerDependencies });
@@ -108,18 +108,21 @@ describe.each(
     expect(undeclared).toEqual([]);
   });
 
-  it.runIf(name === 'core')('imports zod only for its schemas, in code and declarations', () => {
-    const importing = files()
-      .filter((file) => /\.(js|d\.ts)$/.test(file))
-      .filter((file) => /(from|import) ?['"]zod/.test(read(file)));
-    expect(importing).toEqual(['dist/schemas.d.ts', 'dist/schemas.js']);
-  });
+  it.runIf(name === 'core')(
+    `the packed ${name} imports zod only for its schemas, in code and declarations`,
+    () => {
+      const importing = files()
+        .filter((file) => /\.(js|d\.ts)$/.test(file))
+        .filter((file) => /(from|import) ?['"]zod/.test(read(file)));
+      expect(importing).toEqual(['dist/schemas.d.ts', 'dist/schemas.js']);
+    },
+  );
 
-  it('has a manifest without workspace references', () => {
+  it(`the packed ${name} has a manifest without workspace references`, () => {
     expect(read('package.json')).not.toMatch(/@plantstore\/source|workspace:/);
   });
 
-  it('names the author and the repository', () => {
+  it(`the packed ${name} names the author and the repository`, () => {
     expect(JSON.parse(read('package.json'))).toMatchObject({
       author: expect.any(String) as unknown,
       homepage: expect.any(String) as unknown,
@@ -128,12 +131,12 @@ describe.each(
     });
   });
 
-  it('has no problems according to publint', async () => {
+  it(`the packed ${name} has no problems according to publint`, async () => {
     const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  it('has no problems according to attw', () => {
+  it(`the packed ${name} has no problems according to attw`, () => {
     const args = [attw, tarball, '--profile', 'esm-only', '-f', 'ascii', '--no-color'];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     const found = status === 0 ? '' : stdout + stderr;

