@@ -82,7 +82,7 @@ describe('schema NewPlant', () => {
     });
   });
 
-  it('has the JSON Schema of the OpenAPI document', () => {
+  it('the schema NewPlant has the JSON Schema of the OpenAPI document', () => {
     const { $schema: _, ...schema } = z.toJSONSchema(NewPlant, {
       io: 'input',
       unrepresentable: 'any',

@@ -15,6 +15,6 @@ it('writes a progress line to a terminal, and clears it before other lines', () 
   expect(write(true)).toBe('\r\u001b[K10 plants\r\u001b[Kline 7: refused\n');
 });
 
-it('does not write a progress line to a file or a pipe', () => {
+it('writes no progress line to a file or a pipe', () => {
   expect(write(false)).toBe('line 7: refused\n');
 });
