@@ -6,8 +6,8 @@ import { withFields } from '../../test/requests.ts';
 const repeat = (name: string) =>
   readHead('POST', '/plants', '1.1', [name, 'a', name.toLowerCase(), 'b', 'X-Other', 'c']);
 
-describe('the head of a request', () => {
-  it('has its request line, the number of its fields, and the fields that the service reads', () => {
+describe('head of a request', () => {
+  it('the head of a request has its request line, the number of its fields, and the fields that the service reads', () => {
     const head = readHead('POST', '/plants?x', '1.1', ['Host', 'a', 'X-Other', 'b', 'ORIGIN', 'c']);
     expect(head).toMatchObject({ method: 'POST', target: '/plants?x', httpVersion: '1.1' });
     expect(head).toMatchObject({ fieldCount: 3, isRepeated: false, host: 'a', origin: 'c' });
@@ -19,25 +19,25 @@ describe('the head of a request', () => {
     ['Expect', 'expect'],
     ['X-Forwarded-For', 'forwardedFor'],
     ['Upgrade', 'upgrade'],
-  ])('has the values of repeated %s fields as a list', (name, field) => {
+  ])('the head of a request has the values of repeated %s fields as a list', (name, field) => {
     expect(repeat(name)).toMatchObject({ [field]: 'a, b', isRepeated: false });
   });
 
   it.each([
     ['Origin', 'origin'],
     ['X-Request-Id', 'requestId'],
-  ])('has an empty %s if that is repeated', (name, field) => {
+  ])('the head of a request has an empty %s if that is repeated', (name, field) => {
     expect(repeat(name)).toMatchObject({ [field]: '', isRepeated: false });
   });
 
   it.each(['Host', 'Authorization', 'Content-Type', 'Content-Length'])(
-    'has a fault if %s is repeated',
+    'the head of a request has a fault if %s is repeated',
     (name) => {
       expect(repeat(name).isRepeated).toBe(true);
     },
   );
 
-  it('has at most 200 fields', async () => {
+  it('the head of a request has at most 200 fields', async () => {
     const others = (count: number) =>
       withFields(
         Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'x'])),
@@ -49,7 +49,7 @@ describe('the head of a request', () => {
   });
 });
 
-describe('a Host field', () => {
+describe('Host field', () => {
   it.each([
     'a',
     'plants.example',
@@ -62,7 +62,7 @@ describe('a Host field', () => {
     '[2001:DB8::1]:80',
     "a-_~!$&'()*+,;=",
     'a%2Fb',
-  ])('is valid: %s', (host) => {
+  ])('a Host field is valid: %s', (host) => {
     expect(isHostValid(host, '1.1')).toBe(true);
     expect(isHostValid(host, '1.0')).toBe(true);
   });
@@ -87,12 +87,12 @@ describe('a Host field', () => {
     'a ',
     'user@a',
     'a/b',
-  ])('is invalid each time: "%s"', (host) => {
+  ])('a Host field is invalid each time: "%s"', (host) => {
     expect(isHostValid(host, '1.1')).toBe(false);
     expect(isHostValid(host, '1.1')).toBe(false);
   });
 
-  it('may be absent only in HTTP/1.0', () => {
+  it('a Host field may be absent only in HTTP/1.0', () => {
     expect(isHostValid(undefined, '1.0')).toBe(true);
     expect(isHostValid(undefined, '1.1')).toBe(false);
   });

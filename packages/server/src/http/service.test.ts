@@ -23,14 +23,14 @@ const serviceWith = (options: Partial<ServiceOptions> = {}) => {
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 describe('the response to a request body', () => {
-  it('is the plant, without its id', async () => {
+  it('the response to a plant is the plant, without its id', async () => {
     const response = await serviceWith().create(
       bytesOf('{"tag":"climber","id":7,"name":"Monstera"}'),
     );
     expect(response).toMatchObject({ status: 200, body: '{"name":"Monstera","tag":"climber"}' });
   });
 
-  it('has exactly the promised headers', async () => {
+  it('the response to a plant has exactly the promised headers', async () => {
     const response = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
     expect(pairsOf(response.fields)).toEqual([
       ['Content-Type', 'application/json'],
@@ -53,7 +53,7 @@ describe('the response to a request body', () => {
     ['name-required', '{"id":7}'],
     ['name-not-text', '{"id":7,"name":"\\ud800"}'],
     ['tag-not-text', '{"id":7,"name":"x","tag":null}'],
-  ])('is %s for the body %s', async (name, body) => {
+  ])('the response is %s for the body %s', async (name, body) => {
     const response = await serviceWith().create(bytesOf(body));
     expect(response).toMatchObject({ status: 400, error: errorTable[name].error });
     expect(JSON.parse(response.body)).toEqual({
@@ -62,20 +62,20 @@ describe('the response to a request body', () => {
     });
   });
 
-  it('is encoding-invalid for bytes that are not UTF-8', async () => {
+  it('the response is encoding-invalid for bytes that are not UTF-8', async () => {
     expect(await serviceWith().create(Uint8Array.of(0xff))).toMatchObject({
       error: errorTable['encoding-invalid'].error,
     });
   });
 
-  it('has the number of the first fault and every fault in its message', async () => {
+  it('the response to an invalid plant has the number of the first fault and every fault in its message', async () => {
     const response = await serviceWith().create(bytesOf('{"tag":1,"name":2}'));
     const { error, message } = JSON.parse(response.body) as { error: number; message: string };
     expect(error).toBe(1101);
     expect(message).toMatch(/^id .*; name .*; tag /);
   });
 
-  it('is the same for the same plant, and id-taken for a different plant with the same id', async () => {
+  it('the response is the same for the same plant, and id-taken for a different plant with the same id', async () => {
     const service = serviceWith();
     const first = await service.create(bytesOf('{"id":7.0,"name":"x"}'));
     expect(await service.create(bytesOf('{"name":"x","id":7e0}'))).toEqual(first);
@@ -85,7 +85,7 @@ describe('the response to a request body', () => {
     });
   });
 
-  it('is 400 with the number and message of a plant-refused error', async () => {
+  it('the response is 400 with the number and message of a plant-refused error', async () => {
     const message = 'no weeds: "\ud800"';
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'plant-refused', error: 4001, message }),
@@ -95,7 +95,7 @@ describe('the response to a request body', () => {
     expect(JSON.parse(response.body)).toEqual({ error: 4001, message });
   });
 
-  it('is 500 if a plant-refused error has a number of the error table', async () => {
+  it('the response is 500 if a plant-refused error has a number of the error table', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'plant-refused', error: 1401, message: 'no' }),
     };
@@ -103,7 +103,7 @@ describe('the response to a request body', () => {
     expect(response).toMatchObject({ status: 500, error: errorTable.internal.error });
   });
 
-  it('is 500 if reading the error of a repository throws', async () => {
+  it('the response is 500 if reading the error of a repository throws', async () => {
     const error = {
       kind: 'store-unavailable' as const,
       get reason(): string {
@@ -115,7 +115,7 @@ describe('the response to a request body', () => {
     expect(response).toMatchObject({ status: 500, error: errorTable.internal.error });
   });
 
-  it('is 503 with Retry-After if the store is unavailable, and only the cause has the reason', async () => {
+  it('the response is 503 with Retry-After if the store is unavailable, and only the cause has the reason', async () => {
     const repository: PlantRepository = {
       create: () => errAsync({ kind: 'store-unavailable', reason: 'the disk is full' }),
     };
@@ -129,7 +129,7 @@ describe('the response to a request body', () => {
     expect(response.body).not.toContain('disk');
   });
 
-  it('is 503 with its cause if the repository does not settle in time', async () => {
+  it('the response is 503 with its cause if the repository does not settle in time', async () => {
     const repository: PlantRepository = {
       create: () => ResultAsync.fromSafePromise(new Promise<never>(() => {})),
     };
@@ -141,7 +141,7 @@ describe('the response to a request body', () => {
     });
   });
 
-  it('is 500 without details if a repository throws', async () => {
+  it('the response is 500 without details if a repository throws', async () => {
     const repository: PlantRepository = {
       create: () => {
         throw new Error('a bug in /home/secret');
@@ -156,7 +156,7 @@ describe('the response to a request body', () => {
     expect(response.body).toBe('{"error":3500,"message":"something went wrong in the service"}');
   });
 
-  it('is always JSON of one of the two schemas, and never an exception', async () => {
+  it('the response to a request body is always JSON of one of the two schemas, and never an exception', async () => {
     const service = serviceWith();
     const body = fc.oneof(fc.uint8Array(), fc.json().map(bytesOf), fc.string().map(bytesOf));
     await fc.assert(

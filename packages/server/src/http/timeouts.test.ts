@@ -5,14 +5,14 @@ import { createTimeouts, undefinedAfterTimeout } from './timeouts.ts';
 const never = new Promise<never>(() => {});
 
 describe('timeouts', () => {
-  it('settle as the promise if it settles in time', async () => {
+  it('a timeout settles as its promise if that settles in time', async () => {
     const timeouts = createTimeouts(60_000);
     const failure = new Error('no');
     expect(await undefinedAfterTimeout(timeouts, Promise.resolve(7))).toBe(7);
     await expect(undefinedAfterTimeout(timeouts, Promise.reject(failure))).rejects.toBe(failure);
   });
 
-  it('end each wait after its duration, while others start and stop', async () => {
+  it('a timeout ends each wait after its duration, while others start and stop', async () => {
     const timeouts = createTimeouts(40);
     const startedAt = performance.now();
     const waits = [undefinedAfterTimeout(timeouts, never)];
@@ -26,7 +26,7 @@ describe('timeouts', () => {
     expect(await undefinedAfterTimeout(timeouts, never)).toBeUndefined();
   });
 
-  it('do not keep the process alive', async () => {
+  it('a timeout does not keep the process alive', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers().length;
     const timeouts = createTimeouts(60_000);

@@ -27,21 +27,24 @@ describe('another listener of a server of createHttpServer', () => {
   it.each([
     ['before', 'prependListener'],
     ['after', 'on'],
-  ] as const)('receives the same body, called %s the listener of the server', async (_, place) => {
-    const other = Promise.withResolvers<string>();
-    const port = await listenWith((request) => readText(request, other.resolve), place);
-    expect((await sendRaw(port, post(7))).status).toBe(200);
-    expect(await other.promise).toBe(plant(7));
-  });
+  ] as const)(
+    'another listener receives the same body, called %s the listener of the server',
+    async (_, place) => {
+      const other = Promise.withResolvers<string>();
+      const port = await listenWith((request) => readText(request, other.resolve), place);
+      expect((await sendRaw(port, post(7))).status).toBe(200);
+      expect(await other.promise).toBe(plant(7));
+    },
+  );
 
-  it('can iterate over the body', async () => {
+  it('another listener can iterate over the body', async () => {
     const other = Promise.withResolvers<string>();
     const port = await listenWith((request) => void text(request).then(other.resolve));
     expect((await sendRaw(port, post(7))).status).toBe(200);
     expect(await other.promise).toBe(plant(7));
   });
 
-  it('receives the rest of a body that it begins to read later', async () => {
+  it('another listener receives the rest of a body that it begins to read later', async () => {
     const other = Promise.withResolvers<string>();
     const seen = Promise.withResolvers<IncomingMessage>();
     const port = await listenWith(seen.resolve);
@@ -55,7 +58,7 @@ describe('another listener of a server of createHttpServer', () => {
     socket.destroy();
   });
 
-  it('may wait for the end of the body without reading it', async () => {
+  it('another listener may wait for the end of the body without reading it', async () => {
     const ended = Promise.withResolvers<void>();
     const port = await listenWith((request) => void request.on('end', ended.resolve));
     expect((await sendRaw(port, post(7))).status).toBe(200);

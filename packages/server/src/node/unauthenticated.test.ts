@@ -51,7 +51,7 @@ describe('unauthenticated client', () => {
     ['createHttpServer', createHttpServer],
     ['createRequestListener', (options) => createServer(createRequestListener(options))],
   ])(
-    'has at most 80 KiB of pipelined bodies read while its token is checked, and all afterwards: %s',
+    'an unauthenticated client has at most 80 KiB of pipelined bodies read while its token is checked, and all afterwards: %s',
     async (_, create) => {
       const checked = Promise.withResolvers<boolean>();
       const server = create({

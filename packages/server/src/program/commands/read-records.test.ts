@@ -37,7 +37,7 @@ const read = async (
 const header: Read = ['1', ['id', 'name']];
 
 describe('records of CSV', () => {
-  it('end with LF or CR LF, and the last may have no end', async () => {
+  it('a record of CSV ends with LF or CR LF, and the last may have no end', async () => {
     expect(await read('id,name\r\n1,a\n2,b\r\n3,"c"\n4,"d"\r\n5,e')).toEqual([
       header,
       ['2', ['1', 'a']],
@@ -48,7 +48,7 @@ describe('records of CSV', () => {
     ]);
   });
 
-  it('have a quote as text anywhere but at the start of a field', async () => {
+  it('a record of CSV may have a quote as text anywhere but at the start of a field', async () => {
     expect(await read('id,name\n1,5" pot\n2,"6"" pot"\n3,a"b"\n4, "c"\n')).toEqual([
       header,
       ['2', ['1', '5" pot']],
@@ -58,7 +58,7 @@ describe('records of CSV', () => {
     ]);
   });
 
-  it('keep CR, LF, commas, U+FEFF and spaces as they are', async () => {
+  it('records of CSV keep CR, LF, commas, U+FEFF and spaces as they are', async () => {
     const expected = ['1', ' \ufeffa\rb '];
     expect(await read('id,name\n1, \ufeffa\rb \n')).toEqual([header, ['2', expected]]);
     expect(await read('id,name\n\ufeff1,a\r')).toEqual([header, ['2', ['\ufeff1', 'a\r']]]);
@@ -69,7 +69,7 @@ describe('records of CSV', () => {
     ]);
   });
 
-  it('have an absent field that is empty without quotes, and blank lines between them', async () => {
+  it('a field of CSV that is empty without quotes is absent, and blank lines are ignored', async () => {
     expect(await read('\nid,name\n\r\n"",\n \t\n,""\n\n')).toEqual([
       ['2', ['id', 'name']],
       ['4', ['', undefined]],
@@ -171,7 +171,7 @@ describe('records of CSV', () => {
         ['5', ['3', 'c']],
       ],
     ],
-  ])('are all read but one that %s', async (_, file, expected) => {
+  ])('all records of CSV are read but one that %s', async (_, file, expected) => {
     for (const chunkSize of [1, 3, 2 ** 16]) {
       expect(await read(`id,name\n${file}`, { chunkSize })).toEqual([header, ...expected]);
     }
@@ -187,7 +187,7 @@ describe('records of CSV', () => {
     .array(fc.tuple(fc.tuple(csvField, csvField, csvField), fc.constantFrom('\n', '\r\n')))
     .map((records) => records.map(([fields, end]) => fields.join(',') + end).join(''));
 
-  it('are the same as those of csv-parse', async () => {
+  it('records of CSV are the same as those of csv-parse', async () => {
     await fc.assert(
       fc.asyncProperty(csvFile, fc.integer({ min: 1, max: 20 }), async (file, chunkSize) => {
         const records = parse(file, {
@@ -203,7 +203,7 @@ describe('records of CSV', () => {
     );
   });
 
-  it('are all read between lines with misplaced quotes', async () => {
+  it('all records of CSV are read between lines with misplaced quotes', async () => {
     const plain = fc.nat().map((id) => `${id},Monstera`);
     const broken = fc.constantFrom('"', ',"', 'a,"b', '"a",b"', '"",","', 'a,b,"', '","');
     const lines = fc.array(fc.oneof(plain, broken));
@@ -223,7 +223,7 @@ describe('records of CSV', () => {
 });
 
 describe('records of each format', () => {
-  it('begin after a byte order mark at the start of the file only', async () => {
+  it('records begin after a byte order mark at the start of the file only', async () => {
     for (const chunkSize of [1, 2, 4, 64]) {
       const file = '\ufeff\ufeffid,name\n\ufeff1,a';
       expect(await read(file, { chunkSize })).toEqual([
@@ -239,7 +239,7 @@ describe('records of each format', () => {
     }
   });
 
-  it('are all read but those that are not valid UTF-8', async () => {
+  it('all records are read but those that are not valid UTF-8', async () => {
     const file = Buffer.concat([
       Buffer.from('id,name\n1,"é\n'),
       Buffer.of(0xff),
@@ -261,7 +261,7 @@ describe('records of each format', () => {
 
   const tooLong = 'the record is longer than 0 MiB';
 
-  it('are all read but one that is too long', async () => {
+  it('all records are read but one that is too long', async () => {
     const long = 'x'.repeat(20);
     const file = `first\n${'x'.repeat(19)}\n${long}\né${long}\nlast\n${long}${long}`;
     for (let chunkSize = 1; chunkSize < file.length; chunkSize += 1) {
@@ -276,7 +276,7 @@ describe('records of each format', () => {
     }
   });
 
-  it('are all read after the first line of quoted text that is too long', async () => {
+  it('all records are read after the first line of quoted text that is too long', async () => {
     const file = 'id,name\n1,"a\n2,b\n3,c\n4,d\n5,e\n6,f\n7,g"\n8,h\n';
     for (let chunkSize = 1; chunkSize < file.length; chunkSize += 1) {
       expect(await read(file, { chunkSize, maxBytes: 20 })).toEqual([
@@ -289,7 +289,7 @@ describe('records of each format', () => {
     }
   });
 
-  it('take one byte of memory for each byte of a long record, and keep their characters', async () => {
+  it('a long record takes one byte of memory for each byte, and keeps its characters', async () => {
     const name = '\u690d'.repeat(2 ** 21);
     const widths = new Set<boolean>();
     const scan: Scan = (text, ...rest) => {
@@ -307,7 +307,7 @@ describe('records of each format', () => {
     expect([...widths]).toEqual([false]);
   });
 
-  it('are not buffered beyond the maximum', async () => {
+  it('records are not buffered beyond the maximum length', async () => {
     const chunk = Buffer.alloc(2 ** 20, 'x');
     const before = process.memoryUsage().arrayBuffers;
     let added = 0;
