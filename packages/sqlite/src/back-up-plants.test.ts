@@ -57,7 +57,7 @@ const contentOf = async () =>
   );
 
 describe('backUpPlants', () => {
-  it('copies every acknowledged plant while plants are being created', async () => {
+  it('backUpPlants copies every acknowledged plant while plants are being created', async () => {
     const repository = await openStore();
     const acknowledged: bigint[] = [];
     const create = async (id: bigint) => {
@@ -80,7 +80,7 @@ describe('backUpPlants', () => {
     ]);
   });
 
-  it('creates a complete file that a repository can open, and turns WAL on in', async () => {
+  it('backUpPlants creates a complete file that a repository can open and switch to WAL mode', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     (await backUpPlants({ from, to }))._unsafeUnwrap();
@@ -94,7 +94,7 @@ describe('backUpPlants', () => {
     expect(await idsIn(to)).toEqual(new Set([7n, 8n]));
   });
 
-  it('reads an older backup, which is in WAL mode', async () => {
+  it('backUpPlants reads an older backup, which is in WAL mode', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     await repository.close();
@@ -106,7 +106,7 @@ describe('backUpPlants', () => {
     expect(await idsIn(to)).toEqual(new Set([7n]));
   });
 
-  it('copies the permissions, and gives the owner of the copy access', async () => {
+  it('backUpPlants copies the permissions, and gives the owner of the copy access', async () => {
     await (await openStore()).close();
     await chmod(from, 0o440);
     (await backUpPlants({ from, to }))._unsafeUnwrap();
@@ -114,7 +114,7 @@ describe('backUpPlants', () => {
   });
 
   it.runIf(process.geteuid?.() === 0)(
-    'run by root, gives the copy the owner of the source',
+    'backUpPlants that is run by root gives the copy the owner of the source',
     async () => {
       await (await openStore()).close();
       await chown(from, 65_534, 65_534);
@@ -123,7 +123,7 @@ describe('backUpPlants', () => {
     },
   );
 
-  it('copies while another connection keeps a checkpoint from completing', async () => {
+  it('backUpPlants copies while another connection keeps a checkpoint from completing', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     const other = new Database(from);
@@ -133,7 +133,7 @@ describe('backUpPlants', () => {
     other.close();
   });
 
-  it('creates one of several copies of one name at a time, and leaves no other file', async () => {
+  it('backUpPlants creates one of several copies of one name at a time, and leaves no other file', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     const copies = await Promise.all(
@@ -152,7 +152,7 @@ describe('backUpPlants', () => {
     ]);
   });
 
-  it('fails when the database or the folder of the copy does not exist', async () => {
+  it('backUpPlants fails when the database or the folder of the copy does not exist', async () => {
     expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'missing',
       message: `${from} does not exist; correct the path`,
@@ -165,7 +165,7 @@ describe('backUpPlants', () => {
     });
   });
 
-  it('refuses a database with any damaged page, and leaves nothing', async () => {
+  it('backUpPlants refuses a database with any damaged page, and leaves nothing', async () => {
     const repository = await openStore();
     for (let id = 0n; id < 100n; id += 1n) await repository.create({ id, name });
     await repository.close();
@@ -187,7 +187,7 @@ describe('backUpPlants', () => {
     );
   });
 
-  it('refuses damaged rows, which VACUUM INTO copies', async () => {
+  it('backUpPlants refuses damaged rows, which VACUUM INTO copies', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name: 'Monstera' });
     await repository.close();
@@ -221,7 +221,7 @@ describe.each([
     ['a -wal file', '-wal', async (path: string) => writeFile(path, 'of an old file')],
     ['a -shm file', '-shm', async (path: string) => writeFile(path, 'of an old file')],
     ['a -journal file', '-journal', async (path: string) => writeFile(path, 'of an old file')],
-  ])('refuses %s of the name, and changes nothing', async (__, suffix, make) => {
+  ])('a copy refuses %s of the name, and changes nothing', async (__, suffix, make) => {
     await (await openStore()).close();
     await make(to + suffix);
     const before = await contentOf();
@@ -233,7 +233,7 @@ describe.each([
     expect(await contentOf()).toEqual(before);
   });
 
-  it('refuses its source as the copy, and the file of an open repository', async () => {
+  it('a copy refuses its source, and the file of an open repository, as its name', async () => {
     const repository = await openStore();
     expect((await copy({ from, to: from }))._unsafeUnwrapErr()).toMatchObject({ kind: 'exists' });
     expect((await repository.create({ id: 7n, name })).isOk()).toBe(true);
@@ -241,7 +241,7 @@ describe.each([
 });
 
 describe('restorePlants', () => {
-  it('creates the plants of the backup beside the owner lock of a database that was moved away', async () => {
+  it('restorePlants creates the plants of the backup beside the owner lock of a database that was moved away', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     await repository.close();
@@ -252,7 +252,7 @@ describe('restorePlants', () => {
     await restored.close();
   });
 
-  it('advises a command that a shell reads as written, also for a path with a quote', async () => {
+  it('restorePlants advises a command that a shell reads as written, also for a path with a quote', async () => {
     const path = join(folder, "ada's plants.db");
     await writeFile(path, '');
     expect((await restorePlants({ from, to: path }))._unsafeUnwrapErr().message).toContain(
@@ -260,7 +260,7 @@ describe('restorePlants', () => {
     );
   });
 
-  it('loses no plant to a repository that opens the file at the same time', async () => {
+  it('restorePlants loses no plant to a repository that opens the file at the same time', async () => {
     const repository = await openStore();
     await repository.create({ id: 7n, name });
     for (let round = 0; round < 10; round += 1) {
@@ -284,7 +284,7 @@ describe('restorePlants', () => {
     ],
     ['is empty', async (path: string) => writeFile(path, ''), 'empty'],
     ['is a folder', async (path: string) => mkdir(path), 'cannot-open'],
-  ])('creates nothing from a backup that %s', async (_, make, kind) => {
+  ])('restorePlants creates nothing from a backup that %s', async (_, make, kind) => {
     await make(from);
     const before = await contentOf();
     expect((await restorePlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({

@@ -235,7 +235,7 @@ describe('file with several hard links', () => {
     await repository.close();
   });
 
-  it('is read if it is a backup, which is complete without a WAL', async () => {
+  it('a backup with two hard links is read, because it is complete without a WAL', async () => {
     await makeStore(inFolder('plants.db'));
     const to = inFolder('backup.db');
     (await backUpPlants({ from: inFolder('plants.db'), to }))._unsafeUnwrap();

@@ -44,8 +44,8 @@ const refusalOf = async (repository: SqliteRepository, id: number): Promise<stri
 
 const count = 'SELECT count(*) AS plants FROM plants';
 
-describe('while a repository is open, another program', () => {
-  it('reads every acknowledged plant, and keeps the WAL file when it exits', async () => {
+describe('other programs', () => {
+  it('while a repository is open, another program reads every acknowledged plant, and keeps the WAL file when it exits', async () => {
     const repository = await open();
     for (let id = 1; id <= 3; id += 1) {
       await repository.create(plant(id));
@@ -56,7 +56,7 @@ describe('while a repository is open, another program', () => {
     }
   });
 
-  it('reads every acknowledged plant, also when the repository recovered a WAL file', async () => {
+  it('while a repository is open, another program reads every acknowledged plant, also when the repository recovered a WAL file', async () => {
     const before = await open();
     await before.create(plant(1));
     const reader = startOtherProgram(path);
@@ -71,7 +71,7 @@ describe('while a repository is open, another program', () => {
     expect((await repository.create(plant(3))).isOk()).toBe(true);
   });
 
-  it('copies the database with VACUUM INTO', async () => {
+  it('while a repository is open, another program copies the database with VACUUM INTO', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -80,7 +80,7 @@ describe('while a repository is open, another program', () => {
     expect(await copy.run(count)).toEqual([{ plants: 1 }]);
   });
 
-  it('makes creates unavailable only while it holds the write lock', async () => {
+  it('while a repository is open, another program makes creates unavailable only while it holds the write lock', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -90,7 +90,7 @@ describe('while a repository is open, another program', () => {
     expect((await repository.create(plant(2))).isOk()).toBe(true);
   });
 
-  it('can run a checkpoint, and no plant is lost', async () => {
+  it('while a repository is open, another program can run a checkpoint, and no plant is lost', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -100,14 +100,14 @@ describe('while a repository is open, another program', () => {
     expect(await other.run(count)).toEqual([{ plants: 2 }]);
   });
 
-  it('cannot change the journal mode', async () => {
+  it('while a repository is open, another program cannot change the journal mode', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
     expect(await other.run('PRAGMA journal_mode = DELETE')).toBe('database is locked');
   });
 
-  it('cannot make the repository acknowledge a plant that its trigger ignores', async () => {
+  it('while a repository is open, another program cannot make the repository acknowledge a plant that its trigger ignores', async () => {
     const repository = await open();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -128,19 +128,23 @@ describe('while a repository is open, another program', () => {
     'CREATE TABLE _litestream_seq (id INTEGER)',
     'CREATE VIEW tags AS SELECT 1',
     'CREATE INDEX by_tag ON plants (tag)',
-  ])('can run %s, and the next create is acknowledged', async (sql) => {
-    const repository = await open();
-    await repository.create(plant(1));
-    const other = startOtherProgram(path);
-    expect(await other.run(sql)).toEqual([]);
-    expect((await repository.create(plant(2))).isOk()).toBe(true);
-    const ignore = 'CREATE TRIGGER ignore BEFORE INSERT ON plants BEGIN SELECT RAISE(IGNORE); END';
-    expect(await other.run(ignore)).toEqual([]);
-    expect(await refusalOf(repository, 3)).toContain('altered');
-    expect(await other.run(count)).toEqual([{ plants: 2 }]);
-  });
+  ])(
+    'while a repository is open, another program can run %s, and the next create is acknowledged',
+    async (sql) => {
+      const repository = await open();
+      await repository.create(plant(1));
+      const other = startOtherProgram(path);
+      expect(await other.run(sql)).toEqual([]);
+      expect((await repository.create(plant(2))).isOk()).toBe(true);
+      const ignore =
+        'CREATE TRIGGER ignore BEFORE INSERT ON plants BEGIN SELECT RAISE(IGNORE); END';
+      expect(await other.run(ignore)).toEqual([]);
+      expect(await refusalOf(repository, 3)).toContain('altered');
+      expect(await other.run(count)).toEqual([{ plants: 2 }]);
+    },
+  );
 
-  it('can create an index, whose failing expression does not stop the creates of other plants', async () => {
+  it('while a repository is open, another program can create an index, and its failing expression does not stop the creates of other plants', async () => {
     const repository = await open();
     const other = startOtherProgram(path);
     expect(await other.run('CREATE INDEX by_name ON plants (json(name))')).toEqual([]);
@@ -150,7 +154,7 @@ describe('while a repository is open, another program', () => {
   });
 
   it.each(['-wal', '-shm', '-owner'])(
-    'cannot remove %s without an error from the next create',
+    'while a repository is open, another program cannot remove %s without an error from the next create',
     async (suffix) => {
       const repository = await open();
       await repository.create(plant(1));
@@ -165,14 +169,14 @@ describe('while a repository is open, another program', () => {
   );
 });
 
-describe('the WAL file', () => {
-  it('stays small while no other program reads', async () => {
+describe('WAL file', () => {
+  it('the WAL file stays small while no other program reads', async () => {
     const repository = await open();
     await createLarge(repository, 0, 20);
     expect(await walSize()).toBeLessThan(walLimit + 3 * megabyte);
   });
 
-  it('grows during a long read transaction, which is reported, and shrinks afterwards', async () => {
+  it('the WAL file grows during a long read transaction, which is reported, and shrinks afterwards', async () => {
     const reports: HeldWal[] = [];
     const repository = await open((wal) => void reports.push(wal));
     await repository.create(plant(0));
@@ -190,7 +194,7 @@ describe('the WAL file', () => {
     expect(await other.run(count)).toEqual([{ plants: 80 }]);
   });
 
-  it('is not reported as held by a reader when it grows by one large plant', async () => {
+  it('the WAL file is not reported as held by a reader when it grows by one large plant', async () => {
     const reports: HeldWal[] = [];
     const repository = await open((log) => void reports.push(log));
     for (const id of [1n, 2n, 3n]) {
@@ -200,7 +204,7 @@ describe('the WAL file', () => {
     expect(reports).toEqual([]);
   });
 
-  it('remains after a close during a read transaction, and is reported', async () => {
+  it('the WAL file remains after a close during a read transaction, and is reported', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     await repository.create(plant(1));
     const other = startOtherProgram(path);
@@ -213,8 +217,8 @@ describe('the WAL file', () => {
   });
 });
 
-describe('the owner lock', () => {
-  it('lets one of two repositories open a new file at the same time', async () => {
+describe('owner lock', () => {
+  it('the owner lock lets one of two repositories open a new file at the same time', async () => {
     const opened = await Promise.all([
       openSqliteRepository({ path }),
       openSqliteRepository({ path }),
@@ -224,19 +228,22 @@ describe('the owner lock', () => {
     expect(errors).toEqual(['locked']);
   });
 
-  it('can be acquired when its file remains from an earlier process', async () => {
+  it('the owner lock can be acquired when its file remains from an earlier process', async () => {
     await writeFile(`${path}-owner`, '');
     const repository = await open();
     expect((await repository.create(plant(1))).isOk()).toBe(true);
   });
 
   // Windows does not have file modes.
-  it.runIf(process.platform !== 'win32')('has the permissions of the database file', async () => {
-    await writeFile(path, '');
-    await chmod(path, 0o660);
-    await open();
-    for (const name of ['-owner', '-wal', '-shm']) {
-      expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
-    }
-  });
+  it.runIf(process.platform !== 'win32')(
+    'the owner lock has the permissions of the database file',
+    async () => {
+      await writeFile(path, '');
+      await chmod(path, 0o660);
+      await open();
+      for (const name of ['-owner', '-wal', '-shm']) {
+        expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
+      }
+    },
+  );
 });
