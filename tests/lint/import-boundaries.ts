@@ -108,4 +108,6 @@ export const unreachable: Readonly<Record<string, readonly string[]>> = {
   'core/src/wire.ts': ['node:*', 'zod*'],
   // It runs on every runtime.
   'server/src/fetch.ts': ['node:*'],
+  // Only the program opens a store.
+  'server/src/index.ts': ['server/src/program/*', '@plantstore/sqlite', '@plantstore/postgres'],
 };
