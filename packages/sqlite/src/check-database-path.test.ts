@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkDatabasePath } from './check-database-path.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const newFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
@@ -31,5 +32,17 @@ it('checkDatabasePath refuses a path in a missing folder, below a file, or of a 
     '/dev/null',
   ]) {
     expect(checkDatabasePath(path)._unsafeUnwrapErr()).toMatchObject({ kind: 'cannot-open', path });
+  }
+});
+
+it('refuses a file with several hard links and a link to itself, as opening them does', async () => {
+  const folder = await newFolder();
+  await writeFile(join(folder, 'file.db'), '');
+  await link(join(folder, 'file.db'), join(folder, 'other.db'));
+  await symlink('loop.db', join(folder, 'loop.db'));
+  for (const path of [join(folder, 'other.db'), join(folder, 'loop.db')]) {
+    const opened = await openSqliteRepository({ path });
+    const { kind, message } = opened._unsafeUnwrapErr();
+    expect(checkDatabasePath(path)._unsafeUnwrapErr()).toMatchObject({ kind, message, path });
   }
 });

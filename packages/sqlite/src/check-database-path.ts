@@ -1,15 +1,16 @@
 import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { isMountPoint } from './mount-point.ts';
+import { findOtherPath } from './database-file.ts';
 import {
   findFileSystemFault,
+  openErrorOf,
   type OpenSqliteError,
   unusableFileError,
-  withLinksResolved,
 } from './open-error.ts';
+import { resolveLinks } from './wal-file.ts';
 
 /**
- * Checks whether this user may create or write a database file at a path: its folder, its type and its permissions. Opens and
+ * Checks whether this user may create or write a database file at a path: its folder, its type, its links and its permissions. Opens and
  * creates no file, so it can run while a repository has the file open. It does not read the content.
  *
  * @example
@@ -24,7 +25,12 @@ export const checkDatabasePath = (path: string): Result<void, OpenSqliteError> =
   const file = resolve(path);
   const fault = findFileSystemFault(file);
   if (fault !== undefined) return err({ ...fault, path: file });
-  return isMountPoint(withLinksResolved(file))
-    ? err(unusableFileError(file, { kind: 'mount-point' }))
-    : ok();
+  try {
+    const unusable = findOtherPath(resolveLinks(file));
+    return unusable === undefined ? ok() : err(unusableFileError(file, unusable));
+  } catch (cause) {
+    const error = openErrorOf(file, cause);
+    if (error === undefined) throw cause;
+    return err(error);
+  }
 };

@@ -58,7 +58,7 @@ const statOf = (path: string): Stats | 'missing' | 'forbidden' => {
 };
 
 /** Resolves symbolic links, or returns the path as it is. */
-export const withLinksResolved = (path: string): string => {
+const withLinksResolved = (path: string): string => {
   try {
     return resolveLinks(path);
   } catch {
