@@ -253,3 +253,18 @@ describe.skipIf(process.platform === 'win32')('refused handed-over socket', () =
     });
   });
 });
+
+it.skipIf(process.platform === 'win32')(
+  'the server exits with 2 if the host of its health port has no address, as --check-settings does',
+  async () => {
+    const args = [...memory, '--health-port', '0', '--host', 'no-such-host..invalid'];
+    const { stdout, ...start } = runWith(await listeningOn(0), args);
+    expect({ stdout, ...start }).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        'plantstore-server: cannot serve health (--host, PLANTSTORE_HOST): no-such-host..invalid:0 has an unknown host name; choose another host\n',
+    });
+    expect(runWith(await listeningOn(0), [...args, '--check-settings'])).toMatchObject(start);
+  },
+);

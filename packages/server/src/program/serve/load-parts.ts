@@ -42,12 +42,18 @@ const resolveHost = async (
   settings: Settings,
   sockets: HandedSockets,
 ): Promise<Result<void, string>> => {
-  if (sockets.plants !== undefined) return ok();
+  const { host, healthPort } = settings;
+  const opensHealth = healthPort !== undefined && sockets.health === undefined;
+  if (sockets.plants !== undefined && !opensHealth) return ok();
   try {
-    await lookup(settings.host);
+    await lookup(host);
     return ok();
   } catch (thrown) {
-    return err(cannotServe(settings, sockets, cannotListen(settings, thrown)));
+    if (sockets.plants === undefined) {
+      return err(cannotServe(settings, sockets, cannotListen(settings, thrown)));
+    }
+    const reason = cannotListen({ host, port: healthPort ?? 0, reusePort: false }, thrown);
+    return err(`cannot serve health (--host, PLANTSTORE_HOST): ${reason}`);
   }
 };
 
