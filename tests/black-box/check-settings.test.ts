@@ -53,7 +53,7 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
     [one, other] = await Promise.all([makeCertificate(), makeCertificate()]);
   });
 
-  it('--check-settings exits with 0 if a start would reach its socket, and creates no file', async () => {
+  it('--check-settings exits with 0 if a start would open its database and ports, and creates no file', async () => {
     const files = await filesOf(one);
     const before = await readdir(files.folder);
     const { status, stdout, stderr } = await run([...argsOf(files), '--check-settings']);

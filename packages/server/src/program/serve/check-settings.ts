@@ -5,9 +5,9 @@ import { loadParts } from './load-parts.ts';
 import type { ProgramProcess } from './run.ts';
 
 /**
- * Prints the settings and reads what a start would read, without opening the database or a socket.
+ * Prints the settings and reads what a start would read before it opens its database and its ports.
  *
- * @returns 0 if a start would get as far as its socket, else the exit status of that start
+ * @returns 0 if a start would get that far, else the exit status of that start
  */
 export const checkSettings = async (
   { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check' },

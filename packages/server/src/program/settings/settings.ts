@@ -84,8 +84,8 @@ Commands:
 Settings:
 ${settingNames.map(helpOf).join('')}
   --check-settings
-      print the settings with their sources, and read what a start would read;
-      exit with 0 if a start would get as far as its socket
+      print the settings with their sources, and read what a start would read
+      before it opens its database and its ports; exit with 0 if that succeeds
   -h, --help
       print this and exit
   -v, --version
