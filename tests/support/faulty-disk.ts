@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,17 +29,31 @@ export type FaultyDisk = {
   readonly cutPower: () => Promise<void>;
 };
 
+/** Builds the library once for each version of its source; returns `undefined` without a C compiler or LD_PRELOAD. */
+const buildLibrary = async (): Promise<string | undefined> => {
+  if (process.platform !== 'linux') return undefined;
+  const source = fileBeside('disk.c');
+  const digest = createHash('sha256').update(await readFile(source));
+  const cache = fileBeside('../../node_modules/.cache');
+  const library = join(cache, `disk-${digest.digest('hex').slice(0, 16)}.so`);
+  if (existsSync(library)) return library;
+  await mkdir(cache, { recursive: true });
+  // Another test may build it at the same time.
+  const temporary = `${library}.${randomUUID()}`;
+  return run('cc', ['-shared', '-fPIC', '-Wall', '-o', temporary, source, '-ldl'])
+    .then(async () => rename(temporary, library))
+    .then(
+      () => library,
+      () => undefined,
+    );
+};
+
 /** Creates a faulty disk; returns `undefined` without a C compiler or LD_PRELOAD. */
 export const makeFaultyDisk = async (delayMs = 0): Promise<FaultyDisk | undefined> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'plantstore-')));
   onTestFinished(async () => rm(folder, { recursive: true }));
-  const library = join(folder, 'disk.so');
-  const source = fileBeside('disk.c');
-  const built = await run('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']).then(
-    () => true,
-    () => false,
-  );
-  if (process.platform !== 'linux' || !built) return undefined;
+  const library = await buildLibrary();
+  if (library === undefined) return undefined;
 
   const [filesFolder, trace] = [join(folder, 'files'), join(folder, 'trace')];
   await mkdir(filesFolder);
