@@ -4,6 +4,9 @@
  * $DISK_KILL is the number of the change or sync after which the process kills itself with SIGKILL.
  * $DISK_FAILING_READ ("5") makes the fifth read in the folder fail with EIO, counted since the variable was changed;
  * "5 sector" makes every later read of the same 4 KiB fail, too.
+ * $DISK_FAILING_CALL ("5 30") makes the fifth call in the folder that can fail with error number 30 fail with it,
+ * counted since the variable was changed; "5 0" makes the fifth write write half. Each failure adds the name of its call
+ * to the file $DISK_FAILED.
  * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO).
  * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
@@ -70,6 +73,43 @@ static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, 
   if (last && ++count == atoi(last)) kill(getpid(), SIGKILL);
 }
 
+enum call { OPEN_FILE, CREATE_FILE, READ, WRITE, TRUNCATE, SYNC, LINK, UNLINK, CHMOD };
+static const char *const calls[] = {"open", "create", "read", "write", "truncate", "sync", "link", "unlink", "chmod"};
+
+/* Whether a call can fail with an error; 0 is a short write. */
+static int can_fail(enum call call, int error) {
+  switch (error) {
+    case 0: return call == WRITE;
+    case EMFILE: return call == OPEN_FILE || call == CREATE_FILE;
+    case EROFS: return call != OPEN_FILE && call != READ && call != SYNC;
+    case ENOSPC: case EDQUOT: return call == CREATE_FILE || call == WRITE || call == SYNC || call == LINK;
+    default: return 1;
+  }
+}
+
+/* Returns whether this call must fail; sets errno. */
+static int call_fails(enum call call, const char *name) {
+  static char previous[32];
+  static int count;
+  int number, error;
+  const char *rule = getenv("DISK_FAILING_CALL"), *report = getenv("DISK_FAILED");
+  if (!name || !rule || sscanf(rule, "%d %d", &number, &error) != 2 || !can_fail(call, error)) return 0;
+  lock();
+  if (strcmp(previous, rule) != 0) {
+    snprintf(previous, sizeof previous, "%s", rule);
+    count = 0;
+  }
+  int fails = ++count == number;
+  if (fails && report) {
+    int file = REAL(int, "open", const char *, int, ...)(report, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dprintf(file, "%s", calls[call]);
+    REAL(int, "close", int)(file);
+  }
+  unlock();
+  if (fails) errno = error;
+  return fails;
+}
+
 static const char *class_of(const char *name, int is_folder) {
   size_t length = strlen(name);
   if (is_folder) return "folder";
@@ -94,6 +134,7 @@ static int sync_file(int file, int (*real)(int)) {
   struct stat found;
   const char *name = name_of_file(file, path), *delay = getenv("DISK_DELAY_MS");
   if (!name || fstat(file, &found) != 0) return real(file);
+  if (call_fails(SYNC, name)) return -1;
   if (delay) {
     struct timespec time = {atoi(delay) / 1000, atoi(delay) % 1000 * 1000000L};
     nanosleep(&time, NULL);
@@ -148,6 +189,7 @@ static int must_fail_read(int file, off64_t offset) {
 
 ssize_t pread64(int file, void *data, size_t length, off64_t offset) {
   char path[4096];
+  if (call_fails(READ, name_of_file(file, path))) return -1;
   lock();
   int fails = name_of_file(file, path) && must_fail_read(file, offset);
   unlock();
@@ -156,6 +198,21 @@ ssize_t pread64(int file, void *data, size_t length, off64_t offset) {
   return -1;
 }
 ssize_t pread(int file, void *data, size_t length, off_t offset) { return pread64(file, data, length, offset); }
+
+ssize_t read(int file, void *data, size_t length) {
+  char path[4096];
+  if (call_fails(READ, name_of_file(file, path))) return -1;
+  return REAL(ssize_t, "read", int, void *, size_t)(file, data, length);
+}
+
+/* Shortens a write that must be short. Returns whether it must fail. */
+static int write_fails(int file, size_t *length) {
+  char path[4096];
+  if (!call_fails(WRITE, name_of_file(file, path))) return 0;
+  if (errno != 0) return 1;
+  *length = (*length + 1) / 2;
+  return 0;
+}
 
 static ssize_t record_write(int file, const void *data, off_t offset, ssize_t written) {
   int error = errno;
@@ -166,6 +223,7 @@ static ssize_t record_write(int file, const void *data, off_t offset, ssize_t wr
 }
 
 ssize_t write(int file, const void *data, size_t length) {
+  if (write_fails(file, &length)) return -1;
   lock();
   ssize_t written = REAL(ssize_t, "write", int, const void *, size_t)(file, data, length);
   int error = errno;
@@ -178,6 +236,7 @@ ssize_t write(int file, const void *data, size_t length) {
 }
 
 ssize_t pwrite64(int file, const void *data, size_t length, off64_t offset) {
+  if (write_fails(file, &length)) return -1;
   lock();
   ssize_t written = REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t)(file, data, length, offset);
   record_write(file, data, offset, written);
@@ -188,6 +247,7 @@ ssize_t pwrite(int file, const void *data, size_t length, off_t offset) { return
 
 int ftruncate64(int file, off64_t size) {
   char path[4096];
+  if (call_fails(TRUNCATE, name_of_file(file, path))) return -1;
   lock();
   int result = REAL(int, "ftruncate64", int, off64_t)(file, size);
   if (result == 0 && name_of_file(file, path)) trace('t', inode_of(file), size, NULL, 0);
@@ -198,6 +258,7 @@ int ftruncate(int file, off_t size) { return ftruncate64(file, size); }
 
 int unlink(const char *path) {
   const char *name = name_of(path);
+  if (call_fails(UNLINK, name)) return -1;
   lock();
   int result = REAL(int, "unlink", const char *)(path);
   if (result == 0 && name) trace('u', 0, 0, name, strlen(name));
@@ -208,6 +269,7 @@ int unlink(const char *path) {
 int link(const char *from, const char *to) {
   const char *name = name_of(to);
   struct stat found;
+  if (call_fails(LINK, name)) return -1;
   lock();
   int result = REAL(int, "link", const char *, const char *)(from, to);
   if (result == 0 && name && stat(to, &found) == 0) trace('l', found.st_ino, 0, name, strlen(name));
@@ -217,14 +279,19 @@ int link(const char *from, const char *to) {
 
 static int open_file(const char *path, int flags, mode_t mode) {
   const char *name = name_of(path);
-  lock();
   struct stat found;
   int existed = !name || stat(path, &found) == 0;
+  if (call_fails(existed ? OPEN_FILE : CREATE_FILE, name)) return -1;
+  lock();
   int file = REAL(int, "open64", const char *, int, ...)(path, flags, mode);
   if (file >= 0 && !existed) trace('c', inode_of(file), 0, name, strlen(name));
   else if (file >= 0 && name && flags & O_TRUNC) trace('t', inode_of(file), 0, NULL, 0);
   unlock();
   return file;
+}
+
+int chmod(const char *path, mode_t mode) {
+  return call_fails(CHMOD, name_of(path)) ? -1 : REAL(int, "chmod", const char *, mode_t)(path, mode);
 }
 
 #define OPEN(function)                             \

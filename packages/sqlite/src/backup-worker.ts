@@ -8,7 +8,7 @@ import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 import { acquireOwnerLock, copyPermissions } from './owner-lock.ts';
-import { sqliteFailureOf } from './sqlite-failure.ts';
+import { type SqliteFailure, sqliteFailureOf } from './sqlite-failure.ts';
 import { syncFolderOf } from './wal-file.ts';
 
 const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
@@ -48,8 +48,14 @@ const giveName = (temporary: string, order: CopyOrder): BackUpRefused | undefine
     const message = `${path} is on a file system without hard links, so a file cannot be named without replacing another; name a file on another disk, and copy it from there`;
     return { kind: 'no-hard-links', path, message };
   }
-  unlinkSync(temporary);
-  syncFolderOf(path);
+  try {
+    unlinkSync(temporary);
+    syncFolderOf(path);
+  } catch (thrown) {
+    // The name may not survive a power cut. A failed copy leaves no file.
+    unlinkSync(path);
+    throw thrown;
+  }
   return undefined;
 };
 
@@ -80,10 +86,14 @@ const countSound = (copy: string, to: string): Result<number | undefined, OpenSq
 /** The result codes SQLITE_IOERR_READ, SHORT_READ and CORRUPTFS: `VACUUM INTO` reads the source only. */
 const readErrors: readonly unknown[] = [266, 522, 8458];
 
+/** Failures of a write or of opening the copy: the source is open, and is not written to. */
+const ofCopy: readonly SqliteFailure[] = ['disk-full', 'cannot-open', 'read-only'];
+
 /** Whether `VACUUM INTO` failed because of the source, and not because the copy cannot be written. */
 const isOfSource = (thrown: unknown): boolean => {
   const failure = sqliteFailureOf(thrown);
-  if (failure !== 'input-output') return failure !== 'disk-full' && failure !== 'cannot-open';
+  if (failure !== undefined && ofCopy.includes(failure)) return false;
+  if (failure !== 'input-output') return true;
   return thrown instanceof Error && 'errcode' in thrown && readErrors.includes(thrown.errcode);
 };
 

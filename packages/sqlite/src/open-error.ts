@@ -125,7 +125,7 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
     case 'cannot-open':
       return `${path} cannot be opened${reason}`;
     case 'input-output':
-      return `${path} cannot be read or written: the disk reports an error, or a quota is exceeded; check both`;
+      return `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`;
     case 'damaged':
       return `${path} is damaged, or its disk cannot read it; check the disk, and check a copy of the file before you restore a backup`;
     case 'disk-full':

@@ -21,7 +21,7 @@ const openStore = async (path: string) => {
 };
 
 const reported = (path: string) =>
-  `input-output: ${path} cannot be read or written: the disk reports an error, or a quota is exceeded; check both`;
+  `input-output: ${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`;
 
 // Hundreds of checks and backups.
 it('an I/O error at any read is reported as one, and never as damage', async ({ skip }) => {

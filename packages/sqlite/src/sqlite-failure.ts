@@ -24,8 +24,8 @@ export type SqliteFailure =
   | 'no-shared-memory'
   | 'unexpected';
 
-/** `SQLITE_IOERR_SHMOPEN`, `SHMSIZE`, `SHMLOCK` and `SHMMAP`: extended result codes. */
-const sharedMemoryCodes: readonly unknown[] = [4618, 4874, 5130, 5386];
+/** `SQLITE_IOERR_SHMLOCK` and `SHMMAP`: extended result codes. `SHMOPEN` and `SHMSIZE` are failed writes. */
+const sharedMemoryCodes: readonly unknown[] = [5130, 5386];
 
 /** Kinds of the error codes of system calls on files that are opened without SQLite. */
 const systemKinds = new Map<unknown, SqliteFailure>([

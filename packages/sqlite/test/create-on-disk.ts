@@ -57,6 +57,21 @@ export const runStepsOnDisk = async (
   if (signal !== 'SIGKILL') throw new Error('a step failed');
 };
 
+/** Imports a file with the command, and records all its plants as acknowledged if it succeeds. */
+export const importOnDisk = async (
+  { path, env }: FaultyDisk,
+  input: string,
+  count: number,
+): Promise<void> => {
+  const program = nodeWith('import-on-disk.ts', [path, input, String(count)]);
+  const child = spawn(process.execPath, program, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [status] = (await once(child, 'exit')) as [number | null];
+  if (status !== 0) throw new Error('the import failed');
+};
+
 /** Runs a program that creates plants, kills it with SIGKILL after `enough` reports, and returns the acknowledged ids. */
 export const createUntilKilled = async (
   args: readonly string[],

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 const reasons = new Map([
   ['ENOENT', 'it does not exist'],
   ['ENOTDIR', 'it does not exist'],
@@ -8,12 +10,15 @@ const reasons = new Map([
   ['ENOSPC', 'the disk is full'],
   ['EROFS', 'the file system is read-only'],
   ['EIO', 'the disk reports an error'],
+  ['EMFILE', 'too many files are open'],
   ['EPIPE', 'the reader has closed it'],
 ]);
 
 /** Returns why a system call on a file failed, to follow the file's name and a colon. Rethrows other errors. */
 export const fileErrorReason = (thrown: unknown): string => {
   if (!(thrown instanceof Error && 'code' in thrown && 'syscall' in thrown)) throw thrown;
+  // For this error number, libuv has no code.
+  if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'a quota is exceeded';
   const code = String(thrown.code);
   return reasons.get(code) ?? code;
 };
