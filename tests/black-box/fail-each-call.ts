@@ -37,12 +37,12 @@ const errors: Readonly<Record<string, number>> = {
   'short write': 0,
 };
 
-/** Every call up to this number fails in turn; of the later ones, a sample. $EACH_CALL makes every call fail. */
-const bound = process.env['EACH_CALL'] === undefined ? 3 : Infinity;
+/** Every call fails with EIO in turn; with each other error, a sample of them, or all with $EACH_CALL. */
+const isSampled = (error: number) => error !== EIO && process.env['EACH_CALL'] === undefined;
 let random = Number(seed);
-const stride = (number: number): number => {
+const stride = (error: number): number => {
   random = (random * 48_271) % 2_147_483_647;
-  return number < bound ? 1 : 1 + (random % 8);
+  return isSampled(error) ? 1 + (random % 8) : 1;
 };
 
 const plants = Array.from({ length: 60 }, (_, id): NewPlant => ({
@@ -188,7 +188,7 @@ await source.close();
 if (checkPlants(database)._unsafeUnwrap().damage.length > 0) throw new Error('damaged');
 
 for (const [error, number] of Object.entries(errors)) {
-  for (let call = 1; ; call += stride(call)) {
+  for (let call = 1; ; call += stride(number)) {
     reset();
     rmSync(failed, { force: true });
     process.env['DISK_FAILING_CALL'] = `${call} ${number}`;
