@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { commandTable } from './program/commands/command-table.ts';
+import { commands } from './program/commands/run-command.ts';
 import { main } from './main.ts';
 
 const helpOf = async (...argv: string[]): Promise<string> => {
@@ -14,9 +14,9 @@ const helpOf = async (...argv: string[]): Promise<string> => {
   return String(stdout.read());
 };
 
-const commands = Object.keys(commandTable);
+const names = Object.keys(commands);
 
-it.each([[], ...commands.map((name) => [name])])(
+it.each([[], ...names.map((name) => [name])])(
   'the help has lines of at most 80 columns: %s',
   async (...argv) => {
     const lines = (await helpOf(...argv)).split('\n');
@@ -31,5 +31,5 @@ it('the help describes each command in a line', async () => {
     .trimEnd()
     .split('\n')
     .map((line) => /^ {2}(\w+) +\w/.exec(line)?.[1]);
-  expect(named).toEqual(commands);
+  expect(named).toEqual(names);
 });

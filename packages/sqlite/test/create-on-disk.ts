@@ -63,7 +63,11 @@ export const importOnDisk = async (
   input: string,
   count: number,
 ): Promise<void> => {
-  const program = nodeWith('import-on-disk.ts', [path, input, String(count)]);
+  const program = nodeWith('../../../tests/black-box/import-on-disk.ts', [
+    path,
+    input,
+    String(count),
+  ]);
   const child = spawn(process.execPath, program, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,5 +1,5 @@
 import { checkPlants, type PlantsCheck } from '@plantstore/sqlite';
-import { type CommandCall, done, type CommandResult, failed, type RunCommand } from './command.ts';
+import { type CommandCall, done, type CommandResult, failed, type Command } from './command.ts';
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
@@ -48,5 +48,13 @@ const readEvery = async (call: CommandCall): Promise<CommandResult> => {
 };
 
 /** Checks a database and prints its number of plants. */
-export const check: RunCommand = async (call) =>
-  call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call);
+export const check: Command = {
+  argument: '',
+  help: `Checks a database; the server may be running. Counts and reads every plant, and
+runs the integrity check of SQLite.
+For a damaged file, it prints the commands that export the plants that can still
+be read. An I/O error is reported as a failure of the disk, and not as damage.`,
+  options: [],
+  run: async (call) =>
+    call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call),
+};

@@ -31,7 +31,14 @@ export type CommandCall = CommandOptions &
 /** Exit status of a command, and messages for standard error. */
 export type CommandResult = { readonly status: number; readonly messages: readonly string[] };
 
-export type RunCommand = (call: CommandCall) => Promise<CommandResult>;
+export type Command = {
+  /** The positional argument; in brackets, if it is optional. */
+  readonly argument: 'TO' | 'FROM' | '[FROM]' | '';
+  readonly help: string;
+  /** Its options besides `--database`. */
+  readonly options: readonly Exclude<keyof CommandOptions, 'database'>[];
+  readonly run: (call: CommandCall) => Promise<CommandResult>;
+};
 
 export const done: CommandResult = { status: 0, messages: [] };
 export const failed = (message: string): CommandResult => ({ status: 1, messages: [message] });

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { done, type CommandResult, failed, type RunCommand } from './command.ts';
+import { done, type CommandResult, failed, type Command } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
 import { formatOf } from './formats.ts';
 import { createProgress, plantCount } from './progress.ts';
@@ -18,36 +18,44 @@ const write = async (stdout: Writable, text: string): Promise<void> =>
   });
 
 /** Writes plants to standard output, as lines. */
-export const exportPlants: RunCommand = async (call) => {
-  const { database, stdout, fromId, toId } = call;
-  const format = formatOf(call.format, undefined);
-  const progress = createProgress(call);
-  let exported = 0;
+export const exportPlants: Command = {
+  argument: '',
+  help: `Writes the plants to standard output in the order of their ids, as lines of JSON
+or CSV (RFC 4180); the server may be running.
+In CSV, an absent tag is an empty field, and an empty tag is "". Exit status 0
+means that the output is complete.`,
+  options: ['format', 'fromId', 'toId'],
+  async run(call) {
+    const { database, stdout, fromId, toId } = call;
+    const format = formatOf(call.format, undefined);
+    const progress = createProgress(call);
+    let exported = 0;
 
-  const copy = async (): Promise<CommandResult> => {
-    let text = format.header;
-    for await (const read of readStored(database, fromId)) {
-      if (read.isErr()) return failed(readFailure(read.error.message, exported));
-      const plant = read.value;
-      if (toId !== undefined && plant.id > toId) break;
-      text += format.encode(plant);
-      exported += 1;
-      if (text.length >= chunkSize) {
-        await write(stdout, text);
-        text = '';
-        progress.show(() => `${plantCount(exported)} exported`);
+    const copy = async (): Promise<CommandResult> => {
+      let text = format.header;
+      for await (const read of readStored(database, fromId)) {
+        if (read.isErr()) return failed(readFailure(read.error.message, exported));
+        const plant = read.value;
+        if (toId !== undefined && plant.id > toId) break;
+        text += format.encode(plant);
+        exported += 1;
+        if (text.length >= chunkSize) {
+          await write(stdout, text);
+          text = '';
+          progress.show(() => `${plantCount(exported)} exported`);
+        }
+        // Reads no further, because the next plants may be damaged.
+        if (plant.id === toId) break;
       }
-      // Reads no further, because the next plants may be damaged.
-      if (plant.id === toId) break;
-    }
-    await write(stdout, text);
-    return done;
-  };
+      await write(stdout, text);
+      return done;
+    };
 
-  const result = await copy().catch((thrown: unknown) =>
-    failed(`cannot write to standard output: ${fileErrorReason(thrown)}`),
-  );
-  progress.clear();
-  if (result === done) progress.writeLine(`${plantCount(exported)} exported`);
-  return result;
+    const result = await copy().catch((thrown: unknown) =>
+      failed(`cannot write to standard output: ${fileErrorReason(thrown)}`),
+    );
+    progress.clear();
+    if (result === done) progress.writeLine(`${plantCount(exported)} exported`);
+    return result;
+  },
 };

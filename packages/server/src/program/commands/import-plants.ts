@@ -17,7 +17,7 @@ import {
   type CommandResult,
   done,
   failed,
-  type RunCommand,
+  type Command,
   someRefused,
 } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
@@ -175,26 +175,38 @@ const importLines = async (
 const highWaterMark = 2 ** 18;
 
 /** Creates the plant of each record of a file or of standard input. */
-export const importPlants: RunCommand = async (call) => {
-  const { file, database, stderr } = call;
-  const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
-    file === undefined ? call.stdin() : createReadStream(file, { highWaterMark });
-  const lines = readLines(source, call);
-  try {
-    // Read first: a source that cannot be read must not create a database.
-    const first = await lines.next();
-    if (first.done !== true && first.value.isErr()) return failed(first.value.error);
-    const log = createLog('pretty', stderr);
-    const store = await openStore(database, log);
-    if (store.isErr()) return failed(store.error);
+export const importPlants: Command = {
+  argument: '[FROM]',
+  help: `Creates the plant of each line of the file FROM, or of standard input: lines of
+JSON or CSV (RFC 4180), as export writes them. A refused line is reported by its
+number on standard error, and the import continues. Creating a plant that exists
+already changes nothing, so an interrupted import can be run again. Stop the
+server of a SQLite database first.
+In CSV, the first line names the columns, an empty field is absent, and "" is
+empty text. A quote opens a field only at its start. After a record that cannot
+be read, reading continues in its second line.`,
+  options: ['format', 'strict'],
+  async run(call) {
+    const { file, database, stderr } = call;
+    const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
+      file === undefined ? call.stdin() : createReadStream(file, { highWaterMark });
+    const lines = readLines(source, call);
     try {
-      return await importLines(first, lines, () => source.bytesRead ?? 0, call, store.value);
+      // Read first: a source that cannot be read must not create a database.
+      const first = await lines.next();
+      if (first.done !== true && first.value.isErr()) return failed(first.value.error);
+      const log = createLog('pretty', stderr);
+      const store = await openStore(database, log);
+      if (store.isErr()) return failed(store.error);
+      try {
+        return await importLines(first, lines, () => source.bytesRead ?? 0, call, store.value);
+      } finally {
+        await store.value.close();
+        log.flush();
+      }
     } finally {
-      await store.value.close();
-      log.flush();
+      // Closes the source.
+      await lines.return();
     }
-  } finally {
-    // Closes the source.
-    await lines.return();
-  }
+  },
 };

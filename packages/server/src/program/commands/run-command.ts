@@ -1,10 +1,21 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type CommandLine, readCommandLine } from '../settings/command-line.ts';
 import { suggestion } from '../settings/nearest-name.ts';
-import { defaultOf, flagOf, settingTable, toFlag, variableOf } from '../settings/setting-table.ts';
+import {
+  defaultOf,
+  flagOf,
+  oneOf,
+  type Parser,
+  settingTable,
+  toFlag,
+  variableOf,
+} from '../settings/setting-table.ts';
 import type { Environment } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
+import { backUp, restore } from './back-up-and-restore.ts';
+import { check } from './check.ts';
 import {
+  type Command,
   type CommandOptions,
   type CommandResult,
   type CommandStreams,
@@ -12,7 +23,42 @@ import {
   invalid,
   type StoredDatabase,
 } from './command.ts';
-import { type Command, commandTable, type OptionName, optionTable } from './command-table.ts';
+import { exportPlants } from './export-plants.ts';
+import { formatNames } from './formats.ts';
+import { importPlants } from './import-plants.ts';
+
+/** The commands by name. */
+export const commands: Readonly<Record<string, Command>> = {
+  backup: backUp,
+  restore,
+  export: exportPlants,
+  import: importPlants,
+  check,
+};
+
+/** An option of a command; without a parser, it has no value. `--database` is a setting. */
+type Option = { readonly parser?: Parser<unknown>; readonly help: string };
+type OptionName = Command['options'][number];
+
+const id: Parser<bigint> = {
+  placeholder: 'ID',
+  parse(text) {
+    const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
+    return value === undefined || BigInt.asIntN(64, value) !== value
+      ? err('a whole number from -9223372036854775808 to 9223372036854775807')
+      : ok(value);
+  },
+};
+
+const optionTable: Readonly<Record<OptionName, Option>> = {
+  format: {
+    parser: oneOf(...formatNames),
+    help: 'default: csv to import a file named .csv, else ndjson',
+  },
+  fromId: { parser: id, help: 'the smallest id to export; --from-id=-7 for one below 0' },
+  toId: { parser: id, help: 'the greatest id to export' },
+  strict: { help: 'stop at the first refused line' },
+};
 
 const databaseFlag = flagOf('database') ?? '';
 const helpLine = (flag: string, help: string): string => `  ${flag}\n      ${help}\n`;
@@ -76,9 +122,9 @@ const callCommand = async (
   env: Environment,
   streams: CommandStreams,
 ): Promise<CommandResult> => {
-  const command = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    return invalid(`unknown command "${name}"; ${suggestion(name, Object.keys(commandTable), '')}`);
+    return invalid(`unknown command "${name}"; ${suggestion(name, Object.keys(commands), '')}`);
   }
 
   const { argument, options: names } = command;
