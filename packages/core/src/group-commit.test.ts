@@ -77,6 +77,17 @@ describe('batch', () => {
     expect((await Promise.all(second)).every((result) => result.isOk())).toBe(true);
   });
 
+  it('a batch contains the creates of several microtasks of one turn', async () => {
+    const { batches, create, finish } = startGroup();
+    const creating = [create(plant(1))];
+    await Promise.resolve();
+    creating.push(create(plant(2)));
+    await nextTurn();
+    expect(batches.map(({ length }) => length)).toEqual([2]);
+    finish();
+    await Promise.all(creating);
+  });
+
   it('a batch has at most maxBatchPlants plants, and at most maxBatchText of text unless one plant has more', async () => {
     const { batches, create, finish, close } = startGroup({ maxBatchPlants: 3, maxBatchText: 4 });
     const names = ['xx', 'xx', 'x', 'xxxxx', 'x', '', '', ''];
@@ -258,6 +269,14 @@ describe('the limits', () => {
     finish();
     expect((await third).isOk()).toBe(true);
     expect((await fifth).isOk()).toBe(true);
+  });
+
+  it('a group commit has limits of 10,000 creates and 2^28 of text by default', async () => {
+    const { create } = startGroup();
+    void create(plant(0, 'x'.repeat(2 ** 28)));
+    expect(reasonOf(await create(plant(1, 'x')))).toMatch(/characters are waiting/);
+    for (let id = 1; id < 10_000; id += 1) void create(plant(id, ''));
+    expect(reasonOf(await create(plant(10_000, '')))).toMatch(/10000 creates are waiting/);
   });
 
   it('a group commit fails a create at once above its limit of text, counting the text in flight, unless no other create waits', async () => {

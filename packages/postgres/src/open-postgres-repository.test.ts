@@ -39,3 +39,11 @@ it('reports each commit of a batch, and the number of waiting creates', async ()
   expect(repository.waiting()).toBe(0);
   expect(commits).toEqual([3]);
 });
+
+it('creates concurrent plants in call order, also after a conflict', async () => {
+  const repository = await open(sharedUrl(await newDatabase()));
+  const names = ['Monstera', 'Monstera', 'Ficus'];
+  const results = await Promise.all(names.map(async (name) => repository.create({ id: 7n, name })));
+  expect(results.map((result) => result.isOk())).toEqual([true, true, false]);
+  await repository.close();
+});

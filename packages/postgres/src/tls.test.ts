@@ -147,6 +147,41 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
     expect(error.message).toContain('authenticationOk message type 7');
   });
 
+  it.each([
+    ['a password', [0, 0, 0, 3]],
+    ['an MD5 password', [0, 0, 0, 5, 1, 2, 3, 4]],
+    ['SCRAM without channel binding', [0, 0, 0, 10, ...Buffer.from('SCRAM-SHA-256'), 0, 0]],
+  ])(
+    'a server that requests %s gets nothing when channel binding is required',
+    async (_, authentication) => {
+      const key = await readFile(authority.replace(/crt$/, 'key'));
+      const context = createSecureContext({ key, cert: await readFile(authority) });
+      const received: Buffer[] = [];
+      const closed = Promise.withResolvers<void>();
+      const impostor = createServer((socket) => {
+        socket.once('data', () => {
+          socket.write('S');
+          const secure = new TLSSocket(socket, { isServer: true, secureContext: context });
+          secure.on('error', () => {});
+          secure.once('data', () => {
+            secure.write(
+              Buffer.from([0x52, 0, 0, 0, 4 + authentication.length, ...authentication]),
+            );
+            secure.on('data', (chunk: Buffer) => void received.push(chunk));
+          });
+          secure.once('close', () => closed.resolve());
+        });
+      }).listen(0, '127.0.0.1');
+      onTestFinished(() => void impostor.close());
+      await once(impostor, 'listening');
+      const { port } = impostor.address() as AddressInfo;
+      const url = `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=require&channel_binding=require`;
+      expect((await openPostgresRepository({ url }))._unsafeUnwrapErr().kind).toBe('tls-failed');
+      await closed.promise;
+      expect(Buffer.concat(received).toString('latin1')).toBe('');
+    },
+  );
+
   it('an open TLS connection does not keep a process alive', async () => {
     const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
     const url = `${server.url()}?sslmode=require`;

@@ -165,9 +165,11 @@ describe('a table that cannot be used', () => {
 
   it('a table is found in the schema that the options name', async () => {
     const database = await newDatabase();
-    await runSql(sharedUrl(database), 'CREATE TABLE plants (x int)', 'CREATE SCHEMA garden');
-    await openAndClose(`${sharedUrl(database)}?options=-csearch_path%3Dgarden`);
-    expect(await runSql(sharedUrl(database), 'SELECT * FROM garden.plants')).toEqual([]);
+    const schema = '"Ada""s_garden"';
+    await runSql(sharedUrl(database), 'CREATE TABLE plants (x int)', `CREATE SCHEMA ${schema}`);
+    const options = encodeURIComponent(`-csearch_path=${schema}`);
+    await openAndClose(`${sharedUrl(database)}?options=${options}`);
+    expect(await runSql(sharedUrl(database), `SELECT * FROM ${schema}.plants`)).toEqual([]);
   });
 
   it('a table is refused in a database that is not in UTF-8', async () => {

@@ -1,7 +1,9 @@
+import { hasSubscribers } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -45,6 +47,36 @@ describe('main', () => {
     const status = main(options);
     options.signals.emit('SIGTERM');
     expect(await status).toBe(0);
+  });
+
+  it('main stops at once at a second signal while the database does not respond', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const options = outside(['--database', `postgres://ada@127.0.0.1:${port}/a?connect_timeout=0`]);
+    const status = main(options);
+    const [socket] = await connected;
+    onTestFinished(() => {
+      socket.destroy();
+      server.close();
+    });
+    options.signals.emit('SIGTERM');
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(1);
+  });
+
+  it('main closes the health port and unsubscribes from requests when it stops', async () => {
+    const options = outside(['--health-port', '0', '--metrics', 'on']);
+    const status = main(options);
+    const [first] = (await once(options.stdout, 'data')) as [string];
+    const { health } = JSON.parse(first) as { health: string };
+    expect((await fetch(`${health}/metrics`)).status).toBe(200);
+    expect(hasSubscribers('plantstore:request:end')).toBe(true);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
+    await expect(fetch(`${health}/livez`)).rejects.toThrow('fetch failed');
+    expect(hasSubscribers('plantstore:request:end')).toBe(false);
   });
 
   it('removes secrets from the environment', async () => {

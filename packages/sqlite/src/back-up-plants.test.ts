@@ -7,6 +7,7 @@ import {
   open as openFile,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -202,6 +203,29 @@ describe('backUpPlants', () => {
     });
     expect((await readdir(folder)).filter((one) => one.startsWith('backup'))).toEqual([]);
   });
+
+  it('backUpPlants refuses a database whose pages lost a plant that its index has', async () => {
+    const repository = await openStore();
+    for (const id of [1n, 2n, 3n]) await repository.create({ id, name: 'x' });
+    await repository.close();
+    const database = new Database(from);
+    database.exec('CREATE INDEX by_name ON plants (name)');
+    const page = Number(
+      database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'plants'").get()?.[
+        'rootpage'
+      ],
+    );
+    database.close();
+    // The number of cells of a leaf page is two bytes at 3 (sqlite.org/fileformat2.html#b_tree_pages).
+    const bytes = await readFile(from);
+    expect(bytes.readUInt16BE((page - 1) * 4_096 + 3)).toBe(3);
+    bytes.writeUInt16BE(2, (page - 1) * 4_096 + 3);
+    await writeFile(from, bytes);
+    expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'damaged',
+    });
+    expect((await readdir(folder)).filter((one) => one.startsWith('backup'))).toEqual([]);
+  });
 });
 
 describe.each([
@@ -273,6 +297,18 @@ describe('restorePlants', () => {
       if (restored.isOk()) expect(await idsIn(path)).toEqual(new Set([7n]));
       else expect(['exists', 'locked']).toContain(restored.error.kind);
     }
+  });
+
+  it('restorePlants refuses a name whose repository is open, although its file was moved away', async () => {
+    await (await openStore()).close();
+    const repository = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
+    for (const suffix of ['', '-wal', '-shm']) {
+      await rename(to + suffix, join(folder, `moved.db${suffix}`));
+    }
+    expect((await restorePlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'locked',
+    });
+    await repository.close();
   });
 
   it.each([

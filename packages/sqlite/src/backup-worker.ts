@@ -97,34 +97,31 @@ const isOfSource = (thrown: unknown): boolean => {
   return thrown instanceof Error && 'errcode' in thrown && readErrors.includes(thrown.errcode);
 };
 
-/** Copies the source, and returns its number of plants before, or why it cannot be read. */
+/** Copies the source; returns why it cannot be read. */
 const vacuumInto = (
   temporary: string,
   source: Database,
   from: string,
-): Result<number, OpenSqliteError> => {
+): OpenSqliteError | undefined => {
   try {
-    const plants = countPlants(source);
     // SQLite syncs the copy (PRAGMA synchronous).
     source.prepare('VACUUM INTO ?').run(temporary);
-    return ok(plants);
+    return undefined;
   } catch (thrown) {
     const error = isOfSource(thrown) ? readErrorOf(from, thrown, source) : undefined;
     if (error === undefined) throw thrown;
-    return err(error);
+    return error;
   }
 };
 
 const copyTo = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
-  const plantsBefore = vacuumInto(temporary, source, order.from);
-  if (plantsBefore.isErr()) return failed(plantsBefore.error);
+  const error = vacuumInto(temporary, source, order.from);
+  if (error !== undefined) return failed(error);
   const counted = countSound(temporary, order.to);
   if (counted.isErr()) return failed(counted.error);
   const plants = counted.value;
   // VACUUM copies the rows of a damaged page without reading their columns.
-  if (plants === undefined || plants < plantsBefore.value) {
-    return failed(unusableFileError(order.from, { kind: 'damaged' }));
-  }
+  if (plants === undefined) return failed(unusableFileError(order.from, { kind: 'damaged' }));
   const { size } = statSync(temporary);
   const refused = (order.command === 'backup' ? giveName : giveNameOwned)(temporary, order);
   return refused === undefined ? { kind: 'done', copy: { plants, size } } : failed(refused);

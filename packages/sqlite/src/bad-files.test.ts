@@ -191,12 +191,23 @@ describe('file that is in use', () => {
     const path = inFolder('plants.db');
     await makeStore(path);
     const other = new Database(path);
-    other.exec('BEGIN');
-    other.prepare('SELECT count(*) FROM plants').get();
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE');
     const opening = openSqliteRepository({ path });
     await sleep(200);
     other.close();
     await (await opening)._unsafeUnwrap().close();
+  });
+
+  it('a file is refused after the lock timeout while another program has it locked', async () => {
+    const path = inFolder('plants.db');
+    await makeStore(path);
+    const other = new Database(path);
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE');
+    const before = performance.now();
+    const opened = await openSqliteRepository({ path });
+    expect(opened._unsafeUnwrapErr()).toMatchObject({ kind: 'locked' });
+    expect(performance.now() - before).toBeGreaterThan(500);
+    other.close();
   });
 
   it('an open file remains locked for other processes after this process tries to open it by a symbolic link', async () => {

@@ -84,6 +84,22 @@ describe('checkPlants', () => {
     expect(Math.min(...lost)).toBeGreaterThan(0);
   });
 
+  it('checkPlants finds the plants beside a page that has the content of another page', async () => {
+    await (await openStore()).close();
+    const file = await openFile(path, 'r+');
+    const content = Buffer.alloc(pageSize);
+    await file.read(content, 0, pageSize, 4 * pageSize);
+    await file.write(content, 0, pageSize, 12 * pageSize);
+    await file.close();
+    const { damage, readable, plants } = checkPlants(path)._unsafeUnwrap();
+    expect(damage.length).toBeGreaterThan(0);
+    const ends = readable.flatMap(({ from, to }) => [from, to]);
+    expect(ends.toSorted((one, other) => (one < other ? -1 : 1))).toEqual(ends);
+    // A page contains about 200 of these plants.
+    expect(plants).toBeGreaterThan(ids.length - 400);
+    expect(plants).toBeLessThan(ids.length);
+  });
+
   it.each([
     [[4, 12], 3],
     // The distance from the smallest id to the first plant is large.

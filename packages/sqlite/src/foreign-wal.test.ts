@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
+import { checkPlants } from './check-plants.ts';
 import { hasForeignWal } from './foreign-wal.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
@@ -55,6 +56,10 @@ const expectRefusal = async (path: string) => {
     kind: 'wal-of-another-file',
     message: `${path} and ${path}-wal do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`,
   });
+  // Neither is it read; a missing or empty file has nothing to read.
+  if ((await stat(path).catch(() => undefined))?.size) {
+    expect(checkPlants(path)._unsafeUnwrapErr().kind).toBe('wal-of-another-file');
+  }
   expect(await read()).toEqual(before);
 };
 

@@ -1,4 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -47,6 +57,16 @@ describe('owner lock', () => {
       await chmod(path, 0o644);
       await open(path);
       expect((await stat(`${path}-owner`)).mode & 0o200).toBe(0o200);
+    },
+  );
+
+  it.runIf(process.geteuid?.() === 0)(
+    'the owner lock has the owner of the database when root opens it',
+    async () => {
+      await writeFile(path, '');
+      await chown(path, 65_534, 65_534);
+      await open(path);
+      expect(await stat(`${path}-owner`)).toMatchObject({ uid: 65_534, gid: 65_534 });
     },
   );
 

@@ -1,8 +1,9 @@
-import { mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open as openFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { Database } from './node-sqlite.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 import { readPlants } from './read-plants.ts';
@@ -83,6 +84,30 @@ describe('readPlants', () => {
     const repository = await makeStore(many);
     for await (const read of readPlants({ path })) if (read.isOk()) break;
     expect(await repository.close()).toEqual({ walLeft: undefined });
+    // The last connection that is closed removes it.
+    await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['1,000 plants', many, 1_000],
+    [
+      'a plant of 1 Mi code units',
+      many.slice(0, 3).map(({ id }) => ({ id, name: 'x'.repeat(2 ** 20) })),
+      1,
+    ],
+  ])('readPlants keeps at most %s in memory', async (_, plants, kept) => {
+    await (await makeStore(plants)).close();
+    let count = 0;
+    for await (const read of readPlants({ path })) {
+      if (count === 0) {
+        const other = new Database(path);
+        other.exec(`DELETE FROM plants WHERE id >= ${kept}`);
+        other.close();
+      }
+      expect(read.isOk()).toBe(true);
+      count += 1;
+    }
+    expect(count).toBe(kept);
   });
 
   it('yields an error for a damaged page, and can read the plants after it', async () => {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { ErrorName } from '@plantstore/core/errors';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -56,6 +57,37 @@ describe('admission', () => {
       expect(refused).toMatchObject({ kind: 'responded', tokenName: 'ci' });
     }
     expect(await serviceWith().admit(headOf(goodRequest))).toStrictEqual({ kind: 'admitted' });
+  });
+
+  it.each([undefined, null, 0, 1, 'true', {}, [], { tokenName: 7 }])(
+    'a request is refused with token-rejected if authenticate returns %j',
+    async (decision) => {
+      for (const returned of [decision, Promise.resolve(decision)]) {
+        const { admit } = serviceWith({ authenticate: () => returned as never });
+        expect(outcomeOf(await admit(headOf(goodRequest)))).toBe('token-rejected');
+      }
+    },
+  );
+
+  it('the cause of a refusal has no token if authenticate throws an error with the token', async () => {
+    let sent = '';
+    const fail = (token: string): never => {
+      sent = token;
+      throw new Error(`unknown token ${token}`);
+    };
+    for (const authenticate of [fail, async (token: string) => fail(token)]) {
+      const admission = await serviceWith({ authenticate }).admit(headOf(goodRequest));
+      expect(outcomeOf(admission)).toBe('internal');
+      expect(sent).not.toBe('');
+      expect(inspect(admission)).not.toContain(sent);
+    }
+  });
+
+  it('a request is refused with headers-too-large if it has more than 200 fields', async () => {
+    const { admit } = serviceWith();
+    const head = headOf(goodRequest);
+    expect(outcomeOf(await admit({ ...head, fieldCount: 200 }))).toBe('admitted');
+    expect(outcomeOf(await admit({ ...head, fieldCount: 201 }))).toBe('headers-too-large');
   });
 
   it('admission is decided at once, unless authenticate returns a promise', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodePath, normalizeBasePath, pathOf } from './request-path.ts';
+import { encodePath, normalizeBasePath, pathOf, shownPath } from './request-path.ts';
 
 const encoded = (letter: string): string[] => {
   const digits = letter.charCodeAt(0).toString(16).padStart(2, '0');
@@ -41,6 +41,19 @@ const bytesOf = (target: string): Buffer | undefined => {
 };
 
 const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString()).equals(bytes);
+
+describe('shownPath', () => {
+  it.each([
+    ['/plants?token=s3cret', '/plants'],
+    ['/plants#s3cret', '/plants'],
+    ['http://ada:s3cret@a/plants?x', '/plants'],
+    ['/%70lants', '/%70lants'],
+    ['*', '*'],
+    ['a:443', undefined],
+  ])('shownPath leaves secrets out of %s', (target, shown) => {
+    expect(shownPath(target)).toBe(shown);
+  });
+});
 
 describe('pathOf', () => {
   it('pathOf returns the same path for every percent-encoding, authority and query', () => {

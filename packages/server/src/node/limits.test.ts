@@ -181,6 +181,14 @@ describe('connections', () => {
     expect(parseResponses(await ended).length).toBeLessThan(20);
   });
 
+  it('connections that are idle may send their next request within 75 seconds', async () => {
+    const { port } = await listen();
+    const { socket, until } = await connectRaw(port);
+    socket.write(post(1));
+    await until((text) => responses(1)(text) && text.includes('Keep-Alive: timeout=75'));
+    socket.destroy();
+  });
+
   it('connections that send only empty lines after a response are ended', async () => {
     const { server, port } = await listen({ keepAliveTimeoutMs: 200, headersTimeoutMs: 200 });
     const { socket, until } = await connectRaw(port);

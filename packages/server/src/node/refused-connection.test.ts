@@ -24,6 +24,14 @@ describe('a connection error', () => {
     }
   });
 
+  it('a connection gets 408 if its head is too slow, although a request may take longer', async () => {
+    const { port } = await listen({ headersTimeoutMs: 100 });
+    const { socket, ended } = await connectRaw(port);
+    socket.write('POST /plants HT');
+    expect(parseResponses(await ended)).toMatchObject([{ status: 408 }]);
+    socket.destroy();
+  });
+
   it('a connection error gets a response without a body for HEAD', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);

@@ -136,6 +136,25 @@ describe('the log', () => {
     expect(lines.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual([1, 2]);
   });
 
+  it.each<LogFormat>(['json', 'pretty'])(
+    'the log escapes every control character and line separator (%s)',
+    (format) => {
+      const ranges = [
+        [0, 0x1f],
+        [0x7f, 0x9f],
+        [0x2028, 0x2029],
+      ] as const;
+      const text = ranges
+        .flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, at) => from + at))
+        .map((code) => String.fromCodePoint(code))
+        .join('');
+      const unsafe = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+      expect(written(format, { path: text }).slice(0, -1)).not.toMatch(unsafe);
+      // Each line of a cause is a line of the log for people.
+      expect(written(format, { cause: text }).replaceAll('\n', '')).not.toMatch(unsafe);
+    },
+  );
+
   it.each<LogFormat>(['json', 'pretty'])('writes any text on one line (%s)', (format) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

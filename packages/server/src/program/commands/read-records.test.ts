@@ -289,6 +289,13 @@ describe('records of each format', () => {
     }
   });
 
+  it('records are yielded at most 10,000 at a time', async () => {
+    const counts: number[] = [];
+    const chunks = inChunks(Buffer.from('a\n'.repeat(25_000)), 2 ** 20);
+    for await (const records of readRecords(chunks, scanLine)) counts.push(records.length);
+    expect(counts).toEqual([10_000, 10_000, 5_000]);
+  });
+
   it('a long record takes one byte of memory for each byte, and keeps its characters', async () => {
     const name = '\u690d'.repeat(2 ** 21);
     const widths = new Set<boolean>();

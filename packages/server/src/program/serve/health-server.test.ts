@@ -97,9 +97,34 @@ describe('the health server', () => {
     await alive.until((text) => text.includes('alive'));
     const pending = await connectRaw(port);
     pending.socket.write(get('/readyz'));
+    const before = performance.now();
     await close();
+    // The timeout of a probe would close the connections, too.
+    expect(performance.now() - before).toBeLessThan(5_000);
     expect(await pending.ended).toBe('');
     for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
+  });
+
+  it('the health server closes a connection after five seconds, whether it waits for a response or its head is slow', async () => {
+    const { port } = await running(async () => new Promise(() => {}));
+    const pending = await connectRaw(port);
+    pending.socket.write(get('/readyz'));
+    const slow = await connectRaw(port);
+    slow.socket.write('GET /livez HTTP/1.1\r\nX: ');
+    const dribble = setInterval(() => slow.socket.write('x'), 500);
+    expect(await pending.ended).toBe('');
+    expect(await slow.ended).toMatch(/^HTTP\/1\.1 408 /);
+    clearInterval(dribble);
+    for (const { socket } of [pending, slow]) socket.destroy();
+  });
+
+  it('the health server closes a connection beyond 100', async () => {
+    const { port } = await running(async () => true);
+    const open = await Promise.all(Array.from({ length: 100 }, async () => connectRaw(port)));
+    const refused = await connectRaw(port);
+    refused.socket.write(get('/livez'));
+    expect(await refused.ended).toBe('');
+    for (const { socket } of [...open, refused]) socket.destroy();
   });
 
   it('reports why it cannot listen', async () => {

@@ -76,7 +76,6 @@ const createHealthServer = (parts: HealthParts): Server => {
     {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: probeTimeoutMs,
-      requestTimeout: probeTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
     (request, response) => {

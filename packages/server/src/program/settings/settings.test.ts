@@ -227,7 +227,13 @@ describe('readSettings', () => {
     [['--base-path', '/a\tb']],
     [['--max-body-bytes', '0']],
     [['--max-body-bytes', '268435457']],
+    [['--port', '65536']],
+    [['--handler-timeout-ms', '0']],
+    [['--handler-timeout-ms', '86400001']],
+    [['--max-in-flight', '1000001']],
+    [['--max-connections', '1000001']],
     [['--tokens-file', '']],
+    [['--tokens-file', '--log=json']],
     [['-p', '3000']],
     [['--no-log']],
     [['--constructor']],
@@ -245,6 +251,24 @@ describe('readSettings', () => {
 
   it('names an unexpected argument', () => {
     expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
+  });
+
+  it('readSettings accepts the greatest port, size, time and numbers', () => {
+    const argv = [
+      '--port=65535',
+      '--max-body-bytes=268435456',
+      '--handler-timeout-ms=86400000',
+      '--max-in-flight=1000000',
+      '--max-connections=1000000',
+    ];
+    expect(faults(argv)).toEqual([]);
+  });
+
+  it('readSettings names a misspelt variable also beside an invalid setting', () => {
+    expect(faults(['--port', 'x'], { PLANTSTORE_PROT: '1' })).toEqual([
+      '--port must be a whole number from 0 to 65535',
+      'unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
+    ]);
   });
 
   it('readSettings never repeats a value that may be a token', () => {

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { throwAfterTimeout } from './throw-after-timeout.ts';
+
+const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+
+it.each([
+  ['resolves', async () => 7],
+  ['rejects', async () => Promise.reject(new Error('refused'))],
+])('throwAfterTimeout leaves no timer once the work %s', async (_, work) => {
+  const before = timers();
+  await throwAfterTimeout(100_000, work()).catch(() => {});
+  expect(timers()).toBe(before);
+});
