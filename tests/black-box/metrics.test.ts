@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +33,14 @@ describe('the metrics of the real server', () => {
     expect(await lines('request_duration_seconds_count')).toEqual([
       'plantstore_request_duration_seconds_count 4',
     ]);
+    const [sum] = await lines('request_duration_seconds_sum');
+    const loggedMs = [...server.stdout().matchAll(/"durationMs":([\d.]+)/g)].map(([, ms]) =>
+      Number(ms),
+    );
+    expect(Number(sum?.split(' ')[1])).toBeCloseTo(
+      loggedMs.reduce((total, ms) => total + ms, 0) / 1_000,
+      6,
+    );
     expect(await lines('commit_plants_sum')).toEqual(['plantstore_commit_plants_sum 4']);
     expect(await lines('commit_duration_seconds_count')).toEqual([
       'plantstore_commit_duration_seconds_count 4',
@@ -42,6 +51,8 @@ describe('the metrics of the real server', () => {
     expect((await lines('build_info'))[0]).toMatch(
       /\{version="\d+\.\d+\.\d+.*",node="v.+",database="sqlite"\} 1$/,
     );
+    await rm(path);
+    expect(await lines('store_up')).toEqual(['plantstore_store_up 0']);
   });
 
   it('the metrics show the requests in flight and the connections', async () => {

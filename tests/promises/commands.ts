@@ -1,0 +1,328 @@
+import { mutationsIn } from './mutation.ts';
+
+const of = mutationsIn('packages/server/src/program/commands');
+const commandsTest = 'tests/black-box/commands';
+const importTest = 'tests/black-box/import';
+const postgresTest = 'tests/black-box/commands-postgres';
+
+export const commands = [
+  ...of(
+    'back-up.ts',
+    commandsTest,
+    [
+      'a backup that fails has the exit status 1',
+      'if (backedUp.isErr()) return failed(backedUp.error.message);',
+      'if (backedUp.isErr()) return done;',
+    ],
+    [
+      'a restore that fails has the exit status 1',
+      'if (restored.isErr()) return failed(restored.error.message);',
+      'if (restored.isErr()) return done;',
+    ],
+    [
+      'a backup prints its number of plants',
+      '${plantCount(plants)}, ${size} bytes, checked',
+      '${size} bytes, checked',
+    ],
+    [
+      'a restore creates the database, and not the backup',
+      'restorePlants({ from, to: database.path })',
+      'restorePlants({ from: database.path, to: from })',
+    ],
+  ),
+  ...of(
+    'check.ts',
+    commandsTest,
+    [
+      'a damaged file has the exit status 1',
+      'return failed(`${path} is damaged: restore a backup, or export what can be read`);',
+      'return done;',
+    ],
+    [
+      'the commands that check prints export every readable plant',
+      '--to-id=${to} >',
+      '--to-id=${from} >',
+    ],
+    ['a check reports the size of the WAL', ', and ${walSize} in its WAL file', ''],
+    [
+      'a check that cannot read the file fails',
+      'if (checked.isErr()) return failed(checked.error.message);',
+      'if (checked.isErr()) return done;',
+    ],
+  ),
+  ...of(
+    'check.ts',
+    postgresTest,
+    [
+      'a check of PostgreSQL that cannot read fails',
+      'return failed(readFailure(read.error.message, plants));',
+      'return done;',
+    ],
+    ['a check of PostgreSQL counts the plants', '    plants += 1;\n', ''],
+  ),
+  ...of(
+    'export-plants.ts',
+    commandsTest,
+    [
+      'an export to a full disk fails',
+      '      if (error) reject(error);',
+      '      if (error) settle();',
+    ],
+    [
+      'an export that cannot read fails',
+      'if (read.isErr()) return failed(readFailure(read.error.message, exported));',
+      'if (read.isErr()) break;',
+    ],
+    ['an export ends at --to-id', 'if (toId !== undefined && plant.id > toId) break;', ''],
+    ['an export of a range does not read the plants after it', 'if (plant.id === toId) break;', ''],
+    ['an export writes CSV with its header', 'let text = format.header;', "let text = '';"],
+    [
+      'an export writes the last plants',
+      '    await write(stdout, text);\n    return done;',
+      '    return done;',
+    ],
+    [
+      'an export says how many plants it wrote',
+      'if (result === done) progress.writeLine(',
+      'if (result !== done) progress.writeLine(',
+    ],
+    ['an export writes each plant once', "        text = '';\n", ''],
+    [
+      'an export says why standard output cannot be written',
+      '`cannot write to standard output: ${fileErrorReason(thrown)}`',
+      "'cannot write to standard output'",
+    ],
+  ),
+  ...of(
+    'file-error-reason.ts',
+    importTest,
+    ['a folder is named as the reason', "['EISDIR', 'it is a folder'],", ''],
+    ['a missing file is named as the reason', "['ENOENT', 'it does not exist'],", ''],
+    ['a file in place of a folder is named as the reason', "['ENOTDIR', 'it does not exist'],", ''],
+  ),
+  ...of(
+    'formats.ts',
+    'formats',
+    ['a carriage return in CSV is quoted', String.raw`/[",\r\n]/`, String.raw`/[",\n]/`],
+    ['a line feed in CSV is quoted', String.raw`/[",\r\n]/`, String.raw`/[",\r]/`],
+    ['a comma in CSV is quoted', String.raw`/[",\r\n]/`, String.raw`/["\r\n]/`],
+    ['a quote in CSV is quoted', String.raw`/[",\r\n]/`, String.raw`/[,\r\n]/`],
+    ['a quote in a quoted field is doubled', `text.replaceAll('"', '""')`, 'text'],
+    ['an empty tag is not an absent one', "text === '' || ", ''],
+    ['records of CSV end with CR LF', String.raw`quote(tag)}\r\n`, String.raw`quote(tag)}\n`],
+    ['ids of CSV are exact', String.raw`/^-?\d{1,15}$/`, String.raw`/^-?\d{1,19}$/`],
+    ['a huge id of CSV is refused in a short time', 'digits.slice(0, 20)', 'digits.slice(0, 18)'],
+    ['a header that names a column twice is refused', ' || isRepeated', ''],
+  ),
+  ...of(
+    'formats.ts',
+    importTest,
+    [
+      'a byte order mark in another line is refused',
+      String.raw`line.startsWith('\ufeff')`,
+      String.raw`line.startsWith('\ufeff\ufeff')`,
+    ],
+    ['the message of a record does not speak of a body', ".replace('the body', 'the record')", ''],
+    ['a header without a name is refused', ' || name === -1', ''],
+  ),
+  ...of(
+    'scan-csv.ts',
+    'read-records',
+    [
+      'a quote that is not closed costs no other record',
+      'if (fields.length < maxFields) continue;',
+      'continue;',
+    ],
+    [
+      'a quote opens a field only at its start',
+      `text[at] === '"' ? scanQuoted`,
+      `text.slice(at).trimStart()[0] === '"' ? scanQuoted`,
+    ],
+    [
+      'text after a closing quote is refused',
+      ": unreadable(at, 'text follows a closing quote');",
+      ': { end: next(text, at), fields: ok(fields) };\nconst next = (text: string, at: number) => text.indexOf("\\n", at) + 1 || text.length;',
+    ],
+    [
+      'a record with fewer fields is refused',
+      'if (length === count) return scanned;',
+      'if (length <= count) return scanned;',
+    ],
+    [
+      'a record with more fields is refused',
+      'if (length === count) return scanned;',
+      'if (length >= count) return scanned;',
+    ],
+    ['a doubled quote is one', `    value += '"';\n`, `    value += '""';\n`],
+    [
+      'a carriage return before the line end is not data',
+      "text[end] === '\\n' && match.endsWith('\\r') ? match.slice(0, -1) : match",
+      'match',
+    ],
+    ['an empty field is absent', "field === '' ? undefined : field", 'field'],
+    [
+      'a record may end without a line end',
+      "return isLast ? unreadable(text.length, 'a quoted field is not closed') : undefined;",
+      'return undefined;',
+    ],
+  ),
+  ...of(
+    'read-records.ts',
+    'read-records',
+    [
+      'a byte order mark is removed at the start only',
+      'const hasMark = isStart && ',
+      'const hasMark = ',
+    ],
+    [
+      'a byte order mark at the start is removed',
+      'return hasMark ? buffer.subarray(byteOrderMark.length) : buffer;',
+      'return buffer;',
+    ],
+    [
+      'a record that cannot be read costs no other record',
+      '        at = next;\n        continue;',
+      '        at = end;\n        continue;',
+    ],
+    [
+      'a record that is not UTF-8 is refused',
+      'return bytes.every((field) => !field || isUtf8(field))',
+      'return bytes.every(() => true)',
+    ],
+    [
+      'a record that is not UTF-8 costs no other record',
+      "add(lastLine, encoding === 'utf8' ? fields : decodeFields(fields.value));",
+      "add(lastLine, encoding === 'utf8' ? fields : err('the record is not valid UTF-8'));",
+    ],
+    [
+      'a record has a maximum length',
+      'while (rest.length > maxBytes) {',
+      'while (rest.length > Infinity) {',
+    ],
+    ['what is buffered is bounded', 'if (isSkipping && begin === 0) continue;', ''],
+    [
+      'lines are counted in records of several lines',
+      '      line = lastLine + 1;\n',
+      '      line += 1;\n',
+    ],
+    ['the last record is read', 'if (size > 0) yield* readBuffer(join(), true);', ''],
+    [
+      'few records are kept at a time',
+      'if (records.length >= maxRecords) yield takeRecords();',
+      '',
+    ],
+  ),
+  ...of(
+    'import-plants.ts',
+    importTest,
+    [
+      'a strict import creates no line after a refused one',
+      'if (isStopped()) return;\n        batch.push',
+      'batch.push',
+    ],
+    [
+      'a strict import starts no batch after a refused line',
+      '    await creating;\n    if (!isStopped()) creating = create(batch);',
+      '    await creating;\n    creating = create(batch);',
+    ],
+    [
+      'a strict import waits for the batch of the refused line',
+      '        if (isLast) await creating;\n',
+      '',
+    ],
+    [
+      'a strict import sends no line after one that cannot be read',
+      'const isLast = strict && line.decoded.isErr();',
+      'const isLast = false;',
+    ],
+    [
+      'refused lines have the exit status 3',
+      'return counts.refused > 0 ? someRefused : done;',
+      'return done;',
+    ],
+    ['refused lines are reported', 'progress.writeLine(`${nameOf(line)}: ${reason}`);', ''],
+    [
+      'the plants of the last batch are created',
+      '    finish: async (): Promise<void> => {\n      await flush();',
+      '    finish: async (): Promise<void> => {',
+    ],
+    ['a batch has a maximum number of plants', 'plants: 4_000,', 'plants: 40_000,'],
+    [
+      'a source that cannot be read creates no database',
+      'if (first.done !== true && first.value.isErr()) return failed(first.value.error);',
+      '',
+    ],
+    ['a source that cannot be read is named', 'cannot read ${file ?? ', 'cannot read ${'],
+    [
+      'a record of several lines is reported with its lines',
+      'firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`',
+      '`line ${firstLine}`',
+    ],
+  ),
+  ...of(
+    'import-plants.ts',
+    commandsTest,
+    [
+      'an import goes on after a refused line',
+      'failure !== undefined || (strict && counts.refused > 0)',
+      'failure !== undefined || counts.refused > 0',
+    ],
+    [
+      'a database that cannot be opened fails the import',
+      'if (store.isErr()) return failed(store.error);',
+      'if (store.isErr()) return done;',
+    ],
+    ['an import closes the database', '      await store.value.close();\n', ''],
+  ),
+  ...of(
+    'run-command.ts',
+    commandsTest,
+    [
+      'messages of a command are on standard error',
+      '  writeMessages(streams.stderr, messages);\n',
+      '',
+    ],
+    [
+      'a command line with a fault runs nothing',
+      'all.length > 0 ? invalid(...all) : command',
+      'command',
+    ],
+    ['a missing argument is a fault', '(file === undefined && /^[A-Z]/.test(argument))', 'false'],
+    [
+      'memory: is no database of a command',
+      "return parsed.value.kind === 'memory'",
+      'return parsed.value.kind !== parsed.value.kind',
+    ],
+    [
+      'a flag wins over the environment',
+      "values.get(databaseFlag) ?? env[variableOf('database')]",
+      "env[variableOf('database')] ?? values.get(databaseFlag)",
+    ],
+    [
+      'an unknown command is a fault',
+      'Object.hasOwn(commandTable, name) ? commandTable[name] : undefined',
+      "commandTable[name] ?? commandTable['check']",
+    ],
+    ['the help of import names the exit status 3', "name === 'import' ? ", "name === 'restore' ? "],
+  ),
+  ...of('command-table.ts', commandsTest, [
+    'an id of an option is an int64',
+    'value === undefined || BigInt.asIntN(64, value) !== value',
+    'value === undefined',
+  ]),
+  ...of(
+    'progress.ts',
+    'progress',
+    ['a progress line is written to a terminal only', 'stderr.isTTY !== true || ', ''],
+    [
+      'a progress line is cleared before other lines',
+      '    writeLine(line) {\n      clear();\n',
+      '    writeLine(line) {\n',
+    ],
+  ),
+  ...of('stored-plants.ts', commandsTest, [
+    'an export starts with --from-id',
+    'after: from - 1n',
+    'after: from',
+  ]),
+];

@@ -1,0 +1,258 @@
+import { mutationsIn } from './mutation.ts';
+
+const of = mutationsIn('packages/core/src');
+
+export const core = [
+  ...of(
+    'schemas.ts',
+    'schemas',
+    ['a fault of an app keeps its message', 'if (isUnicodeText(input)) return undefined;', ''],
+    [
+      'a fault of an app about an id keeps its message',
+      'if (isExactId(input)) return undefined;',
+      '',
+    ],
+    ['a tag that is undefined is absent', 'tag: z.optional(', 'tag: z.exactOptional('],
+    ['an id is a bigint', '  .check(z.overwrite(BigInt))\n', ''],
+  ),
+  ...of('schemas.ts', 'openapi', [
+    'an id is an integer in the OpenAPI document',
+    "type: 'integer'",
+    "type: 'number'",
+  ]),
+  ...of(
+    'schemas.ts',
+    'parse-new-plant',
+    [
+      'text with a lone surrogate or U+0000 is refused',
+      '    .check(z.refine(isUnicodeText, { error }))\n',
+      '',
+    ],
+    [
+      'an id beyond int64 is out of range',
+      "typeof input === 'bigint' ? 'id-out-of-range' : 'id-not-integer'",
+      "'id-not-integer'",
+    ],
+    ['a missing id is named', "if (input === undefined) return errorMessages['id-required'];", ''],
+  ),
+  ...of(
+    'unicode-text.ts',
+    'parse-new-plant',
+    ['a lone surrogate is refused', ' && value.isWellFormed()', ''],
+    ['U+0000 is refused', String.raw` && !value.includes('\0')`, ''],
+  ),
+  ...of(
+    'parse-new-plant.ts',
+    'parse-new-plant',
+    ['only own members are read', "hasOwn(input, 'id') ? members.id : undefined", 'members.id'],
+    [
+      'only an own name is read',
+      "hasOwn(input, 'name') ? members.name : undefined",
+      'members.name',
+    ],
+    ['an array is no plant', ' || Array.isArray(input)', ''],
+    [
+      'an absent tag stays absent',
+      'tag === undefined ? { id, name } : { id, name, tag }',
+      '{ id, name, ...{ tag } }',
+    ],
+    ['every fault is named', 'parsed.error.issues.map(', 'parsed.error.issues.slice(0, 1).map('],
+  ),
+  ...of(
+    'encode-new-plant.ts',
+    'encode-new-plant',
+    [
+      'a number that is not a safe integer is no id',
+      'Number.isSafeInteger(id)',
+      'Number.isInteger(id)',
+    ],
+    ['an id is an int64', 'BigInt.asIntN(64, id) === id', 'true'],
+    ['an id is written exactly', 'String(id))', 'String(Number(id)))'],
+  ),
+  ...of(
+    'exact-integer.ts',
+    'decode-body',
+    [
+      'an exponent is not expanded',
+      "if (significant.length + zeros > int64Digits) return sign === '-' ? -beyondInt64 : beyondInt64;",
+      '',
+    ],
+    ['1.0000000000000000001 is no integer', 'if (zeros < 0) return undefined;', ''],
+    ['7.0 and 7e3 are integers', 'Number(exponent) - fraction.length', 'Number(exponent)'],
+    ['the sign is kept', 'BigInt(sign + significant', 'BigInt(significant'],
+    ['-0 is 0', "if (digits === '') return 0n;", "if (digits === '') return undefined;"],
+    [
+      'long zeros take linear time',
+      "  let end = digits.length;\n  while (digits[end - 1] === '0') end -= 1;\n  return digits.slice(0, end);",
+      '  return digits;',
+    ],
+  ),
+  ...of(
+    'decode-body.ts',
+    'decode-body',
+    [
+      'a long id is exact',
+      'return mayBeRounded(value, text) ? JSON.parse(text, withExactId) : value;',
+      'return value;',
+    ],
+    ['a body that is not UTF-8 is refused', '{ fatal: true }', '{ fatal: false }'],
+    [
+      'an empty body is missing',
+      "if (bytes.length === 0) return err({ kind: 'body-missing' });",
+      '',
+    ],
+    [
+      'deep nesting is refused',
+      'text.length > 2 * maxNesting && nestsDeeperThan(maxNesting, text)',
+      'text.length < 0 && nestsDeeperThan(maxNesting, text)',
+    ],
+    ['500 levels are read', 'const maxNesting = 500;', 'const maxNesting = 499;'],
+    [
+      'a fraction that a double rounds away is no integer',
+      ' || hasFractionOrExponent.test(text)',
+      '',
+    ],
+    ['other numbers are not replaced', "key !== 'id' || ", ''],
+  ),
+  ...of(
+    'nesting.ts',
+    'decode-body',
+    ['a quoted bracket does not count', '      inString = true;', '      inString = false;'],
+    [
+      'an escaped quote does not end a string',
+      'if (code === backslash) index += 1;\n      else if',
+      'if',
+    ],
+    ['closed brackets do not count', '      depth -= 1;', '      depth -= 0;'],
+  ),
+  ...of(
+    'assert-new-plant.ts',
+    'assert-new-plant',
+    ['another name of the same call is checked', 'name === validated.name &&', ''],
+    ['the check of a call does not outlive it', '    validated = outer;', '    void outer;'],
+    [
+      'an id beyond int64 is a bug',
+      "if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id must be an int64');",
+      '',
+    ],
+    ['a tag is checked', ' || (tag !== undefined && !isUnicodeText(tag))', ''],
+  ),
+  ...of('assert-new-plant.ts', 'create-plant', [
+    'a repository cannot change the plant',
+    'repository.create({ ...plant })',
+    'repository.create(plant)',
+  ]),
+  ...of(
+    'create-plant.ts',
+    'create-plant',
+    [
+      'the response has no id',
+      'tag === undefined ? { name } : { name, tag };',
+      'tag === undefined ? { name } : ({ name, tag, id: 7 } as Plant);',
+    ],
+    [
+      'an invalid plant is not stored',
+      'if (parsed.isErr()) return errAsync(parsed.error);\n  const plant = parsed.value;',
+      "if (parsed.isErr()) void createValidated(repository, { id: 0n, name: '' });\n  if (parsed.isErr()) return errAsync(parsed.error);\n  const plant = parsed.value;",
+    ],
+    ['a refusal has a number of its range', 'if (!isRefusal(failure.error)) {', 'if (false) {'],
+    ['a refusal has a message', "if (typeof failure.message !== 'string') {", 'if (false) {'],
+    [
+      'an error of another kind is a bug',
+      "throw new TypeError('the kind of an error of a repository is not one of the port');",
+      'return created;',
+    ],
+    [
+      'createPlant never throws',
+      'return new ResultAsync(Promise.reject(reason));',
+      'throw reason;',
+    ],
+  ),
+  ...of(
+    'memory-repository.ts',
+    'memory-repository',
+    ['a closed repository is unavailable', 'if (isClosed) return err(closed);', ''],
+    ['a different name is refused', 'kept.name === name && ', ''],
+    ['a different tag is refused', ' && kept.tag === tag', ''],
+    ['a closed repository fails its check', 'isClosed ? errAsync(closed) : okAsync()', 'okAsync()'],
+  ),
+  ...of('errors.ts', 'errors', [
+    'numbers never change meaning',
+    "'id-taken': { error: 1401, status: 400 }",
+    "'id-taken': { error: 1402, status: 400 }",
+  ]),
+  ...of(
+    'bearer-token.ts',
+    'bearer-token',
+    ['= is at the end of a token only', '+=*$/', '=]+$/'],
+    ['a token has no line end', '$/;', '/m;'],
+  ),
+  ...of('repository-contract.ts', 'repository-contract', [
+    'the contract finds a race of two processes',
+    "      await expectRaces(repository, second, ['Monstera', 'Ficus'], ['id-taken', 'ok']);\n",
+    '',
+  ]),
+  ...of(
+    'group-commit.ts',
+    'group-commit',
+    ['creates are bounded', 'if (unsettled >= maxWaiting) {', 'if (false) {'],
+    ['10,000 creates wait by default', 'maxWaiting = 10_000,', 'maxWaiting = 100_000,'],
+    [
+      'the text of creates is bounded',
+      'unsettled > 0 && unsettledText + textOf(plant) > maxWaitingText',
+      'false',
+    ],
+    ['the text of a batch is bounded', ' || text > maxBatchText', ''],
+    ['the plants of a batch are bounded', 'index >= maxBatchPlants || ', ''],
+    ['a long plant is committed alone', 'return index > 0 && (', 'return ('],
+    ['a create is settled at its deadline', 'if (one.deadline <= now) {', 'if (false) {'],
+    [
+      'a create is not committed after its deadline',
+      '    waiting = waiting.filter(({ isSettled }) => !isSettled);\n',
+      '',
+    ],
+    [
+      'the reason of a deadline names the trouble',
+      "trouble?.() ?? 'it is too slow'",
+      "'it is too slow'",
+    ],
+    [
+      'a commit that rejects settles its creates',
+      'for (const one of batch) settle(one, incomplete(thrown));',
+      'void thrown;',
+    ],
+    [
+      'a plant without a result is unavailable',
+      'created[index] ?? incomplete()',
+      'created[index] as Created',
+    ],
+    [
+      'a pending result delays no other plant',
+      'void settleSeparately(one, result);',
+      'await settleSeparately(one, result);',
+    ],
+    [
+      'a close waits for the creates',
+      'if (unsettled > 0) await new Promise<void>((resolve) => onDrained.push(resolve));',
+      '',
+    ],
+    ['creates after a close are refused', "if (isClosed) return 'the database is closed';", ''],
+    ['an idle group does not keep the process alive', '    timer?.unref();\n', ''],
+    ['a waiting create keeps the process alive', '      timer.ref();\n', ''],
+    ['a lane is used again', '    free.push(lane);\n', ''],
+    [
+      'creates of a turn share a commit',
+      '    setImmediate(() => {\n      isScheduled = false;',
+      '    queueMicrotask(() => {\n      isScheduled = false;',
+    ],
+    ['settled plants are not kept in memory', '    inFlight.delete(batch);\n', ''],
+    ['settled single plants are not kept in memory', '    inFlight.delete(single);\n', ''],
+    ['the text of settled creates is free again', '    unsettledText -= textOf(one.plant);\n', ''],
+    [
+      'each commit is reported',
+      'queueMicrotask(() => onCommit({ plants: plants.length, durationMs }));',
+      'void durationMs;',
+    ],
+    ['an invalid plant fails no other plant', '          assertNewPlant(copy);\n', ''],
+  ),
+];

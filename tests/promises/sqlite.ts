@@ -1,0 +1,463 @@
+import { mutationsIn } from './mutation.ts';
+
+const of = mutationsIn('packages/sqlite/src');
+
+/** A statement that syncs nothing of this connection. */
+const unsynced = "source.exec('PRAGMA synchronous = OFF');";
+
+export const sqlite = [
+  // What a 200 promises.
+  ...of('database-file.ts', 'power-cut', [
+    'a plant that is acknowledged survives a power cut',
+    'PRAGMA synchronous = FULL',
+    'PRAGMA synchronous = NORMAL',
+  ]),
+  ...of(
+    'wal-file.ts',
+    'failed-syncs',
+    ['the name of a new file survives a power cut', '  syncFolderOf(path);\n', ''],
+    ['the folder of a new file is synced', '    fsyncSync(folder);', '    void folder;'],
+  ),
+  ...of(
+    'database-file.ts',
+    'failed-syncs',
+    [
+      'the file of a new store survives a power cut',
+      '  syncWal(path);\n  database.exec(`PRAGMA busy',
+      '  database.exec(`PRAGMA busy',
+    ],
+    [
+      'a plant that was written before a failed sync is written again',
+      '      rewriteWal(path);\n      rewriteTail(database, path);\n      syncWal(path);',
+      '      syncWal(path);',
+    ],
+  ),
+  ...of(
+    'commit-worker.ts',
+    'failed-syncs',
+    [
+      'after an I/O error, the WAL is written again',
+      "mustRewrite: failure === 'input-output' };",
+      'mustRewrite: false };',
+    ],
+    [
+      'pages of a failed checkpoint are written again at the close',
+      'if (findReplaced() === undefined) tryToRewriteTail(opened);',
+      '',
+    ],
+    [
+      'a failed checkpoint is reported, and the file opened again',
+      "return failure.kind === 'failed' ? failure : undefined;",
+      'return undefined;',
+    ],
+  ),
+  ...of('rewriter.ts', 'ext4', [
+    'data is written around the page cache after a failed sync',
+    'if (constants.O_DIRECT === undefined) return undefined;',
+    'return undefined;',
+  ]),
+  ...of('exclusive-lock.ts', 'exclusive-lock', [
+    'no other program writes while the file is written again',
+    'PRAGMA locking_mode = EXCLUSIVE',
+    'PRAGMA locking_mode = NORMAL',
+  ]),
+  ...of('owned-database.ts', 'exclusive-lock', [
+    'no descriptor is closed while the file is locked',
+    'this.#openFiles.push(opened);',
+    'opened.close();',
+  ]),
+  ...of(
+    'plants-table.ts',
+    'open-sqlite-repository',
+    [
+      'a different plant under a taken id is refused',
+      'if (!isStored(...row)) taken.push(index);',
+      'void isStored(...row), taken, index;',
+    ],
+    [
+      'nothing is ever overwritten',
+      'ON CONFLICT DO NOTHING',
+      'ON CONFLICT DO UPDATE SET name = excluded.name',
+    ],
+    [
+      'the names are compared',
+      'id = ? AND name = ? AND tag IS ?',
+      'id = ?1 AND ?2 = ?2 AND tag IS ?3',
+    ],
+    ['an absent tag is not an empty one', 'AND tag IS ?', "AND ifnull(tag, '') IS ifnull(?, '')"],
+  ),
+  ...of(
+    'plants-table.ts',
+    'other-programs',
+    [
+      'a table that another program alters is detected before a commit',
+      'if (findAlteration(database) !== undefined) return true;',
+      '',
+    ],
+    [
+      'the table is checked at each change of the schema',
+      'if (cookie === database.schemaCookie) return false;',
+      'return false;',
+    ],
+  ),
+  ...of(
+    'batch.ts',
+    'batch',
+    [
+      'an absent tag stays absent',
+      'lengths[2 * index + 1] = tag?.length ?? -1;',
+      'lengths[2 * index + 1] = tag?.length ?? 0;',
+    ],
+    ['each plant keeps its own tag', 'const tagStart = tagEnd;', 'const tagStart = 0;'],
+  ),
+  ...of(
+    'commit-worker.ts',
+    'recovery',
+    [
+      'a plant in a removed or replaced file is not acknowledged',
+      'if (!isSameFile(identity, identityOf(path))) return replaced(path).error.message;',
+      '',
+    ],
+    [
+      'a plant in a removed WAL file is not acknowledged',
+      'return gone && `${gone.name} was removed or replaced while it was in use`;',
+      'void gone;\n    return undefined;',
+    ],
+    [
+      'a new file in place of the removed one is not used',
+      'if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);',
+      '',
+    ],
+    [
+      'an empty file that reuses the inode is not used',
+      "if (database.kind === 'empty') return replaced(path);",
+      '',
+    ],
+    [
+      'a renamed file contains every plant after the close',
+      'PRAGMA wal_checkpoint(TRUNCATE)',
+      'PRAGMA wal_checkpoint(PASSIVE)',
+    ],
+  ),
+  ...of('commit-worker.ts', 'failed-calls', [
+    'the file is opened again when its lock is never released',
+    'maxLocked = 3',
+    'maxLocked = 300',
+  ]),
+  ...of('commit-worker.ts', 'bad-files', [
+    'a file that another program releases soon is opened',
+    'const lockTimeoutMs = 500;',
+    'const lockTimeoutMs = 0;',
+  ]),
+  ...of('sqlite-failure.ts', 'failed-calls', [
+    'an exceeded quota is reported as a full disk',
+    "if (isQuota(thrown)) return 'disk-full';",
+    '',
+  ]),
+  ...of(
+    'checkpointer.ts',
+    'other-programs',
+    ['the WAL stays small', "database.exec('PRAGMA wal_checkpoint(PASSIVE)');", 'void database;'],
+    [
+      'a WAL that a reader holds is reported',
+      'if (size < reportAt) return undefined;',
+      'return undefined;',
+    ],
+    [
+      'a WAL that a reader held shrinks afterwards',
+      'PRAGMA journal_size_limit = ${walLimit}',
+      'PRAGMA journal_size_limit = -1',
+    ],
+  ),
+  ...of(
+    'commit-thread.ts',
+    'recovery',
+    [
+      'the worker has released the file before it is opened again',
+      '        await exited;\n      }\n      worker.unref();',
+      '      }\n      worker.unref();',
+    ],
+    ['a crash of the worker settles the creates', '      onReply(undefined);\n', ''],
+  ),
+  ...of(
+    'open-sqlite-repository.ts',
+    'open-sqlite-repository',
+    [
+      'a close waits for the queued plants',
+      '      closing ??= group\n        .close()',
+      '      closing ??= Promise.resolve()',
+    ],
+    ['each plant has its own result', 'committed.value.has(index) ?', 'committed.value.has(0) ?'],
+    [
+      'plants of one id are created in call order',
+      'const committed = await runExclusively(async () => commit(plants));',
+      'const committed = await commit(plants.toReversed());',
+    ],
+  ),
+  ...of('open-sqlite-repository.ts', 'full-disk', [
+    'a close says that plants are only in the WAL',
+    '({ walLeft: remainingWalOf(path) })',
+    '({ walLeft: undefined })',
+  ]),
+  // Which files are opened.
+  ...of(
+    'database-file.ts',
+    'bad-files',
+    ['a file with several hard links is refused', 'found.nlink > 1', 'found.nlink > 9'],
+    [
+      'a database of another application is refused',
+      'application !== applicationId && !isNew',
+      'false',
+    ],
+    [
+      'a file of a newer version is refused',
+      "if (version > schemaVersion) return { kind: 'schema-newer', version };",
+      '',
+    ],
+    [
+      'a truncated file is refused',
+      "if (!hadWal && isTruncated(database, path)) return { kind: 'damaged' };",
+      '',
+    ],
+    [
+      'a file has one owner',
+      'return acquireOwnerLock(file);',
+      'return acquireOwnerLock(`${file}-${Math.random()}`);',
+    ],
+  ),
+  ...of(
+    'database-file.ts',
+    'altered-table',
+    ['a unique index is refused', 'WHERE "unique"', 'WHERE "unique" AND 0'],
+    ["a plain index is the operator's", 'WHERE "unique"', ''],
+    ['a trigger is refused', "WHERE type = 'trigger'", "WHERE type = 'none'"],
+    ['the case of its table does not hide a trigger', ' COLLATE NOCASE', ''],
+  ),
+  ...of('database-file.ts', 'mount-point', [
+    'a file that is mounted alone is refused',
+    "if (isMountPoint(file)) return { kind: 'mount-point' };",
+    '',
+  ]),
+  ...of('database-file.ts', 'other-programs', [
+    'a commit waits for another program',
+    'const busyTimeoutMs = 2_000;',
+    'const busyTimeoutMs = 0;',
+  ]),
+  ...of(
+    'owner-lock.ts',
+    'owner-lock',
+    [
+      'root gives the lock file to the owner of the database',
+      'if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);',
+      '',
+    ],
+    [
+      'a database may become writable later',
+      'if (isNew) copyPermissions(file, lockPath, 0o600);',
+      'if (isNew) copyPermissions(file, lockPath);',
+    ],
+    ['the lock file has no journal', 'PRAGMA journal_mode = MEMORY; ', ''],
+    [
+      'a lock file that cannot be written is named',
+      'throw new OwnerLockFailure(lockPath, thrown);',
+      'throw thrown;',
+    ],
+  ),
+  ...of('owner-lock.ts', 'other-programs', [
+    'the lock file has the permissions of the database',
+    'chmodSync(path, (found.mode & 0o777) | extraMode);',
+    'chmodSync(path, 0o600);',
+  ]),
+  ...of(
+    'foreign-wal.ts',
+    'foreign-wal',
+    [
+      'a WAL of another file is refused',
+      'return isForeignNow(path) && stateOf(path) === before;',
+      'return false;',
+    ],
+    ['an older backup beside a newer WAL is refused', ' && wal.hasFrom(1)', ''],
+    ['a copy of equal size is refused', 'return wal.pages === file.pages;', 'return true;'],
+    ['a WAL beside an empty file is refused', 'if (size === 0) return true;', ''],
+    [
+      'a WAL beside a smaller backup is refused',
+      'if (!wal.hasFrom(Math.floor(size / wal.pageSize) + 1)) return true;',
+      '',
+    ],
+  ),
+  ...of('foreign-wal.ts', 'killed-programs', [
+    'a file that VACUUM or a kill leaves is opened',
+    'return autoVacuum !== 0 || (cookie > file.cookie && wal.hasFrom(1));',
+    'return false;',
+  ]),
+  ...of('committed-pages.ts', 'committed-pages', [
+    'a torn frame ends the WAL',
+    ' || !sums.areAt(chunk, at + 16)',
+    '',
+  ]),
+  // Copies.
+  ...of(
+    'backup-worker.ts',
+    'back-up-plants',
+    [
+      'a backup replaces no file',
+      'linkSync(temporary, path);',
+      'rmSync(path, { force: true }); linkSync(temporary, path);',
+    ],
+    ['a -shm file beside the copy is refused', "'-shm', ", ''],
+    ['a -wal file beside the copy is refused', "'-wal', ", ''],
+    ['a -journal file beside the copy is refused', ", '-journal'", ''],
+    ['the copy is checked', 'findDamage(database, copy).length === 0', 'true'],
+    [
+      'the copy has the permissions and the owner of the source',
+      'copyPermissions(order.from, temporary, 0o600);',
+      '',
+    ],
+    [
+      'the owner of the copy can write to it',
+      'copyPermissions(order.from, temporary, 0o600);',
+      'copyPermissions(order.from, temporary);',
+    ],
+    ['the temporary file is removed', '    removeLeft(temporary);\n', ''],
+    [
+      'a server that starts meanwhile waits for a restore',
+      "order.command === 'backup' ? giveName : giveNameOwned",
+      'giveName',
+    ],
+    ['the size of the copy is reported', 'copy: { plants, size } }', 'copy: { plants, size: 0 } }'],
+    [
+      'a restore advises to move the database away',
+      "command === 'backup'\n      ? 'name",
+      "command !== 'backup'\n      ? 'name",
+    ],
+    [
+      'a damaged source is reported as one',
+      "if (failure !== 'input-output') return",
+      "if (failure !== 'input-output') return false &&",
+    ],
+  ),
+  ...of(
+    'backup-worker.ts',
+    'copies-killed',
+    ['the name of the copy survives a power cut', '  syncFolderOf(path);\n', ''],
+    [
+      'each copy has a temporary file of its own',
+      "`${to}.${randomBytes(6).toString('hex')}.partial`",
+      '`${to}.partial`',
+    ],
+    [
+      'the copy survives a power cut',
+      "source.prepare('VACUUM INTO ?')",
+      `${unsynced} source.prepare('VACUUM INTO ?')`,
+    ],
+    [
+      'the copy is written under another name',
+      "const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;",
+      'const temporary = to; void randomBytes;',
+    ],
+  ),
+  ...of(
+    'open-for-reading.ts',
+    'back-up-plants',
+    [
+      'a missing source is reported, and not created',
+      "if (found === undefined) return unusable({ kind: 'missing' });",
+      '',
+    ],
+    ['a folder is no source', "if (!found.isFile()) return unusable({ kind: 'cannot-open' });", ''],
+  ),
+  ...of('open-for-reading.ts', 'foreign-wal', [
+    'reading refuses a WAL of another file',
+    "if (hasForeignWal(file)) return unusable({ kind: 'wal-of-another-file', wal: `${file}-wal` });",
+    'void hasForeignWal;',
+  ]),
+  ...of(
+    'find-damage.ts',
+    'read-errors',
+    [
+      'an I/O error is not reported as damage',
+      'unread !== undefined || again.length === 0',
+      'unread !== undefined',
+    ],
+    [
+      'a page that cannot be read is an I/O error',
+      'const unread = [...found, ...again].find(isInputOutput);',
+      'const unread = undefined;',
+    ],
+  ),
+  ...of(
+    'check-plants.ts',
+    'check-plants',
+    ['every plant beside a damaged page is found', 'found = end;', 'found = next;'],
+    ['a page of another place is damage', 'if (id < next) return { range, isDamaged: true };', ''],
+    ['the size of the WAL is reported', 'walSize: walSize(file),', 'walSize: 0,'],
+  ),
+  ...of(
+    'read-plants.ts',
+    'read-plants',
+    ['reading bounds the text in memory', 'if (text >= slice.maxText) break;', ''],
+    ['ids are exact', '  select.setReadBigInts(true);\n', ''],
+    [
+      'reading starts after the id',
+      'let last = after ?? smallestId - 1n;',
+      'let last = smallestId - 1n;',
+    ],
+    [
+      'a loop that ends early closes the file',
+      '  } finally {\n    database.close();\n  }\n}',
+      '  } finally {\n    void 0;\n  }\n}',
+    ],
+    ['reading prevents no checkpoint', 'LIMIT ${slice.maxPlants}', ''],
+  ),
+  ...of(
+    'open-error.ts',
+    'bad-files',
+    [
+      'a missing folder is named',
+      "if (folderStat === 'missing' || !folderStat.isDirectory()) {",
+      'if (false) {',
+    ],
+    [
+      'a folder that may not be entered is named',
+      "if (folderStat === 'forbidden' || fileStat === 'forbidden') {",
+      'if (false) {',
+    ],
+    ['a read-only file is named', "fileStat !== 'missing' && !hasAccess(path, access)", 'false'],
+    ['a read-only folder is named', 'if (!hasAccess(folder, constants.W_OK)) {', 'if (false) {'],
+  ),
+  ...of('open-sqlite-repository.ts', 'check', [
+    'a closed repository fails its check',
+    'if (closing !== undefined) {',
+    'if (closing === null) {',
+  ]),
+  ...of(
+    'rewriter.ts',
+    'rewriter',
+    [
+      'a file keeps its size when it is written again',
+      'if (position > size) ftruncateSync(file, size);',
+      '',
+    ],
+    [
+      'a file is written again from an offset within a block',
+      'let position = from - (from % block);',
+      'let position = from;',
+    ],
+  ),
+  ...of(
+    'backup-worker.ts',
+    'copies-killed',
+    ['a copy has one name after a power cut', '  unlinkSync(temporary);\n', ''],
+    ['a copy that is being written is private', "'wx', 0o600", "'wx', 0o666"],
+  ),
+  ...of('database-file.ts', 'failed-syncs', [
+    'commits that only the page cache has are written again at the next start',
+    'if (hadWal) makeWalDurable(',
+    'if (hadWal && mustRewrite) makeWalDurable(',
+  ]),
+  ...of('database-file.ts', 'ext4', [
+    'pages of a failed checkpoint are written again',
+    '      rewriteTail(database, path);\n',
+    '',
+  ]),
+];
