@@ -154,9 +154,11 @@ describe('export and import', () => {
   it('export writes a range of ids while a server runs, and import refuses to run then', async () => {
     const cwd = await newFolder();
     const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
-    for (const id of [1, 2, 3]) await post(server.url, `{"id":${id},"name":"a"}`);
-    const { stdout } = await runCommand(['export', '--from-id', '2', '--to-id=2'], { cwd });
-    expect(stdout).toBe('{"id":2,"name":"a"}\n');
+    for (const id of [1, 2, 4]) await post(server.url, `{"id":${id},"name":"a"}`);
+    for (const end of [2, 3]) {
+      const range = ['export', '--from-id', '2', `--to-id=${end}`];
+      expect((await runCommand(range, { cwd })).stdout).toBe('{"id":2,"name":"a"}\n');
+    }
     const imported = await runCommand(['import'], { cwd, stdin: '{"id":5,"name":"a"}' });
     expect(imported.status).toBe(1);
     expect(imported.stderr).toMatch(/cannot open the database .*is in use/);

@@ -84,6 +84,17 @@ describe('import', () => {
   });
 });
 
+it('import creates the plants of later batches after a refused line', async () => {
+  const cwd = await newFolder();
+  const plants = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"a"}\n`);
+  const result = await runCommand(['import'], { cwd, stdin: ['{"id":0}\n', ...plants].join('') });
+  expect(result).toEqual({
+    status: 3,
+    stdout: '20000 plants in the database, 1 refused\n',
+    stderr: 'line 1: name is required\n',
+  });
+});
+
 describe('import --strict', () => {
   it('import --strict stops at the first refused line', async () => {
     const cwd = await newFolder();

@@ -258,9 +258,4 @@ export const node = [
     "    fields.push('X-Request-Id', this.requestId);\n",
     '',
   ]),
-  ...of('create-http-server.ts', 'tests/black-box/error-table', [
-    'CONNECT has a response',
-    "  server.on('connect', createConnectListener(handler));\n",
-    '',
-  ]),
 ];

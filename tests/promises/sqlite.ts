@@ -110,11 +110,6 @@ export const sqlite = [
       'void gone;\n    return undefined;',
     ],
     [
-      'a new file in place of the removed one is not used',
-      'if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);',
-      '',
-    ],
-    [
       'an empty file that reuses the inode is not used',
       "if (database.kind === 'empty') return replaced(path);",
       '',
@@ -205,11 +200,6 @@ export const sqlite = [
       "if (!hadWal && isTruncated(database, path)) return { kind: 'damaged' };",
       '',
     ],
-    [
-      'a file has one owner',
-      'return acquireOwnerLock(file);',
-      'return acquireOwnerLock(`${file}-${Math.random()}`);',
-    ],
   ),
   ...of(
     'database-file.ts',
@@ -219,16 +209,6 @@ export const sqlite = [
     ['a trigger is refused', "WHERE type = 'trigger'", "WHERE type = 'none'"],
     ['the case of its table does not hide a trigger', ' COLLATE NOCASE', ''],
   ),
-  ...of('database-file.ts', 'mount-point', [
-    'a file that is mounted alone is refused',
-    "if (isMountPoint(file)) return { kind: 'mount-point' };",
-    '',
-  ]),
-  ...of('database-file.ts', 'other-programs', [
-    'a commit waits for another program',
-    'const busyTimeoutMs = 2_000;',
-    'const busyTimeoutMs = 0;',
-  ]),
   ...of(
     'owner-lock.ts',
     'owner-lock',
@@ -441,23 +421,14 @@ export const sqlite = [
     '      rewriteTail(database, path);\n',
     '',
   ]),
-  ...of('database-file.ts', 'ext4', [
-    'commits that only the page cache has are written again at the next start',
-    'if (hadWal) makeWalDurable(',
-    'if (hadWal && mustRewrite) makeWalDurable(',
+  ...of('database-file.ts', 'bad-files', [
+    'a file has one owner',
+    'findOtherPath(file) ?? acquireOwnerLock(file);',
+    'findOtherPath(file) ?? acquireOwnerLock(`${file}-${Math.random()}`);',
   ]),
-  ...of(
-    'commit-worker.ts',
-    'ext4',
-    [
-      'pages of a failed checkpoint are written again at the close',
-      'if (findReplaced() === undefined) tryToRewriteTail(opened);',
-      '',
-    ],
-    [
-      'after an I/O error, the WAL is written again',
-      "mustRewrite: failure === 'input-output' };",
-      'mustRewrite: false };',
-    ],
-  ),
+  ...of('database-file.ts', 'mount-point', [
+    'a file that is mounted alone is refused',
+    "return isMountPoint(file) ? { kind: 'mount-point' } : undefined;",
+    'return undefined;',
+  ]),
 ];
