@@ -552,7 +552,7 @@ export const program = [
       'const results = [host, tls, tokens, prometheus];',
       'const results = [host, tls, tokens, prometheus].filter((result) => result.isErr()).slice(0, 1);',
     ],
-    ['a host that does not resolve is reported', 'await lookup(settings.host);', 'void lookup;'],
+    ['a host that does not resolve is reported', 'await lookup(host);', 'void lookup;'],
   ),
   ...of(
     'serve/check-settings.ts',
