@@ -7,7 +7,7 @@ const postgresTest = 'tests/black-box/commands-postgres';
 
 export const commands = [
   ...of(
-    'back-up.ts',
+    'back-up-and-restore.ts',
     commandsTest,
     [
       'a backup that fails has the exit status 1',
@@ -73,8 +73,8 @@ export const commands = [
     ['an export writes CSV with its header', 'let text = format.header;', "let text = '';"],
     [
       'an export writes the last plants',
-      '    await write(stdout, text);\n    return done;',
-      '    return done;',
+      '      await write(stdout, text);\n      return done;',
+      '      return done;',
     ],
     [
       'an export says how many plants it wrote',
@@ -275,11 +275,11 @@ export const commands = [
     ],
     [
       'an unknown command is a fault',
-      'Object.hasOwn(commandTable, name) ? commandTable[name] : undefined',
-      "commandTable[name] ?? commandTable['check']",
+      'Object.hasOwn(commands, name) ? commands[name] : undefined',
+      "commands[name] ?? commands['check']",
     ],
   ),
-  ...of('command-table.ts', commandsTest, [
+  ...of('run-command.ts', commandsTest, [
     'an id of an option is an int64',
     'value === undefined || BigInt.asIntN(64, value) !== value',
     'value === undefined',
