@@ -1,6 +1,6 @@
 // `pnpm test:promises` breaks each promise in a copy of the repository, and runs the tests that must fail.
 // `--area sqlite` runs one area, and `--only TEXT` the mutations whose promise or file contains a text.
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +33,15 @@ type Report = {
   readonly testResults: readonly { readonly assertionResults: readonly unknown[] }[];
 };
 
+/** Kills a process and those that it has started, if there are any. */
+const killGroup = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // None is left.
+  }
+};
+
 /** Runs test files. A file that cannot be imported proves nothing: its tests are `not run`. */
 const runTests = async (copy: string, files: readonly string[]): Promise<Outcome> => {
   const report = join(copy, 'node_modules/promises.json');
@@ -44,9 +53,11 @@ const runTests = async (copy: string, files: readonly string[]): Promise<Outcome
     stdio: 'ignore',
     detached: true,
   });
-  const timer = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), limitMs);
+  const timer = setTimeout(() => killGroup(child), limitMs);
   const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(timer);
+  // A test that fails can leave a server.
+  killGroup(child);
   if (status === 0) return 'passed';
   if (status === null) return 'timed out';
   if (!existsSync(report)) return 'not run';
