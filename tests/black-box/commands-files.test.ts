@@ -147,11 +147,16 @@ describe('backup', () => {
     skip,
   }) => {
     if (process.getuid?.() !== 0) return skip('only root can run a command as another user');
+    const user = { uid: 65_534, gid: 65_534 };
+    const canStart = run(process.execPath, ['--check', bin], user).then(
+      () => true,
+      () => false,
+    );
+    if (!(await canStart)) return skip('other users may not read this clone');
     const { cwd, folder, out } = await newBackup();
     await chmod(folder, 0o555);
     await chmod(out, 0o777);
     await chmod(cwd, 0o755);
-    const user = { uid: 65_534, gid: 65_534 };
     const before = await filesIn(folder);
     for (const args of readers(join(folder, 'b.db'), out)) {
       const command = ['--conditions=@plantstore/source', bin, ...args];
