@@ -1,13 +1,19 @@
 /** Calls `onTimeout` after a fixed duration, unless the returned function is called before. */
 export type Timeouts = (onTimeout: () => void) => () => unknown;
 
+type Wait = {
+  readonly endsAt: number;
+  /** `undefined` once the wait has stopped: a Set of V8 can refer to removed entries until the next full garbage collection. */
+  onTimeout: (() => void) | undefined;
+};
+
 /**
  * Creates timeouts of one duration, in milliseconds, that share one timer: waits end in the order in
  * which they start. A separate timer would take a sixteenth of the CPU time of a request. The timer does not keep the
  * process alive, which the socket of a request does.
  */
 export const createTimeouts = (durationMs: number): Timeouts => {
-  const waits = new Set<{ readonly endsAt: number; readonly onTimeout: () => void }>();
+  const waits = new Set<Wait>();
   let timer: NodeJS.Timeout | undefined;
 
   const startTimer = (delayMs: number) => setTimeout(endDue, delayMs).unref();
@@ -20,15 +26,18 @@ export const createTimeouts = (durationMs: number): Timeouts => {
         return;
       }
       waits.delete(wait);
-      wait.onTimeout();
+      wait.onTimeout?.();
     }
   };
 
   return (onTimeout) => {
-    const wait = { endsAt: performance.now() + durationMs, onTimeout };
+    const wait: Wait = { endsAt: performance.now() + durationMs, onTimeout };
     waits.add(wait);
     timer ??= startTimer(durationMs);
-    return () => waits.delete(wait);
+    return () => {
+      wait.onTimeout = undefined;
+      waits.delete(wait);
+    };
   };
 };
 
