@@ -86,8 +86,8 @@ export type GroupCommit = {
 type Waiting = {
   readonly plant: NewPlant;
   readonly deadline: number;
-  readonly resolve: (created: Created) => void;
-  isSettled: boolean;
+  /** `undefined` once settled, so that what waited for the result can be collected as garbage. */
+  resolve: ((created: Created) => void) | undefined;
 };
 
 // Core is compiled without the types of any runtime.
@@ -151,14 +151,15 @@ export const createGroupCommit = ({
   let timer: Timer | undefined;
 
   const settle = (one: Waiting, created: Created): void => {
-    if (one.isSettled) return;
-    one.isSettled = true;
+    const { resolve } = one;
+    if (resolve === undefined) return;
+    one.resolve = undefined;
     unsettled -= 1;
     unsettledText -= textOf(one.plant);
-    one.resolve(created);
+    resolve(created);
     if (unsettled > 0) return;
     timer?.unref();
-    for (const resolve of onDrained) resolve();
+    for (const drained of onDrained) drained();
     onDrained = [];
   };
 
@@ -174,7 +175,7 @@ export const createGroupCommit = ({
         );
       } else next = Math.min(next, one.deadline);
     }
-    waiting = waiting.filter(({ isSettled }) => !isSettled);
+    waiting = waiting.filter(({ resolve }) => resolve !== undefined);
     timer = next < Infinity ? setTimeout(settleOverdue, next - now) : undefined;
   };
 
@@ -246,7 +247,7 @@ export const createGroupCommit = ({
       : undefined;
   };
 
-  const add = (plant: NewPlant, resolve: Waiting['resolve']): void => {
+  const add = (plant: NewPlant, resolve: (created: Created) => void): void => {
     const reason = limitExceeded(plant);
     if (reason !== undefined) {
       resolve(unavailable(reason));
@@ -259,7 +260,7 @@ export const createGroupCommit = ({
     }
     unsettled += 1;
     unsettledText += textOf(plant);
-    waiting.push({ plant, deadline, resolve, isSettled: false });
+    waiting.push({ plant, deadline, resolve });
     schedule();
   };
 
