@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { Client } from './grammar.ts';
 
 /** Timeout of a connection, in milliseconds. Every response is faster. */
-const hangMs = 20_000;
+const hangMs = 60_000;
 
 const opened = async (port: number): Promise<Socket> =>
   new Promise((resolve, reject) => {

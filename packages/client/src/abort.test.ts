@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   unendingBody,
   createTestClient,
@@ -106,7 +106,7 @@ describe('abort', () => {
     const error = await abortAfter(client, new Promise(setImmediate));
     expect(error).toMatchObject({ status: 200 });
     await cancelled;
-    await vi.waitFor(() => expect(body.locked).toBe(false));
+    await expect.poll(() => body.locked).toBe(false);
   });
 
   it('an abort ends the wait for an arrayBuffer that never settles', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createTestClient, errorOf, plant } from '../test/fixtures.ts';
+import { createTestClient, errorOf, isPrompt, plant } from '../test/fixtures.ts';
 import type { ClientOptions, Retry } from './index.ts';
 
 /** Returns the waits that onRetry receives in a call whose attempts all fail. */
@@ -14,6 +14,22 @@ const waitsOf = async (options: Partial<ClientOptions>, headers: Record<string, 
   expect(error).toMatchObject({ kind: 'unexpected-status', status: 503 });
   expect(error?.attempts).toBe(retries.length + 1);
   return retries.map(({ waitMs }) => waitMs);
+};
+
+/** Returns the wait that onRetry receives, and ends it by an abort. */
+const firstWaitOf = async (headers: Record<string, string>, retryDelayMs = 0) => {
+  const controller = new AbortController();
+  const waits: number[] = [];
+  const client = createTestClient(async () => new Response('', { status: 503, headers }), {
+    retries: 1,
+    retryDelayMs,
+    onRetry({ waitMs }) {
+      waits.push(waitMs);
+      controller.abort();
+    },
+  });
+  expect(await errorOf(client, controller.signal)).toMatchObject({ kind: 'aborted', attempts: 1 });
+  return waits[0];
 };
 
 /** Makes the random share of each backoff the same. */
@@ -58,16 +74,15 @@ describe('wait before the next attempt', () => {
 
   it('the wait before the next attempt includes a Retry-After in seconds', async () => {
     useShare(1);
-    const delays = { retryDelayMs: 5, retries: 1 };
-    expect(await waitsOf(delays, { 'retry-after': '1' })).toEqual([1005]);
-    expect(await waitsOf(delays, { 'retry-after': '0' })).toEqual([5]);
+    expect(await firstWaitOf({ 'retry-after': '1' }, 5)).toBe(1_005);
+    expect(await firstWaitOf({ 'retry-after': '0' }, 5)).toBe(5);
   });
 
   it('the wait before the next attempt includes a Retry-After that is a date', async () => {
-    const soon = new Date(Date.now() + 2_000).toUTCString();
-    const [waitMs = 0] = await waitsOf({ retryDelayMs: 0, retries: 1 }, { 'retry-after': soon });
+    const soon = new Date(Date.now() + 20_000).toUTCString();
+    const waitMs = await firstWaitOf({ 'retry-after': soon });
     expect(waitMs).toBeGreaterThan(0);
-    expect(waitMs).toBeLessThanOrEqual(2_000);
+    expect(waitMs).toBeLessThanOrEqual(20_000);
   });
 
   it.each([
@@ -85,7 +100,7 @@ describe('wait before the next attempt', () => {
         'Sun Nov  6 08:49:36 1994',
       ]) {
         const headers = { 'retry-after': retryAfter, date };
-        expect(await waitsOf({ retryDelayMs: 0, retries: 1 }, headers)).toEqual([1_000]);
+        expect(await firstWaitOf(headers)).toBe(1_000);
       }
     },
   );
@@ -98,7 +113,7 @@ describe('wait before the next attempt', () => {
         'retry-after': 'Wed Nov 16 08:49:37 1994',
         date: 'Wed, 16 Nov 1994 08:49:36 GMT',
       };
-      expect(await waitsOf({ retryDelayMs: 0, retries: 1 }, headers)).toEqual([1_000]);
+      expect(await firstWaitOf(headers)).toBe(1_000);
     } finally {
       if (zone === undefined) delete process.env['TZ'];
       else process.env['TZ'] = zone;
@@ -108,11 +123,11 @@ describe('wait before the next attempt', () => {
   it.each(['', 'soon', '-1', '1994'])(
     'a Retry-After date is compared with the clock of the client if the Date of the response is "%s"',
     async (date) => {
-      const soon = new Date(Date.now() + 2_000).toUTCString();
+      const soon = new Date(Date.now() + 20_000).toUTCString();
       const headers = { 'retry-after': soon, date };
-      const [waitMs = 0] = await waitsOf({ retryDelayMs: 0, retries: 1 }, headers);
+      const waitMs = await firstWaitOf(headers);
       expect(waitMs).toBeGreaterThan(0);
-      expect(waitMs).toBeLessThanOrEqual(2_000);
+      expect(waitMs).toBeLessThanOrEqual(20_000);
     },
   );
 
@@ -156,9 +171,9 @@ describe('wait before the next attempt', () => {
     'Friday, 31-Dec-49 23:59:59 GMT',
     'Thu Dec 31 23:59:59 2099',
   ])('a call ends at once if a Retry-After of %s would exceed its time limit', async (header) => {
-    const start = performance.now();
-    expect(await waitsOf({}, { 'retry-after': header })).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    const waits = waitsOf({}, { 'retry-after': header });
+    expect(await isPrompt(waits)).toBe(true);
+    expect(await waits).toEqual([]);
   });
 
   it('a call ends at once if the backoff would exceed its time limit', async () => {

@@ -12,6 +12,7 @@ import {
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import { createClient, type PlantClient } from './index.ts';
+import { redact } from './redactor.ts';
 
 const inspectFully = (value: unknown) =>
   inspect(value, { depth: null, showHidden: true, getters: true }) + JSON.stringify(value);
@@ -112,9 +113,12 @@ describe('token at the end of a truncated body', () => {
       // A complete token precedes it, because its escapes could change how the rest is parsed.
       const whole = secret.replaceAll(/./g, escape);
       for (let length = 1; length <= whole.length; length += 1) {
-        const body = await bodyAfter(`${whole}, token "${whole.slice(0, length)}`, whole);
-        expect([length, body]).toEqual([length, '***, token "***']);
+        const before = `${whole}, token "${whole.slice(0, length)}`;
+        const text = redact([secret], before + whole, before.length);
+        expect([length, text]).toEqual([length, '***, token "***']);
       }
+      const half = whole.slice(0, whole.length / 2);
+      expect(await bodyAfter(`${whole}, token "${half}`, whole)).toBe('***, token "***');
     },
   );
 

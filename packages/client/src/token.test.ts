@@ -229,10 +229,11 @@ describe('token function', () => {
       timeoutMs: 50,
     });
     const controller = new AbortController();
-    const ended = errorOf(client, controller.signal);
+    const { signal } = controller;
+    const ended = client.createPlant(plant, { signal, timeoutMs: 60_000 });
     await settle();
     controller.abort();
-    expect(await ended).toMatchObject({ kind: 'aborted', attempts: 0 });
+    expect((await ended)._unsafeUnwrapErr()).toMatchObject({ kind: 'aborted', attempts: 0 });
     const before = timers();
     const later = client.createPlant(plant, { timeoutMs: 60_000 });
     expect(await later).toMatchObject(ok);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw } from '@plantstore/test-support/raw-http';
 import { ResultAsync } from 'neverthrow';
@@ -30,17 +30,18 @@ describe('the events of a request whose client disconnects', () => {
     const events = recordEvents();
     const gate = Promise.withResolvers<void>();
     const create = () => ResultAsync.fromSafePromise<void>(gate.promise);
-    const { port } = await listen({ repository: { create }, maxBodyBytes: 9_000_000 });
+    const { server, port } = await listen({ repository: { create }, maxBodyBytes: 9_000_000 });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
     const { socket } = await connectRaw(port);
+    const [peer] = await accepted;
     const large = `{"id":1,"name":"${'x'.repeat(8_000_000)}"}`;
     socket.pause();
     socket.write(head([...goodFields, `Content-Length: ${large.length}`]) + large);
     socket.write(post(2) + post(3));
     await until(() => events.length === 3);
     gate.resolve();
-    await new Promise((resolve) => {
-      setTimeout(resolve, 50);
-    });
+    // The response does not fit into the buffers of the kernel.
+    await until(() => peer.writableLength > 0);
     socket.resetAndDestroy();
     await until(() => events.length === 6);
     for (const [, event] of events.slice(3)) {

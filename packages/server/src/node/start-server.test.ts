@@ -5,6 +5,8 @@ import { connectRaw, connectTls, parseResponses } from '@plantstore/test-support
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head } from '../../test/listen.ts';
+import { recordEvents } from '../../test/record-events.ts';
+import { until } from '../../test/record-log.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
 
 const start = async (options: Partial<StartServerOptions> = {}) =>
@@ -113,6 +115,7 @@ describe('startServer with a wrong option', () => {
 
 describe('graceful shutdown', () => {
   it('the graceful shutdown resolves after it has logged the aborted requests', async () => {
+    const events = recordEvents();
     const logged: unknown[] = [];
     const info = (_: unknown, message: string) => void logged.push(message);
     const { url, close } = await running({ logger: { info, warn: info, error: info } });
@@ -120,7 +123,7 @@ describe('graceful shutdown', () => {
     socket.write(
       'POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(() => events.length > 0);
     await close(50);
     expect(logged).toEqual(['request aborted']);
   });
