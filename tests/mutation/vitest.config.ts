@@ -16,7 +16,6 @@ export default defineConfig({
           ...project.test,
           include: [...tests],
           testTimeout,
-          typecheck: { enabled: false },
         },
       },
     ],

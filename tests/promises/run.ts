@@ -47,7 +47,13 @@ const runTests = async (copy: string, files: readonly string[]): Promise<Outcome
   const report = join(copy, 'node_modules/promises.json');
   rmSync(report, { force: true });
   const vitest = 'node_modules/vitest/vitest.mjs';
-  const flags = ['run', '--bail=1', '--reporter=json', `--outputFile=${report}`];
+  const flags = [
+    'run',
+    '--bail=1',
+    '--testTimeout=60000',
+    '--reporter=json',
+    `--outputFile=${report}`,
+  ];
   const child = spawn(join(copy, 'node_modules/.bin/node'), [vitest, ...flags, ...files], {
     cwd: copy,
     stdio: 'ignore',

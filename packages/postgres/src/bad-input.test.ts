@@ -40,7 +40,9 @@ describe('unavailable server', () => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
     proxy.freeze(true);
-    const error = await failToOpen(`postgres://ada:secret@127.0.0.1:${proxy.port}/garden`);
+    const error = await failToOpen(`postgres://ada:secret@127.0.0.1:${proxy.port}/garden`, {
+      connectTimeoutMs: 1_000,
+    });
     expect(error).toMatchObject({
       kind: 'unreachable',
       message: expect.stringContaining('no response within 1000 ms') as unknown,
@@ -52,7 +54,7 @@ describe('unavailable server', () => {
     onTestFinished(proxy.close);
     proxy.onStatement(() => 'discard');
     const url = sharedUrl('postgres').replace(/:\d+\/postgres$/, `:${proxy.port}/postgres`);
-    expect(await failToOpen(url)).toMatchObject({
+    expect(await failToOpen(url, { connectTimeoutMs: 1_000 })).toMatchObject({
       kind: 'unreachable',
       message: expect.stringContaining('no response within 1000 ms') as unknown,
     });

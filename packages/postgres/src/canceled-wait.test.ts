@@ -1,7 +1,7 @@
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { open } from '../test/open.ts';
 import { runSql } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -44,8 +44,7 @@ const waitUntilEffective = async () => {
 
 it('a canceled wait for a standby is detected even if client_min_messages hides warnings', async () => {
   const url = `${server.url()}?options=-cclient_min_messages%3Derror`;
-  const repository = (await openPostgresRepository({ url, deadlineMs: 1_500 }))._unsafeUnwrap();
-  onTestFinished(repository.close);
+  const repository = await open(url, { deadlineMs: 1_500 });
   await runSql(
     server.url(),
     `ALTER SYSTEM SET synchronous_standby_names = 'no_standby'`,

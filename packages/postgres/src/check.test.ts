@@ -1,13 +1,7 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { open } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
-
-const open = async (url: string) => {
-  const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
-  onTestFinished(repository.close);
-  return repository;
-};
 
 const connectionsOf = async (database: string) => {
   const [row] = await runSql(

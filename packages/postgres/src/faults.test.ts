@@ -1,6 +1,7 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { handleNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import type { StatementAction } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
@@ -62,7 +63,7 @@ describe('create with a failing statement', () => {
     });
     await expectStored(direct, [monstera]);
     proxy.onStatement(() => 'pass');
-    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
   });
 
   it('a create is store-unavailable at its deadline when the server is frozen', async () => {
@@ -73,7 +74,7 @@ describe('create with a failing statement', () => {
       reason: expect.stringContaining('within 1500 ms') as unknown,
     });
     proxy.freeze(false);
-    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
   });
 
   it('a create can have no deadline and no connect timeout', async () => {
@@ -135,14 +136,15 @@ describe('create that waits for the table', () => {
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE plants');
     expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
-    await vi.waitFor(async () => {
+    const connections = async () => {
       const { rows } = await holder.query<{ count: string }>(
         `SELECT count(*) FROM pg_stat_activity
           WHERE datname = current_database() AND application_name = 'plantstore'`,
       );
-      expect(Number(rows[0]?.count)).toBeLessThanOrEqual(3);
-    });
+      return Number(rows[0]?.count);
+    };
+    await expect.poll(connections).toBeLessThanOrEqual(3);
     await holder.query('ROLLBACK');
-    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
   });
 });

@@ -1,6 +1,7 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
+import { monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
@@ -34,7 +35,7 @@ describe('while another session has uncommitted plants', () => {
   ])(
     'while another session has uncommitted plants, only creates of their ids are store-unavailable: %s',
     async (_, locked) => {
-      const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+      const { repository, direct } = await openBehindProxy();
       const holder = await holdOpen(direct, ...locked.map(insertOf));
       expect(await idsRefused(repository, plantsFrom(0n, 32))).toEqual(locked);
       const lockedPlants = locked.map((id) => ({ id, name: 'Monstera' }));
@@ -47,7 +48,7 @@ describe('while another session has uncommitted plants', () => {
   );
 
   it('the reason of a create of a locked id names the lock, and other plants are created meanwhile', async () => {
-    const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+    const { repository, direct } = await openBehindProxy();
     await holdOpen(direct, insertOf(7n));
     const isComplete = { locked: false };
     const locked = (async () => {
@@ -65,7 +66,7 @@ describe('while another session has uncommitted plants', () => {
   });
 
   it('a create of a locked id completes when the transaction ends soon', async () => {
-    const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+    const { proxy, repository, direct } = await openBehindProxy();
     const holder = await holdOpen(direct, insertOf(7n));
     let ended: Promise<unknown> | undefined;
     // The transaction commits when the repository reads the stored plant.
@@ -112,7 +113,7 @@ describe('while another session has uncommitted plants', () => {
   });
 
   it('closing the repository waits for creates of locked ids', async () => {
-    const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+    const { repository, direct } = await openBehindProxy();
     await holdOpen(direct, insertOf(7n));
     const refused = idsRefused(repository, plantsFrom(0n, 32));
     await repository.close();
@@ -120,7 +121,7 @@ describe('while another session has uncommitted plants', () => {
   });
 
   it('no batch causes a deadlock error in a program that inserts the same ids in another order', async () => {
-    const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+    const { repository, direct } = await openBehindProxy();
     // In a deadlock, the server aborts the session whose deadlock_timeout ends first.
     const holder = await holdOpen(direct, `SET deadlock_timeout = '60s'`, insertOf(31n));
     const creating = idsRefused(repository, plantsFrom(0n, 32));
@@ -146,7 +147,7 @@ describe('while another session has the table locked', () => {
       const plants = plantsFrom(0n, 32);
       expect(await idsRefused(repository, plants)).toEqual(plants.map(({ id }) => id));
       await holder.query('ROLLBACK');
-      expect(await idsRefused(repository, plants)).toEqual([]);
+      await expect.poll(async () => idsRefused(repository, plants)).toEqual([]);
       await expectStored(direct, plants);
     },
   );

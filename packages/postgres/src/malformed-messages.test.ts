@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { openPostgresRepository } from './open-postgres-repository.ts';
+import { failToOpen, longTimeouts } from '../test/open.ts';
 
 /** Starts a server that responds to all data with the same bytes. */
 const startServer = async (...bytes: readonly number[]) => {
@@ -15,15 +15,14 @@ const startServer = async (...bytes: readonly number[]) => {
   return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
-const open = async (port: number) =>
-  openPostgresRepository({
-    url: `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=disable`,
-    connectTimeoutMs: 1_000,
+const open = async (port: number, connectTimeoutMs: number) =>
+  failToOpen(`postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=disable`, {
+    connectTimeoutMs,
   });
 
 it('an unsupported authentication method is an error and does not crash the process', async () => {
   const port = await startServer(0x52, 0, 0, 0, 8, 0, 0, 0, 7);
-  expect((await open(port))._unsafeUnwrapErr()).toMatchObject({
+  expect(await open(port, longTimeouts.connectTimeoutMs)).toMatchObject({
     kind: 'access-denied',
     message: expect.stringContaining('authenticationOk message type 7') as unknown,
   });
@@ -38,5 +37,5 @@ it.each([
   ],
   ['a truncated BackendKeyData message', [0x4b, 0, 0, 0, 4]],
 ])('%s from the server is an error and does not crash the process', async (_, bytes) => {
-  expect((await open(await startServer(...bytes)))._unsafeUnwrapErr().kind).toBe('unreachable');
+  expect((await open(await startServer(...bytes), 1_000)).kind).toBe('unreachable');
 });

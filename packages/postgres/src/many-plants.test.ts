@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { handleNext, monstera, open, openBehindProxy } from '../test/behind-proxy.ts';
+import { handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { open } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
@@ -93,7 +94,7 @@ describe('repository', () => {
   });
 
   it('a repository refuses creates beyond maxWaiting immediately, and stores the others', async () => {
-    const { proxy, repository } = await openBehindProxy({ maxWaiting: 5, deadlineMs: 30_000 });
+    const { proxy, repository } = await openBehindProxy({ maxWaiting: 5 });
     proxy.freeze(true);
     const waiting = Array.from({ length: 5 }, async (_, index) =>
       repository.create({ id: BigInt(index), name: 'Monstera' }),

@@ -1,15 +1,10 @@
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { open } from '../test/open.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { openPostgresRepository, type PostgresRepository } from './open-postgres-repository.ts';
-
-const open = async (url: string) => {
-  const repository = (await openPostgresRepository({ url }))._unsafeUnwrap();
-  onTestFinished(repository.close);
-  return repository;
-};
+import type { PostgresRepository } from './open-postgres-repository.ts';
 
 const openMany = async (url: string, count: number) =>
   Promise.all(Array.from({ length: count }, async () => open(url)));
@@ -135,5 +130,4 @@ it('several repositories agree with one Map, with faults between any two steps',
     }),
     { numRuns: 50 },
   );
-  // 50 runs of up to 40 steps, and the shrinking of a failure.
-}, 60_000);
+});

@@ -12,7 +12,7 @@ import {
   superuserPassword,
 } from '@plantstore/test-support/postgres-server';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { open } from '../test/behind-proxy.ts';
+import { open } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 

@@ -1,6 +1,6 @@
 import { countResources } from '@plantstore/test-support/count-resources';
 import { expect, it } from 'vitest';
-import { open } from '../test/behind-proxy.ts';
+import { open } from '../test/open.ts';
 import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
 it('allocates one promise and no timer for each create', async () => {

@@ -1,8 +1,8 @@
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectStored, type Load, startLoad } from '../test/load.ts';
+import { open } from '../test/open.ts';
 import { runSql } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -11,14 +11,8 @@ beforeAll(async () => {
 afterAll(async () => server.dispose());
 
 const openTwo = async () => {
-  const options = { url: server.url(), statementTimeoutMs: 1_000, connectTimeoutMs: 500 };
-  return Promise.all(
-    ['one repository', 'another'].map(async () => {
-      const repository = (await openPostgresRepository(options))._unsafeUnwrap();
-      onTestFinished(repository.close);
-      return repository;
-    }),
-  );
+  const options = { statementTimeoutMs: 1_000 };
+  return Promise.all([open(server.url(), options), open(server.url(), options)]);
 };
 
 /** Causes a fault repeatedly while two repositories create plants. */
@@ -80,9 +74,7 @@ describe('under load from two repositories', () => {
 });
 
 it('a create is store-unavailable while the server is down, and succeeds after its restart', async () => {
-  const options = { url: server.url(), deadlineMs: 500 };
-  const repository = (await openPostgresRepository(options))._unsafeUnwrap();
-  onTestFinished(repository.close);
+  const repository = await open(server.url(), { deadlineMs: 500 });
   await server.stop();
   const refused = await repository.create({ id: 7n, name: 'Monstera' });
   expect(refused._unsafeUnwrapErr()).toMatchObject({
@@ -90,5 +82,7 @@ it('a create is store-unavailable while the server is down, and succeeds after i
     reason: expect.stringContaining('ECONNREFUSED') as unknown,
   });
   await server.start();
-  expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+  await expect
+    .poll(async () => (await repository.create({ id: 7n, name: 'Monstera' })).isOk())
+    .toBe(true);
 });

@@ -12,7 +12,8 @@ import {
   type PostgresServer,
   startPostgres,
 } from '@plantstore/test-support/postgres-server';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { failToOpen, longTimeouts } from '../test/open.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
@@ -49,7 +50,10 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
   afterAll(async () => server.dispose());
 
   const open = async (parameters: string, host = '127.0.0.1') =>
-    openPostgresRepository({ url: `${server.url().replace('127.0.0.1', host)}?${parameters}` });
+    openPostgresRepository({
+      ...longTimeouts,
+      url: `${server.url().replace('127.0.0.1', host)}?${parameters}`,
+    });
 
   const isEncrypted = async () => {
     const [row] = await runSql(
@@ -110,11 +114,12 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
       await runSql(`${server.url()}?sslmode=no-verify`, 'SELECT pg_reload_conf()');
       const url = `postgres://${role}:hunter@127.0.0.1:${server.port}/postgres?channel_binding=require`;
       // The reload takes effect some time after the statement.
-      await vi.waitFor(async () => {
-        const error = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
-        expect(error.kind).toBe('tls-failed');
-        expect(error.message).toContain('channel_binding=require');
-      });
+      await expect
+        .poll(async () => failToOpen(url))
+        .toMatchObject({
+          kind: 'tls-failed',
+          message: expect.stringContaining('channel_binding=require') as unknown,
+        });
     }
   });
 
@@ -143,7 +148,7 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
     await once(impostor, 'listening');
     const { port } = impostor.address() as AddressInfo;
     const url = `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=require`;
-    const error = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
+    const error = await failToOpen(url);
     expect(error.message).toContain('authenticationOk message type 7');
   });
 
@@ -176,20 +181,19 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
       await once(impostor, 'listening');
       const { port } = impostor.address() as AddressInfo;
       const url = `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=require&channel_binding=require`;
-      expect((await openPostgresRepository({ url }))._unsafeUnwrapErr().kind).toBe('tls-failed');
+      expect((await failToOpen(url)).kind).toBe('tls-failed');
       await closed.promise;
       expect(Buffer.concat(received).toString('latin1')).toBe('');
     },
   );
 
-  it('an open TLS connection does not keep a process alive', async () => {
+  it('an open TLS connection does not keep a process alive', async ({ signal }) => {
     const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
     const url = `${server.url()}?sslmode=require`;
     const { stdout } = await run(
       process.execPath,
       ['--conditions=@plantstore/source', program, url],
-      // Of the process that an open connection would keep alive.
-      { timeout: 10_000 },
+      { signal },
     );
     expect(stdout).toBe('created');
   });

@@ -1,8 +1,7 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, newRole, openAndClose } from '../test/open.ts';
+import { failToOpen, newRole, open, openAndClose } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
 
 describe('a table that cannot be used', () => {
   it('a missing table can be created with the statements of the message when the role may not create it', async () => {
@@ -16,10 +15,7 @@ describe('a table that cannot be used', () => {
       `GRANT SELECT, INSERT ON "public".plants TO "${role.user}";`,
     ]);
     await runSql(sharedUrl(database), ...statements);
-    const repository = (
-      await openPostgresRepository({ url: sharedUrl(database, role) })
-    )._unsafeUnwrap();
-    onTestFinished(repository.close);
+    const repository = await open(sharedUrl(database, role));
     const names = ['Monstera', 'Monstera', 'Ficus'];
     const results = await Promise.all(
       names.map(async (name) => repository.create({ id: 7n, name })),
@@ -137,8 +133,7 @@ describe('a table that cannot be used', () => {
     onTestFinished(async () => holder.end());
     await holder.query('BEGIN');
     await holder.query('LOCK TABLE plants');
-    const opened = await openPostgresRepository({ url, statementTimeoutMs: 200 });
-    expect(opened._unsafeUnwrapErr()).toMatchObject({
+    expect(await failToOpen(url, { statementTimeoutMs: 200 })).toMatchObject({
       kind: 'unreachable',
       message: expect.stringContaining('or the table plants may be locked') as unknown,
     });

@@ -1,14 +1,8 @@
 import { inject, onTestFinished } from 'vitest';
-import { openPostgresRepository, type PostgresOptions } from '../src/open-postgres-repository.ts';
+import type { PostgresOptions } from '../src/open-postgres-repository.ts';
+import { open } from './open.ts';
 import { type PostgresProxy, startProxy, type StatementAction } from './postgres-proxy.ts';
 import { newDatabase, sharedUrl } from './shared-postgres.ts';
-
-/** Opens a repository, and closes it after the test. */
-export const open = async (url: string, options: Partial<PostgresOptions> = {}) => {
-  const repository = (await openPostgresRepository({ url, ...options }))._unsafeUnwrap();
-  onTestFinished(repository.close);
-  return repository;
-};
 
 /** Opens a repository on a new database through a proxy. */
 export const openBehindProxy = async (options: Partial<PostgresOptions> = {}) => {

@@ -126,7 +126,6 @@ it('a copy that is being written can be read only by the owner of a private sour
 
 it.for(['backup', 'restore'])(
   'kill -9 while the copy of a %s has two names leaves the simulated files, and a copy that can be read',
-  { timeout: 60_000 },
   async (command, { skip }) => {
     const [whole, disk] = [await makeFaultyDisk(), await makeFaultyDisk()];
     if (whole === undefined || disk === undefined) return skip(noCompiler);

@@ -34,8 +34,7 @@ const scenarios: Record<string, (disk: FaultyDisk) => Promise<unknown>> = {
 
 const everyState = { first: 0, step: 1, count: Infinity, survivals: noneAllOrSome };
 
-// It opens hundreds of states of the files.
-describe('a kill or a power cut', { timeout: 120_000 }, () => {
+describe('a kill or a power cut', () => {
   it.for(Object.entries(scenarios))(
     'at each write and sync of %s leaves files that open with every acknowledged plant, and each kind of sync is needed',
     async ([name, run], { skip }) => {

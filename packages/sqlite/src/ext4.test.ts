@@ -9,33 +9,31 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 const program = fileURLToPath(new URL('../test/run-on-full-ext4.ts', import.meta.url));
 
 /** Runs the program in separate mount and PID namespaces, which end with it. */
-const runOnExt4 = async (end: string): Promise<string> => {
+const runOnExt4 = async (end: string, signal: AbortSignal): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const node = ['--conditions=@plantstore/source', '--disable-warning=ExperimentalWarning'];
   const command = [...namespaces, process.execPath, ...node, program, folder, end];
-  // Before the timeout of the test, so that the namespaces end with it.
-  const options = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
+  const options = { signal, killSignal: 'SIGKILL' } as const;
   return (await promisify(execFile)('unshare', command, options)).stdout;
 };
 
-const canMountExt4 = async (): Promise<boolean> =>
-  runOnExt4('only mount').then(
+const canMountExt4 = async (signal: AbortSignal): Promise<boolean> =>
+  runOnExt4('only mount', signal).then(
     () => true,
     () => false,
   );
 
-// Formats and fills a disk twice, which takes long on a busy machine.
-describe('failed syncs on ext4', { timeout: 120_000 }, () => {
+describe('failed syncs on ext4', () => {
   it.for([
     ['kill -9', 'kill'],
     ['closing', 'close'],
   ] as const)(
     'no acknowledged plant is missing after failed syncs on ext4 and %s',
-    async ([, end], { skip }) => {
-      skip(!(await canMountExt4()), 'this user cannot mount an ext4 image on this machine');
-      const output = await runOnExt4(end);
+    async ([, end], { signal, skip }) => {
+      skip(!(await canMountExt4(signal)), 'this user cannot mount an ext4 image on this machine');
+      const output = await runOnExt4(end, signal);
       console.log(`ext4, ${end}: ${output}`);
       expect(JSON.parse(output)).toEqual({
         signal: 'SIGKILL',

@@ -40,10 +40,7 @@ const scenarios: [string, readonly Creating[]][] = [
   ],
 ];
 
-/** Timeout of a test that opens thousands of states of the disk, in milliseconds. */
-const manyStatesMs = 120_000;
-
-describe('checkpoint between commits', { timeout: manyStatesMs }, () => {
+describe('checkpoint between commits', () => {
   it.for([1, 3])(
     'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
     async (times, { skip }) => {
@@ -70,30 +67,26 @@ describe('checkpoint between commits', { timeout: manyStatesMs }, () => {
   );
 });
 
-describe(
-  'a power cut loses no acknowledged plant after failed syncs',
-  { timeout: manyStatesMs },
-  () => {
-    it.for(scenarios)(
-      'a power cut loses no acknowledged plant after failed syncs of %s',
-      async ([name, processes], { skip }) => {
-        const disk = await makeFaultyDisk();
-        if (disk === undefined) return skip(noCompiler);
-        for (const process of processes) await createOnFailingDisk(disk, process);
-        // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
-        await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
-        const operations = await disk.operations();
-        const { states, acknowledged, faults } = await inspectStates(operations, {
-          first: firstFailedSync(operations),
-          survivals: noneAllOrSome,
-          step: 3,
-          count: 90,
-        });
-        console.log(
-          `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
-        );
-        expect(faults).toEqual([]);
-      },
-    );
-  },
-);
+describe('a power cut loses no acknowledged plant after failed syncs', () => {
+  it.for(scenarios)(
+    'a power cut loses no acknowledged plant after failed syncs of %s',
+    async ([name, processes], { skip }) => {
+      const disk = await makeFaultyDisk();
+      if (disk === undefined) return skip(noCompiler);
+      for (const process of processes) await createOnFailingDisk(disk, process);
+      // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
+      await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
+      const operations = await disk.operations();
+      const { states, acknowledged, faults } = await inspectStates(operations, {
+        first: firstFailedSync(operations),
+        survivals: noneAllOrSome,
+        step: 3,
+        count: 90,
+      });
+      console.log(
+        `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
+      );
+      expect(faults).toEqual([]);
+    },
+  );
+});

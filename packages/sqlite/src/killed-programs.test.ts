@@ -114,8 +114,7 @@ const scenarios: Record<string, readonly string[]> = {
   ],
 };
 
-// It opens thousands of states of the files.
-describe('kill or a power cut', { timeout: 120_000 }, () => {
+describe('kill or a power cut', () => {
   it.for(Object.entries(scenarios))(
     'a kill or a power cut at each write and sync of another program during %s leaves files that open with every acknowledged plant',
     async ([, steps], { skip }) => {

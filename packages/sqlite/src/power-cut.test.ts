@@ -28,8 +28,7 @@ const inspect = (path: string, acknowledged: readonly number[]) => {
   return { integrity, missing: wrong.length };
 };
 
-// It starts 20 processes, and opens thousands of states of the disk.
-describe('no acknowledged plant is missing', { timeout: 120_000 }, () => {
+describe('no acknowledged plant is missing', () => {
   it('no acknowledged plant is missing after each of 20 kills with SIGKILL during concurrent creates', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
     onTestFinished(async () => rm(folder, { recursive: true }));

@@ -47,4 +47,4 @@ it('an I/O error at any read is reported as one, and never as damage', async ({ 
     `backUp sector: ${inBackup}`,
   ]);
   expect(await readdir(copies)).toEqual([]);
-}, 120_000);
+});

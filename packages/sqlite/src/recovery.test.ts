@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 /** Slightly longer than the pause between attempts to open the file. */
@@ -71,14 +71,12 @@ describe('recovery of the SQLite repository', () => {
     const { repository, threads } = await openWithThreads();
     await threads[0]?.terminate();
     const creating = repository.create(plant(1));
-    await vi.waitUntil(() => threads.length === 2);
+    await expect.poll(() => threads.length).toBe(2);
     await threads[1]?.terminate();
     const created = await creating;
     if (created.isErr()) expect(created.error.kind).toBe('store-unavailable');
     // The store opens the file again after a pause.
-    await expect
-      .poll(async () => (await repository.create(plant(1))).isOk(), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(async () => (await repository.create(plant(1))).isOk()).toBe(true);
   });
 
   it('the SQLite repository recovers when a moved file is put back', async () => {
@@ -90,9 +88,7 @@ describe('recovery of the SQLite repository', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
     await rename(`${path}.moved`, path);
     // The store opens the file again after a pause.
-    await expect
-      .poll(async () => (await repository.create(plant(2))).isOk(), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(async () => (await repository.create(plant(2))).isOk()).toBe(true);
     expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
   });
 

@@ -11,11 +11,11 @@ import { startServer } from './start-server.ts';
 
 const clientCount = 5;
 const batchBytes = 65_536;
-const maxBatches = 60;
+const maxBatches = 30;
 
 const nextTurn = async () => new Promise(setImmediate);
 
-/** Sends a prefix and then the same bytes repeatedly, up to 4 MB, and reads no response. */
+/** Sends a prefix and then the same bytes repeatedly, up to 2 MB, and reads no response. */
 const flood = async (socket: Socket, prefix: string, repeated: string): Promise<Socket> => {
   socket.pause();
   socket.on('error', () => {});
