@@ -57,6 +57,8 @@ const runTests = async (copy: string, files: readonly string[]): Promise<Outcome
   const child = spawn(join(copy, 'node_modules/.bin/node'), [vitest, ...flags, ...files], {
     cwd: copy,
     stdio: 'ignore',
+    // A sample could miss the states that a mutation breaks.
+    env: { ...process.env, EACH_STATE: '1' },
     detached: true,
   });
   const timer = setTimeout(() => killGroup(child), limitMs);

@@ -11,6 +11,9 @@ import {
 
 const calls = 100;
 
+/** Time limits that no call reaches, however busy the machine is. */
+const longLimits = { attemptTimeoutMs: 100_000, timeoutMs: 100_000 };
+
 /**
  * Starts a server that accepts one token at a time, as after the rotation of OAuth, and that holds the 401s of
  * the first token until all calls have sent it. It then sends `group` of them, and as many again each time
@@ -73,7 +76,7 @@ describe('the 401s of 100 calls with one expired token', () => {
         }
         return current;
       };
-      const client = createClient({ baseUrl, token, retries: 0 });
+      const client = createClient({ baseUrl, token, retries: 0, ...longLimits });
       expect(await outcomesOf(client, end)).toEqual(times(calls, 'ok'));
       expect(state).toEqual({ accepted: 'token-1', refreshes: 1, rejected: calls });
     },
@@ -89,7 +92,7 @@ describe('the 401s of 100 calls with one expired token', () => {
       current = 'token-1';
       return current;
     };
-    const client = createClient({ baseUrl, token, retries: 0 });
+    const client = createClient({ baseUrl, token, retries: 0, ...longLimits });
     expect(await outcomesOf(client, end)).toEqual(times(calls, 'ok'));
     expect(state).toMatchObject({ refreshes: 1, rejected: calls });
   });
@@ -109,7 +112,7 @@ describe('the 401s of 100 calls with one expired token', () => {
       current = 'token-1';
       return current;
     };
-    const client = createClient({ baseUrl, token, retries: 0 });
+    const client = createClient({ baseUrl, token, retries: 0, ...longLimits });
     const outcomes = await outcomesOf(client, end);
     const failed = outcomes.filter((outcome) => outcome === 'token-failed').length;
     expect(failed).toBeGreaterThan(0);
@@ -129,7 +132,7 @@ describe('the 401s of 100 calls with one expired token', () => {
       if (state.refreshes === 2) current = 'token-1';
       return current;
     };
-    const client = createClient({ baseUrl, token, retries: 0 });
+    const client = createClient({ baseUrl, token, retries: 0, ...longLimits });
     expect(await outcomesOf(client, end)).toEqual(times(calls, 'token-rejected 2'));
     expect(state.refreshes).toBe(1);
     expect(await client.createPlant(plant)).toMatchObject({ value: { name: 'a' } });

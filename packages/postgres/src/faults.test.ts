@@ -54,7 +54,7 @@ describe('create with a failing statement', () => {
   );
 
   it('a create is store-unavailable at its deadline, with the reason, and succeeds when it is retried', async () => {
-    const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 1_500 });
+    const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 500 });
     proxy.onStatement(({ text }) => (text.startsWith('INSERT') ? 'reset-after' : 'pass'));
     const refused = (await repository.create(monstera))._unsafeUnwrapErr();
     expect(refused).toMatchObject({
@@ -67,11 +67,11 @@ describe('create with a failing statement', () => {
   });
 
   it('a create is store-unavailable at its deadline when the server is frozen', async () => {
-    const { proxy, repository } = await openBehindProxy({ deadlineMs: 1_500 });
+    const { proxy, repository } = await openBehindProxy({ deadlineMs: 500 });
     proxy.freeze(true);
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
-      reason: expect.stringContaining('within 1500 ms') as unknown,
+      reason: expect.stringContaining('within 500 ms') as unknown,
     });
     proxy.freeze(false);
     await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
@@ -115,11 +115,11 @@ it.each([
 });
 
 it('a create is stored by a server that needs longer than the statement timeout', async () => {
-  const { repository, direct } = await openBehindProxy({ statementTimeoutMs: 1_000 });
+  const { repository, direct } = await openBehindProxy({ statementTimeoutMs: 300 });
   await runSql(
     direct,
     `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM pg_sleep(2.5); RETURN NULL; END $$`,
+      PERFORM pg_sleep(1); RETURN NULL; END $$`,
     'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
   );
   expect((await repository.create(monstera)).isOk()).toBe(true);
@@ -129,7 +129,7 @@ describe('create that waits for the table', () => {
   it('a create that waits for the table leaves at most three connections on the server after its deadline', async () => {
     const { repository, direct } = await openBehindProxy({
       statementTimeoutMs: 300,
-      deadlineMs: 3_000,
+      deadlineMs: 1_500,
     });
     const holder = await connectSql(direct);
     onTestFinished(async () => holder.end());

@@ -142,7 +142,7 @@ describe('while another session has the table locked', () => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
       if (how !== '') await runSql(direct, `ALTER DATABASE ${database} SET lock_timeout = '50ms'`);
-      const repository = await open(direct, { deadlineMs: 1_500, statementTimeoutMs: 500 });
+      const repository = await open(direct, { deadlineMs: 600, statementTimeoutMs: 200 });
       const holder = await holdOpen(direct, 'LOCK TABLE plants');
       const plants = plantsFrom(0n, 32);
       expect(await idsRefused(repository, plants)).toEqual(plants.map(({ id }) => id));

@@ -1,11 +1,11 @@
 import { describeRepository } from '@plantstore/core/repository-contract';
 import { describe, expect, it } from 'vitest';
-import { longTimeouts } from '../test/open.ts';
+import { noDeadline } from '../test/open.ts';
 import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const open = async (url: string) =>
-  (await openPostgresRepository({ url, ...longTimeouts }))._unsafeUnwrap();
+  (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap();
 
 describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async () => {
   const url = sharedUrl(await newDatabase());
@@ -29,7 +29,7 @@ describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async 
 it('reports each commit of a batch, and the number of waiting creates', async () => {
   const commits: number[] = [];
   const opened = await openPostgresRepository({
-    ...longTimeouts,
+    ...noDeadline,
     url: sharedUrl(await newDatabase()),
     onCommit: ({ plants }) => void commits.push(plants),
   });

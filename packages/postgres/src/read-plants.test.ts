@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
-import { longTimeouts, newRole, openAndClose } from '../test/open.ts';
+import { noDeadline, newRole, openAndClose } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
@@ -28,7 +28,7 @@ const extremes: NewPlant[] = [
 describe('readPlants', () => {
   it('reads every plant exactly, in ascending order of the ids, while a repository is open', async () => {
     const url = sharedUrl(await newDatabase());
-    const repository = (await openPostgresRepository({ url, ...longTimeouts }))._unsafeUnwrap();
+    const repository = (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap();
     for (const plant of extremes.toReversed()) await repository.create(plant);
     expect(await readAll(url)).toEqual({ plants: extremes, errors: [] });
     expect((await readAll(url, -1n)).plants).toEqual(extremes.slice(2));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(async () => server.dispose());
 
 const openTwo = async () => {
-  const options = { statementTimeoutMs: 1_000 };
+  const options = { statementTimeoutMs: 500 };
   return Promise.all([open(server.url(), options), open(server.url(), options)]);
 };
 
@@ -55,7 +55,7 @@ describe('under load from two repositories', () => {
     await underLoad(2, async () => {
       await server.signalAll('SIGSTOP');
       await new Promise((resolve) => {
-        setTimeout(resolve, 1_500);
+        setTimeout(resolve, 700);
       });
       await server.signalAll('SIGCONT');
     });

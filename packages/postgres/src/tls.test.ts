@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, longTimeouts } from '../test/open.ts';
+import { failToOpen, noDeadline } from '../test/open.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
@@ -51,7 +51,7 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
 
   const open = async (parameters: string, host = '127.0.0.1') =>
     openPostgresRepository({
-      ...longTimeouts,
+      ...noDeadline,
       url: `${server.url().replace('127.0.0.1', host)}?${parameters}`,
     });
 

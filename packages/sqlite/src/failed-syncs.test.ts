@@ -2,7 +2,12 @@ import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk } from '../test/create-on-disk.ts';
 import { firstLarge } from '../test/plant-of.ts';
-import { firstFailedSync, inspectStates, noneAllOrSome } from '../test/surviving-states.ts';
+import {
+  firstFailedSync,
+  inspectStates,
+  noneAllOrSome,
+  sampleOf,
+} from '../test/surviving-states.ts';
 
 /** Creates a file with many pages, so that later commits write only some of them. */
 const initial: Creating = { plants: [0, 900], end: 'close' };
@@ -77,12 +82,15 @@ describe('a power cut loses no acknowledged plant after failed syncs', () => {
       // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
       const operations = await disk.operations();
-      const { states, acknowledged, faults } = await inspectStates(operations, {
-        first: firstFailedSync(operations),
-        survivals: noneAllOrSome,
-        step: 3,
-        count: 90,
-      });
+      const { states, acknowledged, faults } = await inspectStates(
+        operations,
+        sampleOf({
+          first: firstFailedSync(operations),
+          survivals: noneAllOrSome,
+          step: 3,
+          count: 90,
+        }),
+      );
       console.log(
         `failed syncs of ${name}: ${states} states, ${acknowledged} plants acknowledged, ${faults.length} states with a fault`,
       );

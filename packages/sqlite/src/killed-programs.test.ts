@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
-import { inspectStates, noneOrAll } from '../test/surviving-states.ts';
+import { inspectStates, noneOrAll, sampleOf } from '../test/surviving-states.ts';
 
 /** Creates and removes pages between those of the plants, so that a VACUUM has pages to remove. */
 const grow = 'CREATE TABLE large AS SELECT randomblob(30000) AS bytes';
@@ -131,12 +131,10 @@ describe('kill or a power cut', () => {
       );
       const operations = await disk.operations();
       const count = operations.length - first;
-      const { states, faults } = await inspectStates(operations, {
-        first,
-        step: 1,
-        count,
-        survivals: noneOrAll,
-      });
+      const { states, faults } = await inspectStates(
+        operations,
+        sampleOf({ first, step: 1, count, survivals: noneOrAll }),
+      );
       console.log(`${states} states of the files, ${faults.length} with a fault`);
       expect(faults).toEqual([]);
     },

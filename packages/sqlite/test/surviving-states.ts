@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -83,6 +83,18 @@ type Choice = {
   readonly step: number;
   readonly count: number;
   readonly survivals: (index: number) => readonly Survives[];
+};
+
+/** Every third operation of a choice, from a random one on; all of them with $EACH_STATE. */
+export const sampleOf = (choice: Choice): Choice => {
+  if (process.env['EACH_STATE'] !== undefined) return choice;
+  const step = 3 * choice.step;
+  const skipped = choice.step * randomInt(3);
+  const sample = { ...choice, first: choice.first + skipped, step, count: choice.count - skipped };
+  console.log(
+    `a power cut every ${step} operations, from ${sample.first} on; EACH_STATE=1: after each`,
+  );
+  return sample;
 };
 
 /**
