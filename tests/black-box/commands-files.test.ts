@@ -95,8 +95,7 @@ it('no command replaces, changes or removes a file that it did not create', asyn
     expect(after).toHaveLength(before.length + created.length);
     before = after;
   }
-  // A process for each of the commands.
-}, 120_000);
+});
 
 /** Commands that read a backup, with a folder to which they may write. */
 const readers = (backup: string, writable: string) => [

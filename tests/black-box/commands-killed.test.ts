@@ -1,12 +1,14 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
 
 it('a backup taken under load has every plant that was acknowledged before it began', async () => {
-  const cwd = await newFolder();
-  const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
+  const folder = await newFolder();
+  const server = await startProgram({
+    args: ['--database', `sqlite:${join(folder, 'plants.db')}`],
+  });
   const acknowledged: number[] = [];
   const load = new AbortController();
   const clients = Array.from({ length: 8 }, async (_, client) => {
@@ -18,31 +20,39 @@ it('a backup taken under load has every plant that was acknowledged before it be
   for (const name of ['first.db', 'second.db', 'third.db']) {
     while (acknowledged.length < 200) await new Promise((next) => setTimeout(next, 5));
     const before = [...acknowledged];
-    expect(await runCommand(['backup', name], { cwd })).toMatchObject({ status: 0, stderr: '' });
-    const { stdout } = await runCommand(['export', '--database', `sqlite:${name}`], { cwd });
+    expect(await runCommand(['backup', name], { cwd: folder })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    const { stdout } = await runCommand(['export', '--database', `sqlite:${name}`], {
+      cwd: folder,
+    });
     const ids = new Set(stdout.match(/(?<="id":)\d+/g)?.map(Number));
     expect(before.filter((id) => !ids.has(id))).toEqual([]);
   }
   load.abort();
   await Promise.all(clients);
-  // Seven processes beside a load.
-}, 120_000);
+});
 
 const count = 20_000;
 /** Timeout of a test that kills a process again and again, in milliseconds. */
 const manyProcessesMs = 240_000;
 
 /** A folder with `count` plants in plants.db, and a backup of them. */
-const newStores = async () => {
-  const cwd = await newFolder();
+let cwd = '';
+beforeAll(async () => {
+  let remove = async () => {};
+  cwd = await newFolder((task) => {
+    remove = task;
+  });
   await writePlants(join(cwd, 'all.ndjson'), count);
   await runCommand(['import', 'all.ndjson'], { cwd });
   await runCommand(['backup', 'all.db'], { cwd });
-  return cwd;
-};
+  return remove;
+});
 
 /** How long a command takes that is not killed, in milliseconds. */
-const timeOf = async (args: readonly string[], cwd: string): Promise<number> => {
+const timeOf = async (args: readonly string[]): Promise<number> => {
   const began = performance.now();
   expect(await runCommand(args, { cwd })).toMatchObject({ status: 0 });
   return performance.now() - began;
@@ -58,8 +68,8 @@ it.each([
 ])(
   'kill -9 at any moment of a %s leaves no file of that name or all of it, and running it again settles it',
   async (_, args) => {
-    const cwd = await newStores();
-    const durationMs = await timeOf(args, cwd);
+    await rm(join(cwd, 'copy.db'), { force: true });
+    const durationMs = await timeOf(args);
     const whole = await digestOf(cwd, 'copy.db');
     for (const killAfterMs of moments(durationMs)) {
       await rm(join(cwd, 'copy.db'), { force: true });
@@ -75,9 +85,8 @@ it.each([
 it(
   'kill -9 at any moment of an import is settled by running it again',
   async () => {
-    const cwd = await newStores();
     const args = ['import', 'all.ndjson', '--database', 'sqlite:new.db'];
-    const durationMs = await timeOf(['import', 'all.ndjson', '--database', 'sqlite:timed.db'], cwd);
+    const durationMs = await timeOf(['import', 'all.ndjson', '--database', 'sqlite:timed.db']);
     for (const killAfterMs of moments(durationMs)) {
       await runCommand(args, { cwd, killAfterMs });
     }

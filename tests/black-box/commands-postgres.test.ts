@@ -48,8 +48,7 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
     const { status, stderr } = await runCommand([command, 'b.db'], postgres);
     expect([status, stderr]).toEqual([2, expect.stringContaining(tool)]);
   }
-  // A dozen commands, six of them with 10,000 plants.
-}, 120_000);
+});
 
 it.each([['check'], ['export'], ['import']])(
   '%s names a PostgreSQL server that cannot be reached, without its password',

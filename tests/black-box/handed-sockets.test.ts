@@ -104,8 +104,7 @@ describe.skipIf(process.platform === 'win32')('server with a handed-over socket'
     const stored = database.prepare('SELECT id FROM plants ORDER BY id').all();
     database.close();
     expect(stored.map(({ id }) => id)).toEqual(acknowledged.toSorted((one, other) => one - other));
-    // Six processes start while other tests use all cores.
-  }, 120_000);
+  });
 
   it('the server with a handed-over socket uses the socket named health as its health port', async () => {
     const args = [...memory, '--metrics', 'on', '--health-port', '3001'];

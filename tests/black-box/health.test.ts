@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '@plantstore/test-support/free-port';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ describe('health port of the real server', () => {
   it('the health port of the real server is not ready while the database file is missing, and ready once it is back', async () => {
     const path = join(await newFolder(), 'plants.db');
     const { server, statusOf } = await startWithHealth(['--database', `sqlite:${path}`]);
-    expect(await statusOf('/readyz')).toBe(200);
+    await expect.poll(async () => statusOf('/readyz')).toBe(200);
     await rename(path, `${path}.moved`);
     expect(await statusOf('/readyz')).toBe(503);
     expect(await statusOf('/livez')).toBe(200);
@@ -53,19 +53,22 @@ describe('health port of the real server', () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
-    const asked = once(silent, 'connection');
+    const asked = once(silent, 'connection') as Promise<[Socket]>;
     const healthPort = await freePort();
     const server = spawnProgram({
       args: ['--port', '0', '--health-port', String(healthPort)],
-      env: { PLANTSTORE_DATABASE: `postgres://ada@127.0.0.1:${port}/plants?sslmode=disable` },
+      env: {
+        PLANTSTORE_DATABASE: `postgres://ada@127.0.0.1:${port}/plants?sslmode=disable&connect_timeout=60`,
+      },
     });
-    await asked;
+    const [connection] = await asked;
     const statuses = await Promise.all(
       ['/livez', '/readyz'].map(
         async (path) => (await fetch(`http://127.0.0.1:${healthPort}${path}`)).status,
       ),
     );
     expect(statuses).toEqual([200, 503]);
+    connection.destroy();
     expect(await server.exited).toBe(1);
     silent.close();
   });

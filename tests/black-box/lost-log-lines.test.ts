@@ -63,7 +63,7 @@ describe('lines of the log that cannot be written', () => {
     // The folder as the server sees it.
     const disk = `/proc/${server.process.pid}/root${folder}`;
     const readLog = async () => readFile(`${disk}/log`, 'utf8').catch(() => '');
-    await expect.poll(readLog, { timeout: 20_000 }).toContain('accepting plants');
+    await expect.poll(readLog).toContain('accepting plants');
     await create(10);
     await writeFile(`${disk}/filler`, Buffer.alloc(4 << 20)).catch(() => undefined);
     await create(100);
@@ -98,7 +98,7 @@ describe('lines of the log that cannot be written', () => {
     };
     const reader = read();
     const { create } = await start(pipe, ([command = '', ...args]) => [command, ...args]);
-    await expect.poll(() => log, { timeout: 20_000 }).toContain('accepting plants');
+    await expect.poll(() => log).toContain('accepting plants');
     await create(10);
     await expect.poll(() => total(log)).toBe(10);
     await reader.stop();

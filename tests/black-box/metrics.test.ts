@@ -45,7 +45,8 @@ describe('the metrics of the real server', () => {
     expect(await lines('commit_duration_seconds_count')).toEqual([
       'plantstore_commit_duration_seconds_count 4',
     ]);
-    expect(await lines('store_up')).toEqual(['plantstore_store_up 1']);
+    // The check of the store has a time limit of a second.
+    await expect.poll(async () => lines('store_up')).toEqual(['plantstore_store_up 1']);
     expect(await lines('plants_waiting')).toEqual(['plantstore_plants_waiting 0']);
     expect((await lines('sqlite_wal_bytes'))[0]).toMatch(/^plantstore_sqlite_wal_bytes \d{4,}$/);
     expect((await lines('build_info'))[0]).toMatch(

@@ -99,7 +99,14 @@ export const startProgram = async (
   options: ProgramOptions = {},
   cleanup: Cleanup = onTestFinished,
 ): Promise<RunningProgram> => {
-  const env = { PLANTSTORE_PORT: '0', PLANTSTORE_TOKENS: token, ...options.env };
+  const env = {
+    PLANTSTORE_PORT: '0',
+    PLANTSTORE_TOKENS: token,
+    // Limits that no request reaches, however busy the machine is.
+    PLANTSTORE_HEADERS_TIMEOUT_MS: '60000',
+    PLANTSTORE_HANDLER_TIMEOUT_MS: '60000',
+    ...options.env,
+  };
   const server = spawnProgram({ ...options, env }, cleanup);
   const url = await announced(server);
   return { ...server, url, port: Number(new URL(url).port) };

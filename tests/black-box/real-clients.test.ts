@@ -64,7 +64,7 @@ port, token, size, chunked, times = sys.argv[1:]
 body = b' ' * int(size)
 results = []
 for _ in range(int(times)):
-    connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=30)
+    connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=120)
     headers = {'Authorization': 'Bearer ' + token, 'Content-Type': 'application/json'}
     pieces = (body[i:i + 65536] for i in range(0, len(body), 65536))
     connection.request('POST', '/plants', pieces if chunked == 'chunked' else body, headers)

@@ -74,8 +74,7 @@ const createOn = async (port: number, bearer: string): Promise<RawConnection> =>
 
 const common = ['--database', 'memory:', '--base-path', kept];
 
-// Node writes snapshots of the whole heap, and the tests read them.
-describe('heap of the real server', { timeout: 120_000 }, () => {
+describe('heap of the real server', () => {
   it('the heap of the real server does not contain a token of the tokens file, also after a rotation and requests', async () => {
     const folder = await newFolder();
     const file = join(folder, 'tokens');

@@ -74,13 +74,13 @@ export const timers = () =>
  * as much as the promise.
  */
 export const isPrompt = async (settling: PromiseLike<unknown>): Promise<boolean> => {
-  let isSettled = false;
+  const state = { isSettled: false };
   const settle = () => {
-    isSettled = true;
+    state.isSettled = true;
   };
   settling.then(settle, settle);
-  for (let turn = 0; turn < 50 && !isSettled; turn += 1) await sleep(1);
-  return isSettled;
+  for (let turn = 0; turn < 50 && !state.isSettled; turn += 1) await sleep(1);
+  return state.isSettled;
 };
 
 export const never = () => new Promise<Response>(() => {});

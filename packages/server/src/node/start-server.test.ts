@@ -6,7 +6,7 @@ import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head } from '../../test/listen.ts';
 import { recordEvents } from '../../test/record-events.ts';
-import { until } from '../../test/record-log.ts';
+import { until as untilTrue } from '../../test/record-log.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
 
 const start = async (options: Partial<StartServerOptions> = {}) =>
@@ -123,7 +123,7 @@ describe('graceful shutdown', () => {
     socket.write(
       'POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
-    await until(() => events.length > 0);
+    await untilTrue(() => events.length > 0);
     await close(50);
     expect(logged).toEqual(['request aborted']);
   });

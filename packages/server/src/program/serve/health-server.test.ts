@@ -98,13 +98,13 @@ describe('the health server', () => {
     await alive.until((text) => text.includes('alive'));
     const pending = await connectRaw(port);
     pending.socket.write(get('/readyz'));
-    let isClosed = false;
+    const state = { isClosed: false };
     const closed = close().then(() => {
-      isClosed = true;
+      state.isClosed = true;
     });
     // The timeout of a probe would close the connections, too, after many more turns of the event loop.
-    for (let turn = 0; turn < 100 && !isClosed; turn += 1) await sleep(1);
-    expect(isClosed).toBe(true);
+    for (let turn = 0; turn < 100 && !state.isClosed; turn += 1) await sleep(1);
+    expect(state.isClosed).toBe(true);
     await closed;
     expect(await pending.ended).toBe('');
     for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
