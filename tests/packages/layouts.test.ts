@@ -33,18 +33,15 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
     expect(stdout.trim().split('\n').toSorted()).toEqual(specifiers);
   });
 
-  it(`an installation by ${name} runs the examples of the README`, async () => {
-    for (const example of ['core', 'server', 'client']) {
-      const file = `first-${example}.ts`;
+  it(`an installation by ${name} runs the examples of the pages`, async () => {
+    for (const file of ['first-core.ts', 'embed-server.ts', 'first-client.ts']) {
       await cp(join(examples, file), join(layout.folder, file));
     }
-    const run = async (example: string, more: Readonly<Record<string, string>> = {}) =>
-      runIn(layout.folder, process.execPath, [`first-${example}.ts`], {
-        env: { ...layout.env, ...more },
-      });
-    expect((await run('core')).stdout).toBe('created Monstera\n');
+    const run = async (file: string, more: Readonly<Record<string, string>> = {}) =>
+      runIn(layout.folder, process.execPath, [file], { env: { ...layout.env, ...more } });
+    expect((await run('first-core.ts')).stdout).toBe('created Monstera\n');
     const port = await freePort();
-    const server = spawn(process.execPath, ['first-server.ts'], {
+    const server = spawn(process.execPath, ['embed-server.ts'], {
       cwd: layout.folder,
       env: { ...layout.env, PORT: String(port), PLANT_TOKEN: 'example' },
       stdio: ['ignore', 'ignore', 'inherit'],
@@ -54,10 +51,10 @@ describe.each(Object.keys(layouts))('installed by %s', { timeout: minutes }, (na
       server.kill();
       await exited;
     });
-    const url = `http://127.0.0.1:${port}`;
+    const url = `http://127.0.0.1:${port}/garden`;
     await untilItResponds(server, url);
     const settings = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: 'example' };
-    expect((await run('client', settings)).stdout).toBe('created Monstera\n');
+    expect((await run('first-client.ts', settings)).stdout).toBe('created Monstera\n');
   });
 
   it(`an installation by ${name} prints the released version`, async () => {
