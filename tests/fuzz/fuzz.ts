@@ -10,7 +10,7 @@ import { startTarget, type Target } from './target.ts';
 export type FuzzResult = {
   /** The number of requests and of responses, in one line. */
   readonly figures: string;
-  /** The shrunk counterexample and the command that repeats it; `undefined` if there is none. */
+  /** The shrunk counterexample and the command that repeats it; `undefined` if every property holds. */
   readonly failure: string | undefined;
 };
 

@@ -1,6 +1,6 @@
 import type { Operation } from './disk-trace.ts';
 
-/** Size of a block, which a disk writes completely or not at all. */
+/** Size of a block, which a disk never writes in part. */
 const blockSize = 4096;
 
 /** Decides for each change that was not synced whether it survives the power cut. */

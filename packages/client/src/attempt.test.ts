@@ -15,6 +15,8 @@ import {
 import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
 
+const plantBytes = async () => new TextEncoder().encode('{"name":"a"}').buffer;
+
 describe('a request without a complete response', () => {
   it('a call without a listening server results in a network error', async () => {
     const error = await errorOf(createClient({ baseUrl: 'http://127.0.0.1:1', token, retries: 0 }));
@@ -42,26 +44,20 @@ describe('a request without a complete response', () => {
   });
 
   it.each([
-    undefined,
-    null,
-    'a text',
-    {},
-    hostile,
-    { status: '200', arrayBuffer: async () => new TextEncoder().encode('{"name":"a"}').buffer },
-    {
-      status: Number.NaN,
-      arrayBuffer: async () => new TextEncoder().encode('{"name":"a"}').buffer,
-    },
-    { status: 200 },
-    { status: 200, arrayBuffer: async () => 'x' },
-  ])(
-    'a fetch that returns a value that is not a Response results in a network error (number %#)',
-    async (invalid) => {
-      const expected = { kind: 'network', attempts: 1 };
-      expect(await errorOf(createTestClient(async () => untyped(invalid)))).toMatchObject(expected);
-      expect(await errorOf(createTestClient(() => untyped(invalid)))).toMatchObject(expected);
-    },
-  );
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'a text'],
+    ['an empty object', {}],
+    ['a value whose members throw', hostile],
+    ['a response with a string as its status', { status: '200', arrayBuffer: plantBytes }],
+    ['a response with NaN as its status', { status: Number.NaN, arrayBuffer: plantBytes }],
+    ['a response without a body', { status: 200 }],
+    ['a response whose arrayBuffer is a string', { status: 200, arrayBuffer: async () => 'x' }],
+  ])('a fetch that returns %s results in a network error', async (_, invalid) => {
+    const expected = { kind: 'network', attempts: 1 };
+    expect(await errorOf(createTestClient(async () => untyped(invalid)))).toMatchObject(expected);
+    expect(await errorOf(createTestClient(() => untyped(invalid)))).toMatchObject(expected);
+  });
 
   it.each(['getReader', 'releaseLock', 'cancel'])(
     'a call causes no unhandled rejection if %s of an injected body rejects, and other functions throw',
@@ -88,14 +84,17 @@ describe('a request without a complete response', () => {
     await cancelled;
   });
 
-  it.each([new Error('broken'), 'broken', undefined, null, hostile])(
-    'a fetch that throws or rejects results in a network error (number %#)',
-    async (thrown) => {
-      const expected = { kind: 'network', attempts: 1 };
-      expect(await errorOf(createTestClient(rejecting(thrown)))).toMatchObject(expected);
-      expect(await errorOf(createTestClient(throwing(thrown)))).toMatchObject(expected);
-    },
-  );
+  it.each([
+    ['an error', new Error('broken')],
+    ['a string', 'broken'],
+    ['undefined', undefined],
+    ['null', null],
+    ['a value whose members throw', hostile],
+  ])('a fetch that throws or rejects with %s results in a network error', async (_, thrown) => {
+    const expected = { kind: 'network', attempts: 1 };
+    expect(await errorOf(createTestClient(rejecting(thrown)))).toMatchObject(expected);
+    expect(await errorOf(createTestClient(throwing(thrown)))).toMatchObject(expected);
+  });
 
   it('a response without headers in time results in a timeout', async () => {
     const origin = await startServer(() => {});

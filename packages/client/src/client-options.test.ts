@@ -6,12 +6,20 @@ const timeoutOf = (attemptTimeoutMs: unknown) =>
   readSettings({ attemptTimeoutMs }).limits.attemptTimeoutMs;
 
 describe('readSettings', () => {
-  it.each([undefined, null, Number.NaN, -1, 0, -Infinity, '5', 5n, {}, hostile])(
-    'uses 10 seconds for an invalid attempt timeout (number %#)',
-    (invalid) => {
-      expect(timeoutOf(invalid)).toBe(10_000);
-    },
-  );
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['NaN', Number.NaN],
+    ['-1', -1],
+    ['0', 0],
+    ['-Infinity', -Infinity],
+    ['a string', '5'],
+    ['a bigint', 5n],
+    ['an object', {}],
+    ['a value whose members throw', hostile],
+  ])('the attempt timeout is 10 seconds if the option is %s', (_, invalid) => {
+    expect(timeoutOf(invalid)).toBe(10_000);
+  });
 
   it('accepts every positive number up to the longest timer', () => {
     expect([0.5, 1, 2 ** 31 - 1, 2 ** 31, Infinity].map(timeoutOf)).toEqual([
@@ -23,26 +31,28 @@ describe('readSettings', () => {
     ]);
   });
 
-  it.each([undefined, null, 7, hostile])(
-    'returns the defaults for invalid options (number %#)',
-    (options) => {
-      expect(readSettings(options)).toEqual({
-        url: undefined,
-        token: undefined,
-        getToken: undefined,
-        headers: undefined,
-        fetch: undefined,
-        limits: {
-          attemptTimeoutMs: 10_000,
-          timeoutMs: 30_000,
-          retries: 3,
-          retryDelayMs: 200,
-          maxRetryDelayMs: 5_000,
-        },
-        onRetry: undefined,
-      });
-    },
-  );
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['a value whose members throw', hostile],
+  ])('options that are %s have the default of each option', (_, options) => {
+    expect(readSettings(options)).toEqual({
+      url: undefined,
+      token: undefined,
+      getToken: undefined,
+      headers: undefined,
+      fetch: undefined,
+      limits: {
+        attemptTimeoutMs: 10_000,
+        timeoutMs: 30_000,
+        retries: 3,
+        retryDelayMs: 200,
+        maxRetryDelayMs: 5_000,
+      },
+      onRetry: undefined,
+    });
+  });
 
   it.each([-0.5, -Number.MIN_VALUE])(
     'uses the default of a limit for %s, which is below 0',

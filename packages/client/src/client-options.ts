@@ -67,7 +67,7 @@ export type FetchResponse = {
   readonly status: number;
   /** The header fields. */
   readonly headers: {
-    /** Returns the value of a field, or `null` if there is none. */
+    /** Returns the value of a field, or `null` if the field is missing. */
     readonly get: (name: string) => string | null;
   };
   /** The body. Read in chunks if it is a web stream; otherwise `arrayBuffer` is called. */

@@ -181,12 +181,12 @@ describe('createClient', () => {
   });
 
   it.each([
-    [{ baseUrl: 'nowhere' }, plant, undefined, 'base-url-invalid'],
-    [{}, { ...plant, id: 2 ** 53 }, undefined, 'id-not-exact'],
-    [{}, hostile, undefined, 'plant-unwritable'],
-    [{}, plant, { signal: {} }, 'signal-invalid'],
-  ])('returns an error for invalid arguments and sends nothing (number %#)', async (...row) => {
-    const [options, newPlant, callOptions, reason] = row;
+    ['base-url-invalid', { baseUrl: 'nowhere' }, plant, undefined],
+    ['id-not-exact', {}, { ...plant, id: 2 ** 53 }, undefined],
+    ['plant-unwritable', {}, hostile, undefined],
+    ['signal-invalid', {}, plant, { signal: {} }],
+  ])('createPlant returns %s for an invalid argument, and sends nothing', async (...row) => {
+    const [reason, options, newPlant, callOptions] = row;
     const fetch = vi.fn<() => Promise<Response>>();
     const created = createTestClient(fetch, options).createPlant(
       untyped(newPlant),
@@ -200,13 +200,16 @@ describe('createClient', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it.each([undefined, null, 7, {}, hostile])(
-    'returns an error for invalid options (number %#)',
-    async (options) => {
-      const created = createClient(untyped(options)).createPlant(untyped(options));
-      expect(await outcomeOf(created)).toMatchObject({ kind: 'request-invalid', attempts: 0 });
-    },
-  );
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['an empty object', {}],
+    ['a value whose members throw', hostile],
+  ])('a client whose options are %s returns an error for each call', async (_, options) => {
+    const created = createClient(untyped(options)).createPlant(untyped(options));
+    expect(await outcomeOf(created)).toMatchObject({ kind: 'request-invalid', attempts: 0 });
+  });
 
   it('omits an invalid token from the request and from the error', async () => {
     const fetch = vi.fn<() => Promise<Response>>();

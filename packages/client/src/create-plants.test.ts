@@ -139,9 +139,12 @@ describe('createPlants with a client that throws or rejects', () => {
     throw broken;
   };
 
-  it.each([throwing, untyped(async () => throwing(plantOf(1)))])(
-    'createPlants rejects with the error of a client that throws or rejects, after the other calls have ended (number %#)',
-    async (fail: PlantClient['createPlant']) => {
+  it.each<[string, PlantClient['createPlant']]>([
+    ['throws', throwing],
+    ['rejects', untyped(async () => throwing(plantOf(1)))],
+  ])(
+    'createPlants rejects with the error of a client that %s, after the other calls have ended',
+    async (_, fail) => {
       const unhandled: unknown[] = [];
       const record = (reason: unknown) => unhandled.push(reason);
       process.on('unhandledRejection', record);

@@ -16,19 +16,17 @@ describe('describeCause', () => {
   });
 
   it.each([
-    ['a string', { name: 'string', message: 'a string' }],
-    [7n, { name: 'bigint', message: '7' }],
-    [undefined, { name: 'undefined', message: 'undefined' }],
-    [null, { name: 'object', message: 'null' }],
-    [Symbol('s'), { name: 'symbol', message: 'Symbol(s)' }],
-    [Object.create(null), { name: 'object', message: 'a value without text' }],
-    [
-      { message: 7, code: 20 },
-      { name: 'object', message: '[object Object]' },
-    ],
-    [hostile, { name: 'function', message: 'a value without text' }],
-  ])('describes a value that is not an error (number %#)', (thrown, description) => {
-    expect(describeThrown(thrown)).toEqual(description);
+    ['a string', 'a string', 'string', 'a string'],
+    ['a bigint', 7n, 'bigint', '7'],
+    ['undefined', undefined, 'undefined', 'undefined'],
+    ['null', null, 'object', 'null'],
+    ['a symbol', Symbol('s'), 'symbol', 'Symbol(s)'],
+    ['an object without a prototype', Object.create(null), 'object', 'a value without text'],
+    ['an object with a number as its message', { message: 7 }, 'object', '[object Object]'],
+    ['an object with a number as its code', { code: 20 }, 'object', '[object Object]'],
+    ['a value whose members throw', hostile, 'function', 'a value without text'],
+  ])('a cause that is %s is described by its type and its text', (_, thrown, name, message) => {
+    expect(describeThrown(thrown)).toEqual({ name, message });
   });
 
   it('replaces each word that contains the token, in every member', () => {

@@ -59,21 +59,21 @@ describe('readResponse', () => {
   });
 
   it.each([
-    '',
-    '<!doctype html>',
-    '{"name":"a"',
-    'null',
-    '"name"',
-    '[]',
-    '{}',
-    '{"tag":"b"}',
-    '{"name":7}',
-    '{"name":"a","tag":null}',
-    '{"name":"a","tag":7}',
-    '{"error":1401,"message":"another plant has this id"}',
-    '{"name":{"valueOf":1,"toString":1}}',
-    '['.repeat(100_000),
-  ])('returns response-invalid with the raw body for a 200 without a plant (number %#)', (body) => {
+    ['nothing', ''],
+    ['HTML', '<!doctype html>'],
+    ['incomplete JSON', '{"name":"a"'],
+    ['null', 'null'],
+    ['a string', '"name"'],
+    ['an array', '[]'],
+    ['an empty object', '{}'],
+    ['a plant without a name', '{"tag":"b"}'],
+    ['a plant with a number as its name', '{"name":7}'],
+    ['a plant with null as its tag', '{"name":"a","tag":null}'],
+    ['a plant with a number as its tag', '{"name":"a","tag":7}'],
+    ['an error', '{"error":1401,"message":"another plant has this id"}'],
+    ['a plant with an object as its name', '{"name":{"valueOf":1,"toString":1}}'],
+    ['100,000 brackets', '['.repeat(100_000)],
+  ])('a 200 with %s is response-invalid, with the raw body', (_, body) => {
     expect(read(200, body)).toEqual({
       kind: 'response-invalid',
       message: 'unexpected response with status 200',

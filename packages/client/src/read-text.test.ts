@@ -70,15 +70,16 @@ describe('readText', () => {
     await cancelled;
   });
 
-  it.each([['text'], [7], [{}]])(
-    'rejects for a chunk that is not bytes (number %#)',
-    async (chunk) => {
-      for (const before of [[], bytesOf('a')]) {
-        const response = untyped({ body: streamOf(...before, chunk) });
-        await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
-      }
-    },
-  );
+  it.each([
+    ['a string', 'text'],
+    ['a number', 7],
+    ['an object', {}],
+  ])('readText rejects for a chunk that is %s', async (_, chunk) => {
+    for (const before of [[], bytesOf('a')]) {
+      const response = untyped({ body: streamOf(...before, chunk) });
+      await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
+    }
+  });
 
   it('lets timers run during endless empty chunks, and retains no chunk', async () => {
     const controller = new AbortController();

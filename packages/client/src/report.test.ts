@@ -61,19 +61,21 @@ describe('request id', () => {
     expect(error).not.toHaveProperty('status');
   });
 
-  it.each([{}, { get: () => 7 }, { get: rejecting('no') }, undefined])(
-    'the request id is omitted if the headers cannot be read (number %#)',
-    async (fields) => {
-      const response = {
-        status: 404,
-        headers: fields,
-        arrayBuffer: async () => new ArrayBuffer(0),
-      };
-      const error = await errorOf(createTestClient(async () => untyped(response)));
-      expect(error).toMatchObject({ kind: 'unexpected-status', status: 404 });
-      expect(error).not.toHaveProperty('requestId');
-    },
-  );
+  it.each([
+    ['have no get method', {}],
+    ['return a number', { get: () => 7 }],
+    ['return a promise that rejects', { get: rejecting('no') }],
+    ['are missing', undefined],
+  ])('the request id is omitted if the headers of the response %s', async (_, fields) => {
+    const response = {
+      status: 404,
+      headers: fields,
+      arrayBuffer: async () => new ArrayBuffer(0),
+    };
+    const error = await errorOf(createTestClient(async () => untyped(response)));
+    expect(error).toMatchObject({ kind: 'unexpected-status', status: 404 });
+    expect(error).not.toHaveProperty('requestId');
+  });
 
   it('the request id is redacted if it contains the token', async () => {
     const echo = { 'X-Request-Id': `id-${token}` };
@@ -144,14 +146,14 @@ describe('message of a network error', () => {
 });
 
 describe('message of an invalid option', () => {
-  it.each<[Partial<ClientOptions>, unknown, string]>([
-    [{ baseUrl: 'ftp://a' }, 7, 'baseUrl must be an absolute http(s) URL without user info'],
-    [{ fetch: untyped(7) }, 7, 'fetch must be a function'],
-    [{ token: 'two words' }, 7, 'token must be an RFC 6750 b64token'],
-    [{}, 2 ** 53, 'id must be a bigint in int64 range, or a safe integer'],
+  it.each<[string, Partial<ClientOptions>, unknown]>([
+    ['baseUrl must be an absolute http(s) URL without user info', { baseUrl: 'ftp://a' }, 7],
+    ['fetch must be a function', { fetch: untyped(7) }, 7],
+    ['token must be an RFC 6750 b64token', { token: 'two words' }, 7],
+    ['id must be a bigint in int64 range, or a safe integer', {}, 2 ** 53],
   ])(
-    'the message of an invalid option names the option and its rule (number %#)',
-    async (options, id, message) => {
+    'the message of an invalid argument names the argument and its rule: %s',
+    async (message, options, id) => {
       const created = await createTestClient(never, options).createPlant({
         id: untyped(id),
         name: 'a',

@@ -35,19 +35,16 @@ describe('headers', () => {
     expect(await headersOf({ headers })).toEqual([{ ...own, ...headers }]);
   });
 
-  it.each<RequestHeaders>([
-    trace,
-    () => trace,
-    async () => trace,
-    new Headers(trace),
-    () => new Headers(trace),
-  ])(
-    'headers of the client and of a call are sent, as an object, Headers or a function (number %#)',
-    async (headers) => {
-      expect(await headersOf({ headers })).toEqual([{ ...own, ...trace }]);
-      expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);
-    },
-  );
+  it.each<[string, RequestHeaders]>([
+    ['an object', trace],
+    ['a function that returns an object', () => trace],
+    ['an async function', async () => trace],
+    ['Headers', new Headers(trace)],
+    ['a function that returns Headers', () => new Headers(trace)],
+  ])('headers of the client and of a call may be %s', async (_, headers) => {
+    expect(await headersOf({ headers })).toEqual([{ ...own, ...trace }]);
+    expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);
+  });
 
   it('headers of a call replace those of the client with the same name, in any case', async () => {
     const headers = { 'X-Key': 'client', 'x-other': 'client' };
@@ -79,35 +76,32 @@ describe('headers', () => {
   });
 
   it.each([
-    7,
-    'a',
-    hostile,
-    { 'not a name': 'a' },
-    { 'x-key': 'two\nlines' },
-    { 'x-key': '\u{1fab4}' },
-    () => 7,
-    () => hostile,
-    () => JSON.parse('{') as object,
-    () => Promise.reject(new Error('secret')),
-    async () => ({ 'x-key': '\0' }),
-  ])(
-    'invalid headers result in headers-invalid, and nothing is sent (number %#)',
-    async (headers) => {
-      const client = createTestClient(() => Promise.reject(new Error('was called')));
-      const expected = {
-        kind: 'request-invalid',
-        reason: 'headers-invalid',
-        message: 'headers must be valid fields, or a function that returns them',
-        attempts: 0,
-      };
-      const created = await client.createPlant(plant, { headers: untyped(headers) });
-      expect(created._unsafeUnwrapErr()).toEqual(expected);
-      const clients = createTestClient(() => Promise.reject(new Error('was called')), {
-        headers: untyped(headers),
-      });
-      expect(await errorOf(clients)).toEqual(expected);
-    },
-  );
+    ['a number', 7],
+    ['a string', 'a'],
+    ['a value whose members throw', hostile],
+    ['an object with an invalid name', { 'not a name': 'a' }],
+    ['an object with a line break in a value', { 'x-key': 'two\nlines' }],
+    ['an object with a value outside Latin-1', { 'x-key': '\u{1fab4}' }],
+    ['a function that returns a number', () => 7],
+    ['a function that returns a value whose members throw', () => hostile],
+    ['a function that throws', () => JSON.parse('{') as object],
+    ['a function that rejects', () => Promise.reject(new Error('secret'))],
+    ['an async function that returns a value with U+0000', async () => ({ 'x-key': '\0' })],
+  ])('headers that are %s result in headers-invalid, and nothing is sent', async (_, headers) => {
+    const client = createTestClient(() => Promise.reject(new Error('was called')));
+    const expected = {
+      kind: 'request-invalid',
+      reason: 'headers-invalid',
+      message: 'headers must be valid fields, or a function that returns them',
+      attempts: 0,
+    };
+    const created = await client.createPlant(plant, { headers: untyped(headers) });
+    expect(created._unsafeUnwrapErr()).toEqual(expected);
+    const clients = createTestClient(() => Promise.reject(new Error('was called')), {
+      headers: untyped(headers),
+    });
+    expect(await errorOf(clients)).toEqual(expected);
+  });
 
   it('a headers function that never settles results in a timeout in its phase, or in aborted', async () => {
     const headers = untyped(never);

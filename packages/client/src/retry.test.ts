@@ -111,24 +111,21 @@ describe('a client does not retry', () => {
 
 describe('hooks', () => {
   const misbehaving = [
-    () => JSON.parse('{') as unknown,
-    () => Promise.reject(new Error('no')),
-    () => never(),
-    untyped('no function'),
-    untyped(hostile),
-  ];
+    ['throws', () => JSON.parse('{') as unknown],
+    ['rejects', () => Promise.reject(new Error('no'))],
+    ['never settles', () => never()],
+    ['is not a function', untyped('no function')],
+    ['throws at each use', untyped(hostile)],
+  ] as const;
 
-  it.each(misbehaving)(
-    'the hooks do not change the result if they fail or never settle (number %#)',
-    async (hook) => {
-      let calls = 0;
-      const fetch = async () => new Response('{"name":"a"}', { status: calls++ === 0 ? 503 : 200 });
-      const client = createTestClient(fetch, { retries: 1, onRetry: hook, ...quick });
-      expect(await client.createPlant(plant, { onSettled: hook })).toMatchObject({
-        value: { name: 'a' },
-      });
-    },
-  );
+  it.each(misbehaving)('a hook that %s does not change the result of the call', async (_, hook) => {
+    let calls = 0;
+    const fetch = async () => new Response('{"name":"a"}', { status: calls++ === 0 ? 503 : 200 });
+    const client = createTestClient(fetch, { retries: 1, onRetry: hook, ...quick });
+    expect(await client.createPlant(plant, { onSettled: hook })).toMatchObject({
+      value: { name: 'a' },
+    });
+  });
 
   it('the hooks receive the attempts, the wait and the error before a retry', async () => {
     const retries: unknown[] = [];

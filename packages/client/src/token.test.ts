@@ -31,15 +31,15 @@ const startTokenServer = async (accepted: string) => {
 const ok = { value: { name: 'a' } };
 
 describe('token function', () => {
-  it.each([() => token, async () => token])(
-    'a client sends the token that the token function returns (number %#)',
-    async (getToken) => {
-      const { baseUrl, received } = await startTokenServer(token);
-      const client = createClient({ baseUrl, token: getToken });
-      expect(await client.createPlant(plant)).toMatchObject(ok);
-      expect(received).toEqual([token]);
-    },
-  );
+  it.each([
+    ['sync', () => token],
+    ['async', async () => token],
+  ])('a client sends the token that the %s token function returns', async (_, getToken) => {
+    const { baseUrl, received } = await startTokenServer(token);
+    const client = createClient({ baseUrl, token: getToken });
+    expect(await client.createPlant(plant)).toMatchObject(ok);
+    expect(received).toEqual([token]);
+  });
 
   it('a token function is called once for calls that wait at the same time, and again for a later call', async () => {
     const { baseUrl } = await startTokenServer(token);
@@ -188,23 +188,19 @@ describe('token function', () => {
 
   const secret = 'top secret, not a b64token';
   it.each([
-    () => JSON.parse(`{${secret}`) as string,
-    () => Promise.reject(new Error(secret)),
-    // A rejection with a value that is not an error.
-    () => Promise.reject(untyped(secret)),
-    () => secret,
-    () => '',
-    async () => untyped(hostile),
-    () => untyped({ toString: () => secret }),
-  ])(
-    'a token function that fails results in token-failed, without its error (number %#)',
-    async (getToken) => {
-      const fetch = () => Promise.reject(new Error('was called'));
-      const error = await errorOf(createTestClient(fetch, { token: getToken }));
-      expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
-      expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
-    },
-  );
+    ['throws', () => JSON.parse(`{${secret}`) as string],
+    ['rejects with an error', () => Promise.reject(new Error(secret))],
+    ['rejects with a string', () => Promise.reject(untyped(secret))],
+    ['returns a text that is not a token', () => secret],
+    ['returns an empty string', () => ''],
+    ['resolves to a value whose members throw', async () => untyped(hostile)],
+    ['returns an object with the token as its text', () => untyped({ toString: () => secret })],
+  ])('a token function that %s results in token-failed, without its error', async (_, getToken) => {
+    const fetch = () => Promise.reject(new Error('was called'));
+    const error = await errorOf(createTestClient(fetch, { token: getToken }));
+    expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
+    expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
+  });
 
   it('a token function that never settles results in a timeout, and the next call calls it again', async () => {
     let tokenCalls = 0;

@@ -209,7 +209,7 @@ export const describeRepository = (
       );
     });
 
-    test('stores a plant as it is when create is called, whatever its object becomes later', async ({
+    test('stores a plant as it is when create is called, also if its object changes later', async ({
       repository,
     }) => {
       const plant = { id: 1n, name: 'Monstera', tag: 'climber' };

@@ -65,7 +65,7 @@ const readOn = (database: Database, from: bigint, limit: number): ReadOn => {
 const distances: bigint[] = [];
 for (let one = 1n; one < largestId - smallestId; one += one / 2n + 1n) distances.push(one);
 
-/** Returns the first readable id after a damaged page that probing finds; `undefined` when there is none. */
+/** Returns the first readable id after a damaged page that probing finds; `undefined` if no later id is readable. */
 const nextReadable = (damaged: bigint, isReadable: (id: bigint) => boolean): bigint | undefined => {
   const probe = (ids: readonly bigint[]) =>
     ids.filter((id) => id > damaged && id <= largestId).find(isReadable);

@@ -8,7 +8,7 @@ import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const frameSize = 24 + 4_096;
 
-it('the last commit of a WAL file is the one that SQLite finds, whichever frame is damaged', async () => {
+it('the last commit of a WAL file is the one that SQLite finds, also when any frame is damaged', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const path = join(folder, 'plants.db');

@@ -33,7 +33,7 @@ const withoutDuplicates = (candidates: readonly Contents[]): Contents[] => [
 
 /**
  * Returns the contents that remain possible after a batch with these outcomes; throws when none is possible.
- * A batch that is store-unavailable is stored completely or not at all.
+ * A batch that is store-unavailable is stored completely, or no plant of it is.
  */
 export const narrow = (
   candidates: readonly Contents[],

@@ -23,7 +23,7 @@ import { readBody } from './read-body.ts';
  */
 export type FetchHandlerOptions = ServiceOptions &
   Partial<Pick<Limits, 'maxInFlight' | 'requestTimeoutMs'>> & {
-    /** Logs each request in one line. Default is no log. */
+    /** Logs each request in one line. Default: no log. */
     readonly logger?: Logger;
   };
 

@@ -43,7 +43,7 @@ const addressIn = (node: string): string | undefined => {
 
 /**
  * Creates a function that returns the client's address: the connection's, unless that is of a trusted proxy, which names
- * its client in `X-Forwarded-For`. The field is read from the right, because a client can write what stands further left.
+ * its client in `X-Forwarded-For`. The field is read from the right, because a client can write everything to the left.
  *
  * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
  */

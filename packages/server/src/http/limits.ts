@@ -1,29 +1,29 @@
 /** The limits of a server. Times are in milliseconds, sizes in bytes. */
 export type Limits = {
-  /** Maximum size of a body, in bytes. Default is 1048576 (1 MiB). */
+  /** Maximum size of a body, in bytes. Default: 1048576 (1 MiB). */
   readonly maxBodyBytes: number;
   /**
    * Maximum number of authenticated requests in flight; one more gets 503 at once. It bounds the
-   * memory for bodies to this number times `maxBodyBytes`. Default is 1024.
+   * memory for bodies to this number times `maxBodyBytes`. Default: 1024.
    */
   readonly maxInFlight: number;
-  /** Maximum number of open connections; one more is closed at once. Default is 10000. */
+  /** Maximum number of open connections; one more is closed at once. Default: 10000. */
   readonly maxConnections: number;
   /**
-   * Timeout for the head of a request to arrive, and for a TLS handshake, in milliseconds. Default is
+   * Timeout for the head of a request to arrive, and for a TLS handshake, in milliseconds. Default:
    * 15000 (15 seconds), or `requestTimeoutMs` if that is less.
    */
   readonly headersTimeoutMs: number;
-  /** Timeout for a complete request to arrive, in milliseconds. Default is 60000 (1 minute). */
+  /** Timeout for a complete request to arrive, in milliseconds. Default: 60000 (1 minute). */
   readonly requestTimeoutMs: number;
   /**
-   * Timeout for the next request on a connection, in milliseconds. Default is 75000 (75 seconds), longer
+   * Timeout for the next request on a connection, in milliseconds. Default: 75000 (75 seconds), longer
    * than the idle timeout of common load balancers, so that the load balancer closes the connection.
    */
   readonly keepAliveTimeoutMs: number;
   /**
    * Timeout for `authenticate`, and then for the repository, in milliseconds; after it, the response is 503.
-   * Default is 15000 (15 seconds), less than the deadline of `close()`.
+   * Default: 15000 (15 seconds), less than the deadline of `close()`.
    */
   readonly handlerTimeoutMs: number;
 };

@@ -70,7 +70,7 @@ describe('log line of a request', () => {
   );
 
   it.each(['<hello>\r\n\r\n', post(7), head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')])(
-    'the log line of a request has the address of the connection, whatever the client says: %j',
+    'the log line of a request has the address of the connection and not the one that the client sends: %j',
     async (bytes) => {
       const { logged, logger } = recordLog();
       const { port } = await listen({ logger, trustedProxies: ['192.0.2.0/24'] });

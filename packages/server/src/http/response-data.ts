@@ -16,7 +16,7 @@ export type ResponseData = {
   readonly status: number;
   readonly fields: Fields;
   readonly body: string;
-  /** Whether the body is ASCII, which Node writes faster. Default is false. */
+  /** Whether the body is ASCII, which Node writes faster. Default: false. */
   readonly isAscii?: boolean;
   /** The error number in the body; `undefined` for a success. */
   readonly error?: number;
@@ -59,7 +59,7 @@ type ErrorDetails = {
   readonly message?: string;
   readonly fields?: Fields;
   readonly cause?: unknown;
-  /** Value of Retry-After for `unavailable`, in seconds (RFC 9110 §10.2.3). Default is 1. */
+  /** Value of Retry-After for `unavailable`, in seconds (RFC 9110 §10.2.3). Default: 1. */
   readonly retryAfterSeconds?: number;
 };
 

@@ -12,16 +12,16 @@ export type ServiceOptions = {
   readonly repository: PlantRepository;
   /** Decides whether a bearer token may create plants; there is no default. */
   readonly authenticate: Authenticate;
-  /** The path in front of `/plants`, with or without a trailing slash. Default is '' (none). */
+  /** The path in front of `/plants`, with or without a trailing slash. Default: ''. */
   readonly basePath?: string;
   /**
    * Origins whose pages may call the service, exactly as browsers send them (`https://garden.example`).
-   * Default is none.
+   * Default: none.
    */
   readonly corsOrigins?: readonly string[];
   /**
    * Further request headers that pages of these origins may send, such as `traceparent`. `Authorization` and
-   * `Content-Type` are always allowed. Default is none.
+   * `Content-Type` are always allowed. Default: none.
    */
   readonly corsAllowedHeaders?: readonly string[];
 } & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;

@@ -20,7 +20,7 @@ export type HttpServerOptions = RequestListenerOptions &
   Partial<
     Pick<Limits, 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'>
   > & {
-    /** Serves HTTPS, with TLS 1.2 or newer. Default is HTTP. */
+    /** Serves HTTPS, with TLS 1.2 or newer. Default: HTTP. */
     readonly tls?: TlsOptions;
   };
 

@@ -17,11 +17,11 @@ import type { ServerContext } from './server-context.ts';
  */
 export type RequestListenerOptions = ServiceOptions &
   Partial<Pick<Limits, 'maxInFlight'>> & {
-    /** Logs each request in one line. Default is no log. */
+    /** Logs each request in one line. Default: no log. */
     readonly logger?: Logger;
     /**
      * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). If a connection comes from one, the log and
-     * the events have the client's address from `X-Forwarded-For`. Default is none: they have the connection's.
+     * the events have the client's address from `X-Forwarded-For`. Default: none, so that they have the connection's.
      */
     readonly trustedProxies?: readonly string[];
   };

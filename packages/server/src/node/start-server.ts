@@ -16,18 +16,18 @@ import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
  * @interface
  */
 export type StartServerOptions = HttpServerOptions & {
-  /** Host name or address to listen on. Default is 127.0.0.1 (loopback). */
+  /** Host name or address to listen on. Default: 127.0.0.1 (loopback). */
   readonly host?: string;
-  /** Port to listen on; 0 is any free port. Default is 3000. */
+  /** Port to listen on; 0 is any free port. Default: 3000. */
   readonly port?: number;
   /**
    * Shares the port with other processes of the same user that set it, too; the system distributes new
-   * connections among them. Works on Linux and FreeBSD, not on Windows and macOS. Default is false.
+   * connections among them. Works on Linux and FreeBSD, not on Windows and macOS. Default: false.
    */
   readonly reusePort?: boolean;
   /**
    * File descriptor of a listening TCP socket, such as one that systemd hands over. The server accepts its
-   * connections, and ignores `host`, `port` and `reusePort`. Default is none.
+   * connections, and ignores `host`, `port` and `reusePort`. Default: none.
    */
   readonly fd?: number;
 };
@@ -67,7 +67,7 @@ export type RunningServer = {
    * Closes gracefully: stops accepting connections, and completes the requests in flight with
    * `Connection: close`. Aborts those that are not complete at the deadline. Does not close the repository.
    *
-   * @param deadlineMs - in milliseconds; `Infinity` is no deadline. Default is 20000 (20 seconds)
+   * @param deadlineMs - in milliseconds; `Infinity` is no deadline. Default: 20000 (20 seconds)
    */
   readonly close: (deadlineMs?: number) => Promise<void>;
 };

@@ -4,7 +4,7 @@ import type { Logger } from '../../http/logger.ts';
 /** Open files besides the connections: of Node, the store, the log and the health server. They are fewer than 50. */
 const otherFiles = 100;
 
-/** Returns the limit of open files of this process; `undefined` if there is none, or on other systems than Linux. */
+/** Returns the limit of open files of this process; `undefined` without a limit, and on other systems than Linux. */
 const openFilesLimit = async (): Promise<number | undefined> => {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   const soft = /^Max open files +(?<soft>\d+)/m.exec(limits)?.groups?.['soft'];
