@@ -98,13 +98,13 @@ it.each([
     /^broken: [^]*exit status 1: [^]*simulated error/,
   ],
 ])(
-  'reports a server that exits %s with its name, status and output',
+  'the benchmark reports a server that exits %s with its name, status and output',
   async (_, source, message) => {
     await expect(measureServer(await serverOf(source), load)).rejects.toThrow(message);
   },
 );
 
-it('rejects a server that does not implement the operation', async () => {
+it('the benchmark rejects a server that does not implement the operation', async () => {
   await expect(check(baseline)).rejects.toThrow(
     /^bare node:http: .*the response to another plant with its id was 200.*without a token was 200/,
   );

@@ -41,7 +41,7 @@ it('docs/benchmarks.md names a server that was left out, with the first line of 
   expect(page).not.toContain('at some line');
 });
 
-it('rejects a page with an unknown generated part, and changes only generated parts', async () => {
+it('the report rejects a page with an unknown generated part, and changes only generated parts', async () => {
   const block = (name: string) =>
     `# One\n\n<!-- bench: ${name} -->\n<!-- end of bench -->\n\nTwo\n`;
   await expect(withResults(block('nothing'), measured)).rejects.toThrow('"nothing"');

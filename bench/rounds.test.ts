@@ -17,7 +17,7 @@ const contenderOf = (name: string, results: readonly Figures[], log: string[] = 
 
 const rates = (...values: readonly number[]) => values.map((perSecond) => ({ perSecond }));
 
-it('relates each contender to the mean of the baseline before and after it', async () => {
+it('the benchmark relates each contender to the mean of the baseline before and after it', async () => {
   const bare = contenderOf('bare', rates(100, 300, 300, 100, 200, 200));
   const own = contenderOf('own', rates(100, 400, 200));
   const [base, row] = await runRounds(bare, [own], { rounds: 3 });
@@ -26,7 +26,7 @@ it('relates each contender to the mean of the baseline before and after it', asy
   expect(row?.ratios['perSecond']).toEqual({ median: 1, least: 0.5, most: 2 });
 });
 
-it('starts each round with the next contender, and measures the baseline between groups of contenders', async () => {
+it('the benchmark starts each round with the next contender, and measures the baseline between groups of contenders', async () => {
   const log: string[] = [];
   const [bare, ...others] = ['bare', 'a', 'b', 'c'].map((name) =>
     contenderOf(name, rates(1, 1, 1, 1, 1, 1), log),
@@ -36,7 +36,7 @@ it('starts each round with the next contender, and measures the baseline between
   expect(log.join(' ')).toBe('bare a b bare c bare bare b c bare a bare');
 });
 
-it('does not count warm-up rounds', async () => {
+it('the benchmark does not count warm-up rounds', async () => {
   const bare = contenderOf('bare', rates(9, 9, 1, 1));
   const [base, row] = await runRounds(bare, [contenderOf('own', rates(9, 2))], {
     rounds: 1,
@@ -46,7 +46,7 @@ it('does not count warm-up rounds', async () => {
   expect(row?.ratios['perSecond']?.median).toBe(2);
 });
 
-it('reports a contender that fails, and continues without it', async () => {
+it('the benchmark reports a contender that fails, and continues without it', async () => {
   const log: string[] = [];
   const failures: unknown[] = [];
   const rows = await runRounds(

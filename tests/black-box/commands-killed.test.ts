@@ -66,7 +66,7 @@ it.each([
   ['backup', ['backup', 'copy.db']],
   ['restore', ['restore', 'all.db', '--database', 'sqlite:copy.db']],
 ])(
-  'kill -9 at any moment of a %s leaves no file of that name or all of it, and running it again settles it',
+  'kill -9 at any moment of a %s leaves no file or a complete one, and running it again completes it',
   async (_, args) => {
     await rm(join(cwd, 'copy.db'), { force: true });
     const durationMs = await timeOf(args);
@@ -83,7 +83,7 @@ it.each([
 );
 
 it(
-  'kill -9 at any moment of an import is settled by running it again',
+  'an import that kill -9 ends at any moment is completed by running it again',
   async () => {
     const args = ['import', 'all.ndjson', '--database', 'sqlite:new.db'];
     const durationMs = await timeOf(['import', 'all.ndjson', '--database', 'sqlite:timed.db']);

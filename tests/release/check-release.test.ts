@@ -38,7 +38,7 @@ const ready = {
   'packages/core/package.json': { version: '0.1.0' },
 };
 
-it('accepts a repository that is ready for a release', async () => {
+it('the check of a release accepts a repository that is ready for a release', async () => {
   expect(await check(ready)).toEqual({ status: 0, faults: [''] });
 });
 
@@ -60,14 +60,14 @@ it.each([
     /^packages\/core\/package\.json: the version is 0\.0\.0/,
   ],
   ['a changeset', { '.changeset/new.md': 'New.' }, /^\.changeset: 1 changesets have no version/],
-])('refuses a repository with %s', async (_, files, fault) => {
+])('the check of a release refuses a repository with %s', async (_, files, fault) => {
   expect(await check({ ...ready, ...files })).toEqual({
     status: 1,
     faults: [expect.stringMatching(fault) as unknown],
   });
 });
 
-it('accepts this repository after its versions if only OWNER is replaced', async () => {
+it('the check of a release accepts this repository after its versions if only OWNER is replaced', async () => {
   const [manifest, owners] = await Promise.all(
     ['package.json', '.github/CODEOWNERS'].map(async (file) => {
       const text = await readFile(join(root, file), 'utf8');

@@ -26,7 +26,7 @@ describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async 
   };
 });
 
-it('reports each commit of a batch, and the number of waiting creates', async () => {
+it('a PostgreSQL repository reports each commit of a batch, and the number of waiting creates', async () => {
   const commits: number[] = [];
   const opened = await openPostgresRepository({
     ...noDeadline,
@@ -43,7 +43,7 @@ it('reports each commit of a batch, and the number of waiting creates', async ()
   expect(commits).toEqual([3]);
 });
 
-it('creates concurrent plants in call order, also after a conflict', async () => {
+it('a PostgreSQL repository creates concurrent plants in call order, also after a conflict', async () => {
   const repository = await open(sharedUrl(await newDatabase()));
   const names = ['Monstera', 'Monstera', 'Ficus'];
   const results = await Promise.all(names.map(async (name) => repository.create({ id: 7n, name })));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { open } from '../test/open.ts';
 import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
-it('allocates one promise and no timer for each create', async () => {
+it('a PostgreSQL repository allocates one promise and no timer for each create', async () => {
   const repository = await open(sharedUrl(await newDatabase()));
   // The first create of a batch starts the batch.
   const creating = [repository.create({ id: 0n, name: 'Monstera' })];

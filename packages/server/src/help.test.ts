@@ -16,14 +16,14 @@ const helpOf = async (...argv: string[]): Promise<string> => {
 
 const names = Object.keys(commands);
 
-it.each([[], ...names.map((name) => [name])])(
-  'the help has lines of at most 80 columns: %s',
-  async (...argv) => {
-    const lines = (await helpOf(...argv)).split('\n');
-    expect(lines.length).toBeGreaterThan(5);
-    expect(lines.filter((line) => line.length > 80 || line !== line.trimEnd())).toEqual([]);
-  },
-);
+it.each<[string, string[]]>([
+  ['the program', []],
+  ...names.map((name): [string, string[]] => [`the command ${name}`, [name]]),
+])('the help of %s has lines of at most 80 columns', async (_, argv) => {
+  const lines = (await helpOf(...argv)).split('\n');
+  expect(lines.length).toBeGreaterThan(5);
+  expect(lines.filter((line) => line.length > 80 || line !== line.trimEnd())).toEqual([]);
+});
 
 it('the help describes each command in a line', async () => {
   const [, list = ''] = /^Commands:\n((?: {2}.*\n)*)/m.exec(await helpOf()) ?? [];

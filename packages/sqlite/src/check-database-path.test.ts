@@ -35,7 +35,7 @@ it('checkDatabasePath refuses a path in a missing folder, below a file, or of a 
   }
 });
 
-it('refuses a file with several hard links and a link to itself, as opening them does', async () => {
+it('checkDatabasePath refuses a file with several hard links and a link to itself, as opening them does', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'file.db'), '');
   await link(join(folder, 'file.db'), join(folder, 'other.db'));

@@ -244,7 +244,7 @@ it('comparing a file with its WAL file releases no lock of a repository in the s
   await store.close();
 });
 
-it('reports locked for a file to which its owner is writing', async () => {
+it('a file to which its owner is writing is reported as locked', async () => {
   const path = inFolder('plants.db');
   const store = await open(path);
   const creating = createAll(store, 0, 5_000);

@@ -18,7 +18,7 @@ it('the error of SQLite on a network file system is reported as no-shared-memory
   });
 });
 
-it('the error of a killed transaction says how to roll it back, which a read cannot do', async () => {
+it('the error of a killed transaction states how to roll it back, which a read cannot do', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'plantstore-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const original = join(folder, 'original.db');

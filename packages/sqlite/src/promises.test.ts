@@ -5,7 +5,7 @@ import { countResources } from '@plantstore/test-support/count-resources';
 import { expect, it, onTestFinished } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
-it('allocates one promise and no timer for each create', async () => {
+it('a SQLite repository allocates one promise and no timer for each create', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const repository = (

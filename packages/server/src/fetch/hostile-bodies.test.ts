@@ -130,7 +130,7 @@ describe('the body of a request', () => {
     expect(logged).toMatchObject([{ cause }, { cause }, { cause }, { cause }]);
   });
 
-  it('a body that fails gets a message that says so', async () => {
+  it('a body that fails gets a message that states the failure', async () => {
     const body = new ReadableStream({ pull: (stream) => stream.error(new Error('no')) });
     const response = await handlerWith()(requestWith(body));
     expect(await response.json()).toEqual({ error: 1000, message: 'the body could not be read' });

@@ -260,7 +260,7 @@ describe('log through pino', () => {
   );
 });
 
-it('logs pipelined requests before their responses arrive', async () => {
+it('pipelined requests are logged before their responses arrive', async () => {
   const { logged, logger } = recordLog();
   const { port } = await listen({ logger });
   const { socket, until: untilReceived } = await connectRaw(port);

@@ -74,8 +74,11 @@ it.each(['ENOTSUP', 'ENOPROTOOPT', 'EINVAL'])(
   },
 );
 
-it.each(['on', 1, null])('throws a TypeError for the reusePort %j', async (reusePort) => {
-  await expect(start({ port: 0, reusePort: reusePort as never })).rejects.toThrow(
-    'reusePort must be true or false',
-  );
-});
+it.each(['on', 1, null])(
+  'startServer throws a TypeError for the reusePort %j',
+  async (reusePort) => {
+    await expect(start({ port: 0, reusePort: reusePort as never })).rejects.toThrow(
+      'reusePort must be true or false',
+    );
+  },
+);

@@ -46,7 +46,7 @@ it.each(formatNames)(
   },
 );
 
-it('reads ids of CSV exactly', () => {
+it('import reads ids of CSV exactly', () => {
   const decode = formats.csv.createDecode(['name', 'id'])!;
   const idOf = (id: string) =>
     decode(['Monstera', id]).match(
@@ -71,17 +71,17 @@ it.each([
   [['id', 'name', 'tag', 'name']],
   [['id', 'name', 'tag', 'tag']],
   [['ID', 'name']],
-])('refuses the CSV header %j', (header) => {
+])('import refuses the CSV header %j', (header) => {
   expect(formats.csv.createDecode(header)).toBe(undefined);
 });
 
-it('ignores columns of CSV with other names', () => {
+it('import ignores columns of CSV with other names', () => {
   const decode = formats.csv.createDecode(['', 'tag', 'note', 'name', 'id', 'note'])!;
   const decoded = decode(['a', undefined, 'b', 'Monstera', '7', 'c']);
   expect(decoded._unsafeUnwrap()).toEqual({ id: 7n, name: 'Monstera' });
 });
 
-it('quotes CR, LF, quotes and commas in CSV, and empty text', () => {
+it('export quotes CR, LF, quotes and commas in CSV, and empty text', () => {
   const texts = ['a\rb', 'a\nb', 'a"b', 'a,b', '', ' a '];
   expect(texts.map((name) => formats.csv.encode({ id: 1n, name }))).toEqual(
     ['"a\rb"', '"a\nb"', '"a""b"', '"a,b"', '""', ' a '].map((field) => `1,${field},\r\n`),

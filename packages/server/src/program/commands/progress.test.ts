@@ -11,10 +11,10 @@ const write = (isTTY: boolean): string => {
   return String(stderr.read() ?? '');
 };
 
-it('writes a progress line to a terminal, and clears it before other lines', () => {
+it('a command writes a progress line to a terminal, and clears it before other lines', () => {
   expect(write(true)).toBe('\r\u001b[K10 plants\r\u001b[Kline 7: refused\n');
 });
 
-it('writes no progress line to a file or a pipe', () => {
+it('a command writes no progress line to a file or a pipe', () => {
   expect(write(false)).toBe('line 7: refused\n');
 });

@@ -5,7 +5,7 @@ const pid = 4_711;
 const handed = (env: Record<string, string>) =>
   takeHandedSockets({ LISTEN_PID: String(pid), ...env }, pid);
 
-it('takes the handed-over sockets from descriptor 3 on, by their names', () => {
+it('the program takes the handed-over sockets from descriptor 3 on, by their names', () => {
   expect(handed({ LISTEN_FDS: '1' }).sockets).toEqual({ plants: 3 });
   expect(handed({ LISTEN_FDS: '1', LISTEN_FDNAMES: '' }).sockets).toEqual({ plants: 3 });
   expect(handed({ LISTEN_FDS: '2', LISTEN_FDNAMES: 'health:a.socket' }).sockets).toEqual({
@@ -31,12 +31,12 @@ it.each<[Record<string, string>, string]>([
     { LISTEN_FDS: '2', LISTEN_FDNAMES: 'health:health' },
     'LISTEN_FDS has two sockets for health; hand over one for plants, and at most one that is named health',
   ],
-])('reports the wrong variables of handed-over sockets %j', (env, fault) => {
+])('the program reports the wrong variables of handed-over sockets %j', (env, fault) => {
   expect(handed(env)).toEqual({ sockets: {}, faults: [fault], warnings: [] });
 });
 
 it.each([{ LISTEN_PID: '1' }, { LISTEN_PID: '' }, { LISTEN_PID: '47110' }])(
-  'takes no handed-over socket of another process, with a warning: %j',
+  'the program takes no handed-over socket of another process, with a warning: %j',
   (env) => {
     const { sockets, faults, warnings } = handed({ LISTEN_FDS: '1', ...env });
     expect({ sockets, faults }).toEqual({ sockets: {}, faults: [] });
@@ -44,7 +44,7 @@ it.each([{ LISTEN_PID: '1' }, { LISTEN_PID: '' }, { LISTEN_PID: '47110' }])(
   },
 );
 
-it('removes the variables of handed-over sockets from the environment in every case', () => {
+it('the program removes the variables of handed-over sockets from the environment in every case', () => {
   for (const owner of ['1', String(pid)]) {
     const env = { LISTEN_PID: owner, LISTEN_FDS: 'x', LISTEN_FDNAMES: 'y', PATH: '/bin' };
     takeHandedSockets(env, pid);
