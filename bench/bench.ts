@@ -10,16 +10,17 @@ import { compareClients } from './client.ts';
 import { measureGrowth } from './growth.ts';
 import { formatMarkdown, writeReport } from './report.ts';
 import type { Parts, Results } from './results.ts';
+import { measureScaling } from './scaling.ts';
 import { compareServers } from './servers.ts';
 import { compareStarts } from './start.ts';
 import { asMarkdown, tablesOf } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'servers,start,client,growth' },
+    parts: { type: 'string', default: 'servers,start,client,growth,scaling' },
     only: { type: 'string', default: '' },
     rounds: { type: 'string' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
     plants: { type: 'string', default: '1000000' },
     json: { type: 'string' },
     report: { type: 'boolean', default: false },
@@ -36,6 +37,7 @@ const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = 
   start: async () => compareStarts(rounds(9)),
   client: async () => compareClients(rounds(15)),
   growth: async () => measureGrowth(load, Number(values.plants), rounds(5)),
+  scaling: async () => measureScaling(load, rounds(3)),
 };
 
 const describeMachine = async (): Promise<string> => {

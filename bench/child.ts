@@ -12,6 +12,8 @@ export type Child = {
   readonly next: () => Promise<unknown>;
   /** Returns the usage so far. */
   readonly usage: () => Promise<Usage>;
+  /** Returns the usage after a forced garbage collection. */
+  readonly usageAfterCollection: () => Promise<Usage>;
   /** Resolves to the exit status and the end of standard error. */
   readonly ended: Promise<string>;
   readonly stop: () => Promise<void>;
@@ -70,12 +72,14 @@ export const startChild = (
     if (result.done === true) throw new Error(await ended);
     return result.value[0];
   };
+  const request = async (message: string): Promise<Usage> => {
+    if (child.connected) child.send(message);
+    return (await next()) as Usage;
+  };
   return {
     next,
-    async usage() {
-      if (child.connected) child.send('usage');
-      return (await next()) as Usage;
-    },
+    usage: async () => request('usage'),
+    usageAfterCollection: async () => request('usage after collection'),
     ended,
     async stop() {
       // No graceful close, because the data of a contender is discarded.

@@ -8,12 +8,18 @@ const bin = join(import.meta.dirname, '../packages/server/dist/bin.js');
 /** Folder of the peers. Only the benchmark installs their packages. */
 export const peersFolder = join(import.meta.dirname, 'peers');
 
+/** Options of a new database. */
+export type DatabaseOptions = {
+  /** Time that PostgreSQL waits before the sync of each commit, in milliseconds. Default: 0. */
+  readonly commitDelayMs?: number;
+};
+
 /** Creates stores. */
 export type Stores = {
   /** The path of a file that does not exist. */
   readonly newFile: () => string;
   /** The URL of a new database. */
-  readonly newDatabase: () => Promise<string>;
+  readonly newDatabase: (options?: DatabaseOptions) => Promise<string>;
 };
 
 /** The server to which the ratios relate. */
@@ -33,7 +39,8 @@ const onPostgres: Store = { section: 'on PostgreSQL', ids: 'random' };
 /** Our request listener on a database, without the program around it. */
 const listener = (database: string): Program => ({ file: 'servers/ours.ts', args: [database] });
 
-const wholeServer = (port: number, database: string, log: string): Program => ({
+/** The program on the URL of a database. */
+export const wholeServer = (port: number, database: string, log: string): Program => ({
   file: bin,
   args: ['--port', String(port), '--database', database, '--log', 'json'],
   env: { PLANTSTORE_TOKENS: token },
@@ -83,32 +90,37 @@ const elysia: Framework = {
   bun: join(peersFolder, 'node_modules/.bin/bun'),
 };
 
+const peer = (
+  store: Store,
+  { name, file, ...runtime }: Framework,
+  driver: string,
+  open: () => string | Promise<string>,
+): Server => ({
+  ...store,
+  name: `${name}, ${driver}`,
+  group: 'peer',
+  program: async () => ({
+    file: join(peersFolder, file),
+    args: [await open()],
+    env: { TOKEN: token },
+    ...runtime,
+  }),
+});
+
+const groupCommit = 'node:sqlite, group commit';
+
+/** Fastify with group commit on a database file that does not exist. */
+export const fastifyOn = (file: string): Server =>
+  peer(onSqlite, fastify, groupCommit, () => `group-commit:${file}`);
+
 /** The same operation with other frameworks and drivers. */
-const peers = ({ newFile, newDatabase }: Stores): readonly Server[] => {
-  const peer = (
-    store: Store,
-    { name, file, ...runtime }: Framework,
-    driver: string,
-    open: () => string | Promise<string>,
-  ): Server => ({
-    ...store,
-    name: `${name}, ${driver}`,
-    group: 'peer',
-    program: async () => ({
-      file: join(peersFolder, file),
-      args: [await open()],
-      env: { TOKEN: token },
-      ...runtime,
-    }),
-  });
-  return [
-    ...[fastify, hono, elysia].map((one) => peer(inMemory, one, 'in memory', () => 'memory')),
-    ...[fastify, express, hono, nest].map((one) => peer(onSqlite, one, 'better-sqlite3', newFile)),
-    peer(onSqlite, elysia, 'bun:sqlite', newFile),
-    peer(onSqlite, fastify, 'node:sqlite, group commit', () => `group-commit:${newFile()}`),
-    peer(onPostgres, fastify, 'pg', newDatabase),
-  ];
-};
+const peers = ({ newFile, newDatabase }: Stores): readonly Server[] => [
+  ...[fastify, hono, elysia].map((one) => peer(inMemory, one, 'in memory', () => 'memory')),
+  ...[fastify, express, hono, nest].map((one) => peer(onSqlite, one, 'better-sqlite3', newFile)),
+  peer(onSqlite, elysia, 'bun:sqlite', newFile),
+  peer(onSqlite, fastify, groupCommit, () => `group-commit:${newFile()}`),
+  peer(onPostgres, fastify, 'pg', async () => newDatabase()),
+];
 
 /** Every server but the baseline, by section, this project's before the peers. */
 export const allServers = (stores: Stores): readonly Server[] => {

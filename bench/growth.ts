@@ -6,7 +6,7 @@ import { openSqliteRepository } from '@plantstore/sqlite';
 import { wholeServerOn } from './contenders.ts';
 import { withFolder } from './folder.ts';
 import type { Load } from './load.ts';
-import type { Part, Row } from './results.ts';
+import type { Part } from './results.ts';
 import { type Contender, runRounds } from './rounds.ts';
 import { measureServer } from './server.ts';
 import { measureStart } from './start.ts';
@@ -49,16 +49,13 @@ const contenderOf = async (folder: string, plants: number, load: Load): Promise<
   };
 };
 
-/** Measures this project on files of each size up to `most`, in turn with a small one. */
+/** Measures this project on files of each size up to `most`, and on a small one. */
 export const measureGrowth = async (load: Load, most: number, rounds: number): Promise<Part> =>
   withFolder(async (folder) => {
     const baseline = await contenderOf(folder, small, load);
-    const rows: Row[] = [];
-    for (const plants of sizes.filter((size) => size <= most)) {
-      const big = await contenderOf(folder, plants, load);
-      const measured = await runRounds(baseline, [big], { rounds });
-      // Only the first result needs the row of the baseline.
-      rows.push(...(rows.length === 0 ? measured : measured.slice(1)));
-    }
+    const contenders: Contender[] = [];
+    for (const plants of sizes.filter((size) => size <= most))
+      contenders.push(await contenderOf(folder, plants, load));
+    const rows = await runRounds(baseline, contenders, { rounds });
     return { rounds, baseline: baseline.name, rows };
   });

@@ -66,10 +66,10 @@ const specificationOf = (rows: readonly Row[], { title, subtitle, unit, scale, r
 export const plotsOf = ({ servers }: Results): Readonly<Record<string, object>> => ({
   'cpu.svg': specificationOf(servers.rows, {
     title: 'CPU per request',
-    subtitle: 'The point is the median, the line spans all rounds. Less is better.',
+    subtitle: 'The point is the median, the line spans the quartiles. Less is better.',
     unit: `times that of ${servers.baseline}`,
     scale: 'linear',
-    range: ({ ratios: { cpuUs } }) => [cpuUs?.least, cpuUs?.median, cpuUs?.most],
+    range: ({ ratios: { cpuUs } }) => [cpuUs?.lower, cpuUs?.median, cpuUs?.upper],
   }),
 });
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { draw, plotsOf } from './plots.ts';
 import type { Parts, Results } from './results.ts';
-import { asMarkdown, summaryTable, tablesOf } from './tables.ts';
+import { asMarkdown, storageTable, summaryTable, tablesOf } from './tables.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** The pages that have generated parts. */
-export const pages = ['README.md', 'docs/benchmarks.md'];
+export const pages = ['README.md', 'docs/benchmarks.md', 'docs/scaling.md'];
 
 const leftOut = ({ leftOut: failures }: Parts['servers']): string =>
   failures.length === 0
@@ -34,6 +34,8 @@ const blocks: Readonly<Record<string, (results: Results) => string>> = {
   start: partOf('start'),
   client: partOf('client'),
   growth: partOf('growth'),
+  scaling: (results) => asMarkdown(tablesOf('scaling', results)[0] ?? []),
+  storage: (results) => asMarkdown(storageTable(results)),
 };
 
 /** Formats Markdown with the settings of this repository. */

@@ -1,5 +1,5 @@
-/** A metric over all rounds. */
-export type Spread = { readonly median: number; readonly least: number; readonly most: number };
+/** The quartiles of a metric over all rounds. */
+export type Spread = { readonly lower: number; readonly median: number; readonly upper: number };
 
 /** The baseline, this project, or a peer with the same operation. */
 export type Group = 'limit' | 'ours' | 'peer';
@@ -24,6 +24,18 @@ export type Part = {
   readonly rows: readonly Row[];
 };
 
+/** Bytes per plant of a filled store. */
+export type Storage = {
+  readonly ids: string;
+  /** Size of the SQLite file. */
+  readonly sqlite: number;
+  /** What SQLite wrote to the disk: the WAL, then the file. */
+  readonly sqliteWritten: number;
+  /** Size of the PostgreSQL table and its index. */
+  readonly postgres: number;
+  readonly postgresWal: number;
+};
+
 /** The parts of the benchmark. */
 export type Parts = {
   readonly servers: Part & {
@@ -40,6 +52,7 @@ export type Parts = {
     readonly bundles: Readonly<Record<string, number>>;
   };
   readonly growth: Part;
+  readonly scaling: Part & { readonly storage: readonly Storage[] };
 };
 
 /** The content of results.json. */

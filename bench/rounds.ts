@@ -1,4 +1,4 @@
-import { max, mean, median, min } from 'simple-statistics';
+import { mean, quantile } from 'simple-statistics';
 import type { Row, Spread } from './results.ts';
 
 /** The result of one measurement, by metric. */
@@ -23,9 +23,9 @@ export type RoundOptions = {
 type Sample = { readonly own: Figures; readonly before: Figures; readonly after: Figures };
 
 const spreadOf = (values: number[]): Spread => ({
-  median: median(values),
-  least: min(values),
-  most: max(values),
+  lower: quantile(values, 0.25),
+  median: quantile(values, 0.5),
+  upper: quantile(values, 0.75),
 });
 
 const rowOf = ({ name, group, section }: Contender, samples: readonly Sample[]): Row => {

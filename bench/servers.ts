@@ -5,7 +5,13 @@ import { promisify } from 'node:util';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { check } from './check.ts';
-import { allServers, baseline, peersFolder, type Stores } from './contenders.ts';
+import {
+  allServers,
+  baseline,
+  type DatabaseOptions,
+  peersFolder,
+  type Stores,
+} from './contenders.ts';
 import { withFolder } from './folder.ts';
 import type { Load } from './load.ts';
 import peersManifest from './peers/package.json' with { type: 'json' };
@@ -23,20 +29,24 @@ export const installPeers = async (): Promise<void> => {
   await run(process.execPath, [compiler, '-p', join(peersFolder, 'nest')]);
 };
 
-const withStores = async <T>(task: (stores: Stores) => Promise<T>): Promise<T> =>
+/** Runs a task with a folder and a PostgreSQL server for stores, and removes them. */
+export const withStores = async <T>(task: (stores: Stores) => Promise<T>): Promise<T> =>
   withFolder(async (folder) => {
-    const postgres = await startPostgres();
+    // Otherwise `commit_delay` applies only when other transactions are active.
+    const postgres = await startPostgres('commit_siblings = 0');
     let count = 0;
     const newFile = () => {
       count += 1;
       return join(folder, `${count}.db`);
     };
-    const newDatabase = async () => {
+    const newDatabase = async ({ commitDelayMs = 0 }: DatabaseOptions = {}) => {
       count += 1;
+      const database = `plants_${count}`;
       const client = await connectSql(postgres.url());
-      await client.query(`CREATE DATABASE plants_${count}`);
+      await client.query(`CREATE DATABASE ${database}`);
+      await client.query(`ALTER DATABASE ${database} SET commit_delay = ${commitDelayMs * 1_000}`);
       await client.end();
-      return postgres.url(`plants_${count}`);
+      return postgres.url(database);
     };
     try {
       return await task({ newFile, newDatabase });

@@ -15,8 +15,8 @@ const many = (number: number): string => integers.format(Math.round(number));
 const orNone = (spread: Spread | undefined, write: (spread: Spread) => string): string =>
   spread === undefined ? '–' : write(spread);
 
-const formatSpread = ({ median, least, most }: Spread, digits: number): string =>
-  `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;
+const formatSpread = ({ lower, median, upper }: Spread, digits: number): string =>
+  `${median.toFixed(digits)} (${lower.toFixed(digits)}–${upper.toFixed(digits)})`;
 
 /** The ratio of a metric, as "×1.23 (1.20–1.31)". */
 const ratio =
@@ -54,7 +54,7 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['p99.9 ms', median('p999', 1)],
     ['per second', median('perSecond')],
     ['MiB', median('residentMiB')],
-    ['load, cores', ({ figures }) => orNone(figures['loadCores'], ({ most }) => most.toFixed(2))],
+    ['load, cores', median('loadCores', 2)],
   ],
   start: [
     ['start', name],
@@ -62,6 +62,7 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['over bare', ratio('firstResponseMs')],
     ['at rest, MiB', spread('atRestMiB')],
     ['over bare', ratio('atRestMiB')],
+    ['an idle connection, KiB', spread('idleKiB')],
   ],
   client: [
     ['a call', name],
@@ -80,6 +81,12 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['bytes a plant', median('bytesPerPlant')],
     ['first response, ms', spread('firstResponseMs')],
     ['first response', ratio('firstResponseMs')],
+  ],
+  scaling: [
+    ['connections', name],
+    ['plants per second', spread('perSecond')],
+    ['p50 ms', median('p50', 1)],
+    ['p99 ms', median('p99', 1)],
   ],
 };
 
@@ -104,9 +111,21 @@ export const summaryTable = ({ servers }: Pick<Parts, 'servers'>): Table =>
     ),
   );
 
+/** Bytes per plant in each store. */
+export const storageTable = ({ scaling: { storage } }: Pick<Parts, 'scaling'>): Table => [
+  ['ids', 'SQLite', 'written to the disk', 'PostgreSQL', 'its WAL'],
+  ...storage.map(({ ids, ...bytes }) => [
+    ids,
+    ...[bytes.sqlite, bytes.sqliteWritten, bytes.postgres, bytes.postgresWal].map(
+      (perPlant) => `${many(perPlant)} bytes a plant`,
+    ),
+  ]),
+];
+
 /** The tables of a part. */
 export const tablesOf = (part: keyof Parts, results: Parts): readonly Table[] => {
   const table = tableOf(columns[part], results[part].rows);
+  if (part === 'scaling') return [table, storageTable(results)];
   if (part !== 'client') return [table];
   const bundles = Object.entries(results.client.bundles);
   const sizes = bundles.map(([client, bytes]) => [client, many(bytes)]);
