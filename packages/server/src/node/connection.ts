@@ -35,8 +35,8 @@ export class Connection {
   /** The address at its other end; read now, because a lost connection has none. */
   readonly address: string | undefined;
   private readonly socket: Socket;
-  /** Exchanges whose responses are not sent yet. */
-  private readonly pending = new Set<Exchange>();
+  /** Exchanges whose responses are not sent yet, in order. An idle connection would keep the table of a Set. */
+  private readonly pending: Exchange[] = [];
   /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
   private readonly queue: Exchange[] = [];
   private isBusy = false;
@@ -46,29 +46,24 @@ export class Connection {
   private backoffUntil = 0;
   /** Number of bytes of bodies whose requests are not admitted. */
   private earlyBytes = 0;
+  private guardsResume = false;
+  private listensForClose = false;
 
   constructor(context: ServerContext, socket: Socket) {
     this.context = context;
     this.socket = socket;
     this.address = socket.remoteAddress;
     lingerOnClose(socket);
-    const resume = socket.resume.bind(socket);
-    // Node resumes the socket after each request.
-    Object.assign(socket, { resume: () => (this.isHeld ? socket : resume()) });
-    // Node 22 does not emit 'close' on responses that are queued behind others.
-    socket.once('close', () => {
-      for (const exchange of this.pending) exchange.onClosed();
-    });
   }
 
   /** Whether the next request exceeds the limit. */
   get isFull(): boolean {
-    return this.pending.size === maxPipelined;
+    return this.pending.length === maxPipelined;
   }
 
   /** Whether further requests are ignored. */
   get refusesMore(): boolean {
-    return this.hasEnded || this.pending.size > maxPipelined;
+    return this.hasEnded || this.pending.length > maxPipelined;
   }
 
   /**
@@ -84,13 +79,23 @@ export class Connection {
   /** Begins an exchange, after the exchanges before it. */
   add(exchange: Exchange): void {
     this.latest = exchange;
-    this.pending.add(exchange);
+    this.pending.push(exchange);
+    if (this.pending.length > 1) this.listenForClose();
     // An earlier listener may have responded, or its client may have disconnected.
     if (this.socket.destroyed || exchange.response.destroyed) exchange.onClosed();
     if (this.isBusy) {
       this.queue.push(exchange);
       exchange.collectBody();
     } else this.begin(exchange);
+  }
+
+  /** Node 22 does not emit 'close' on responses that are queued behind others. */
+  private listenForClose(): void {
+    if (this.listensForClose) return;
+    this.listensForClose = true;
+    this.socket.once('close', () => {
+      for (const exchange of this.pending.slice()) exchange.onClosed();
+    });
   }
 
   /** Begins the next exchange, after the response of the current one is decided. */
@@ -108,21 +113,31 @@ export class Connection {
   /** Adds to the number of early bytes. */
   countEarly(bytes: number): void {
     this.earlyBytes += bytes;
-    if (this.isHeld) this.socket.pause();
+    if (this.isHeld) this.hold();
     else if (bytes < 0) this.socket.resume();
+  }
+
+  private hold(): void {
+    const { socket } = this;
+    socket.pause();
+    if (this.guardsResume) return;
+    this.guardsResume = true;
+    const resume = socket.resume.bind(socket);
+    // Node resumes the socket after each request.
+    Object.assign(socket, { resume: () => (this.isHeld ? socket : resume()) });
   }
 
   /** Removes an exchange whose response is sent or lost. */
   remove(exchange: Exchange): void {
-    this.pending.delete(exchange);
+    this.pending.splice(this.pending.indexOf(exchange), 1);
     // The head of the request has a token, which an idle connection must not keep in memory.
     if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
-    if (this.pending.size === 0) this.idleSince = performance.now();
+    if (this.pending.length === 0) this.idleSince = performance.now();
   }
 
   /** Ends the connection if it has been idle since before `since`, a time of `performance.now()`. */
   endIfIdle(since: number): void {
-    if (this.pending.size === 0 && this.idleSince < since) this.socket.destroy();
+    if (this.pending.length === 0 && this.idleSince < since) this.socket.destroy();
   }
 
   /** Value of Retry-After for a request that is refused now; it doubles with each refusal in a row. */

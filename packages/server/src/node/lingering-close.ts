@@ -70,10 +70,15 @@ export const closeLingering = (
   drain(socket, lingerMs, settle);
 };
 
+/** One function for all sockets, because each idle connection would keep its own in memory. */
+function destroySoon(this: Socket): void {
+  closeLingering(this);
+}
+
 /**
  * Makes Node close a connection in the same way after its last response. Can be removed once Node does
  * so by default (nodejs/node#21026, nodejs/node#36205).
  */
 export const lingerOnClose = (socket: Socket): void => {
-  Object.assign(socket, { destroySoon: () => closeLingering(socket) });
+  Object.assign(socket, { destroySoon });
 };

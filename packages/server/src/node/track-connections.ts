@@ -25,9 +25,13 @@ export const trackConnections = (server: Server): TrackedConnections => {
   /** Connections in a TLS handshake, by address. */
   const handshaking = new Map<string, Socket>();
 
+  // One listener for all sockets, because each idle connection would keep its own in memory.
+  function forget(this: Socket): void {
+    sockets.delete(this);
+  }
   const track = (socket: Socket) => {
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.on('close', forget);
   };
 
   if (server instanceof TlsServer) {
