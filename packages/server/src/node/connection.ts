@@ -35,8 +35,8 @@ export class Connection {
   /** The address at its other end; read now, because a lost connection has none. */
   readonly address: string | undefined;
   private readonly socket: Socket;
-  /** Exchanges whose responses are not sent yet, in order. An idle connection would keep the table of a Set. */
-  private readonly pending: Exchange[] = [];
+  /** Exchanges whose responses are not sent yet. Replaced at each removal, because an emptied array or Set keeps its memory. */
+  private pending: Exchange[] = [];
   /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
   private readonly queue: Exchange[] = [];
   private isBusy = false;
@@ -94,7 +94,7 @@ export class Connection {
     if (this.listensForClose) return;
     this.listensForClose = true;
     this.socket.once('close', () => {
-      for (const exchange of this.pending.slice()) exchange.onClosed();
+      for (const exchange of this.pending) exchange.onClosed();
     });
   }
 
@@ -129,7 +129,7 @@ export class Connection {
 
   /** Removes an exchange whose response is sent or lost. */
   remove(exchange: Exchange): void {
-    this.pending.splice(this.pending.indexOf(exchange), 1);
+    this.pending = this.pending.filter((other) => other !== exchange);
     // The head of the request has a token, which an idle connection must not keep in memory.
     if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
     if (this.pending.length === 0) this.idleSince = performance.now();

@@ -1,10 +1,9 @@
 import type { Server, ServerOptions } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { type Limits, limitsOf } from '../http/limits.ts';
 import type { Logger } from '../http/logger.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
-import { createServer } from './builtin-http.ts';
+import { createServer, loadHttps } from './builtin-http.ts';
 import { messageOptions } from './message-options.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
 import { createRequestHandler, type RequestListenerOptions } from './request-handler.ts';
@@ -54,7 +53,7 @@ const createPlainServer = (
   if (tls === undefined) return createServer(options);
   const fault = tlsFaultOf(tls);
   if (fault !== undefined) throw new TypeError(`tls.${fault.part} ${fault.why}`);
-  return createTlsServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
+  return loadHttps().createServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
 };
 
 /** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */

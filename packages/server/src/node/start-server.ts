@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { Server as TlsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { isTlsServer } from './builtin-http.ts';
 import { assembleServer, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from '../http/request-path.ts';
 import { longestTimerMs } from '../http/limits.ts';
@@ -123,7 +123,7 @@ const closeGracefully = async (
 };
 
 const renewTls = (server: Server, tls: TlsOptions): RenewedTls => {
-  if (!(server instanceof TlsServer)) {
+  if (!isTlsServer(server)) {
     return { kind: 'not-renewed', message: 'the server was started without tls' };
   }
   const fault = tlsFaultOf(tls);

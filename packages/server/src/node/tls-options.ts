@@ -1,5 +1,4 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
 
 /** The certificate of a server and its private key. */
 export type TlsOptions = {
@@ -26,7 +25,8 @@ const attempt = <T>(work: () => T): T | undefined => {
 
 const contextFault = (tls: TlsOptions): TlsFault | undefined => {
   try {
-    createSecureContext(secureOptionsOf(tls));
+    // Not imported, because a start without TLS would take longer.
+    process.getBuiltinModule('node:tls').createSecureContext(secureOptionsOf(tls));
     return undefined;
   } catch (thrown) {
     // For example, a key that is too short. The messages of OpenSSL contain no secrets.

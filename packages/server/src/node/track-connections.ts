@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
-import { Server as TlsServer } from 'node:https';
 import type { Server as NetServer, Socket } from 'node:net';
+import { isTlsServer } from './builtin-http.ts';
 
 /** The open connections of a server, including those in a TLS handshake. */
 export type TrackedConnections = {
@@ -34,7 +34,7 @@ export const trackConnections = (server: Server): TrackedConnections => {
     socket.on('close', forget);
   };
 
-  if (server instanceof TlsServer) {
+  if (isTlsServer(server)) {
     net.on('connection', (socket) => {
       const address = addressOf(socket);
       handshaking.set(address, socket);
