@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { canPin } from './child.ts';
 import { compareClients } from './client.ts';
 import { measureGrowth } from './growth.ts';
+import { compareIdle } from './idle.ts';
 import { formatMarkdown, writeReport } from './report.ts';
 import type { Parts, Results } from './results.ts';
 import { measureScaling } from './scaling.ts';
@@ -17,7 +18,7 @@ import { asMarkdown, tablesOf } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'servers,start,client,growth,scaling' },
+    parts: { type: 'string', default: 'servers,start,idle,client,growth,scaling' },
     only: { type: 'string', default: '' },
     rounds: { type: 'string' },
     seconds: { type: 'string', default: '2' },
@@ -35,6 +36,7 @@ const rounds = (defaultRounds: number): number => Number(values.rounds ?? defaul
 const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = {
   servers: async () => compareServers(load, rounds(3), values.only, notify),
   start: async () => compareStarts(rounds(9)),
+  idle: async () => compareIdle(rounds(5)),
   client: async () => compareClients(rounds(15)),
   growth: async () => measureGrowth(load, Number(values.plants), rounds(5)),
   scaling: async () => measureScaling(load, rounds(3)),

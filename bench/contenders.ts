@@ -113,9 +113,13 @@ const groupCommit = 'node:sqlite, group commit';
 export const fastifyOn = (file: string): Server =>
   peer(onSqlite, fastify, groupCommit, () => `group-commit:${file}`);
 
+/** Fastify without a database. */
+export const fastifyInMemory: Server = peer(inMemory, fastify, 'in memory', () => 'memory');
+
 /** The same operation with other frameworks and drivers. */
 const peers = ({ newFile, newDatabase }: Stores): readonly Server[] => [
-  ...[fastify, hono, elysia].map((one) => peer(inMemory, one, 'in memory', () => 'memory')),
+  fastifyInMemory,
+  ...[hono, elysia].map((one) => peer(inMemory, one, 'in memory', () => 'memory')),
   ...[fastify, express, hono, nest].map((one) => peer(onSqlite, one, 'better-sqlite3', newFile)),
   peer(onSqlite, elysia, 'bun:sqlite', newFile),
   peer(onSqlite, fastify, groupCommit, () => `group-commit:${newFile()}`),

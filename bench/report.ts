@@ -32,6 +32,7 @@ const blocks: Readonly<Record<string, (results: Results) => string>> = {
     return `${packages.join(', ')}.`;
   },
   start: partOf('start'),
+  idle: partOf('idle'),
   client: partOf('client'),
   growth: partOf('growth'),
   scaling: (results) => asMarkdown(tablesOf('scaling', results)[0] ?? []),

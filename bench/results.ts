@@ -47,6 +47,7 @@ export type Parts = {
     readonly versions: Readonly<Record<string, string>>;
   };
   readonly start: Part;
+  readonly idle: Part;
   readonly client: Part & {
     /** Minified and gzipped bytes by client. */
     readonly bundles: Readonly<Record<string, number>>;

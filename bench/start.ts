@@ -1,20 +1,15 @@
 // Measures the time from the start to the first response, and the idle memory, in comparison with a bare server.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Child } from './child.ts';
 import { baseline, fastifyOn, wholeServerOn } from './contenders.ts';
 import { withFolder } from './folder.ts';
-import { measureIdle } from './idle.ts';
 import type { Part } from './results.ts';
 import { type Figures, runRounds } from './rounds.ts';
 import { post, type Server, withServer } from './server.ts';
 import { installPeers } from './servers.ts';
 
-/** Starts a server, sends it a plant, and measures its memory a second later, then what `measureMore` measures. */
-export const measureStart = async (
-  server: Server,
-  measureMore?: (port: number, child: Child) => Promise<Figures>,
-): Promise<Figures> => {
+/** Starts a server, sends it a plant, and measures its memory a second later. */
+export const measureStart = async (server: Server): Promise<Figures> => {
   const began = performance.now();
   return withServer(server, async (port, child) => {
     const { status } = await post(port, { id: 1, name: 'Monstera' });
@@ -22,21 +17,21 @@ export const measureStart = async (
     const firstResponseMs = performance.now() - began;
     await sleep(1_000);
     const { residentMiB } = await child.usage();
-    return { firstResponseMs, atRestMiB: residentMiB, ...(await measureMore?.(port, child)) };
+    return { firstResponseMs, atRestMiB: residentMiB };
   });
 };
 
 /** Starts the program and Fastify on a new file, and the bare server, alternately. */
 export const compareStarts = async (rounds: number): Promise<Part> => {
   await installPeers();
-  const bare = { name: baseline.name, measure: async () => measureStart(baseline, measureIdle) };
+  const bare = { name: baseline.name, measure: async () => measureStart(baseline) };
   const contenders = [
     { name: 'plantstore-server, sqlite', serverOn: wholeServerOn },
     { name: 'Fastify (ajv), node:sqlite, group commit', serverOn: fastifyOn },
   ].map(({ name, serverOn }) => ({
     name,
     measure: async () =>
-      withFolder(async (folder) => measureStart(serverOn(join(folder, 'plants.db')), measureIdle)),
+      withFolder(async (folder) => measureStart(serverOn(join(folder, 'plants.db')))),
   }));
   // The first round reads the files from the disk.
   const rows = await runRounds(bare, contenders, { rounds, warmUps: 1 });

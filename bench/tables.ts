@@ -26,9 +26,9 @@ const ratio =
 
 /** The figure of a metric, as "123 (120–131)". */
 const spread =
-  (metric: string): Cell =>
+  (metric: string, digits = 0): Cell =>
   ({ figures }) =>
-    orNone(figures[metric], (figure) => formatSpread(figure, 0));
+    orNone(figures[metric], (figure) => formatSpread(figure, digits));
 
 /** The median of a metric. */
 const median =
@@ -62,7 +62,11 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['over bare', ratio('firstResponseMs')],
     ['at rest, MiB', spread('atRestMiB')],
     ['over bare', ratio('atRestMiB')],
-    ['an idle connection, KiB', spread('idleKiB')],
+  ],
+  idle: [
+    ['in memory', name],
+    ['an idle connection, KiB', spread('idleKiB', 1)],
+    ['over bare', ratio('idleKiB')],
   ],
   client: [
     ['a call', name],
