@@ -1,6 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { freePort } from '@plantstore/test-support/free-port';
 import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,12 +11,16 @@ import { bin, newFolder, post, spawnProgram, token } from './program.ts';
 const program = [process.execPath, '--conditions=@plantstore/source', bin];
 
 /** Starts a server whose log goes to a file or a pipe. */
-const start = async (log: string, wrap: (command: string[]) => [string, ...string[]]) => {
+const start = async (
+  log: string,
+  wrap: (command: string[]) => [string, ...string[]],
+  env: Readonly<Record<string, string>> = {},
+) => {
   const port = await freePort();
   const server = spawnProgram({
     command: wrap(['sh', '-c', 'exec "$@" > "$0"', log, ...program]),
     args: ['--database', 'memory:', '--port', String(port)],
-    env: { PLANTSTORE_TOKENS: token },
+    env: { PLANTSTORE_TOKENS: token, ...env },
   });
   const url = `http://127.0.0.1:${port}/plants`;
   const create = async (count: number) => {
@@ -77,6 +83,30 @@ describe('lines of the log that cannot be written', () => {
     // The start of the first line that did not fit.
     const halves = linesOf(await readLog()).filter((line) => line === undefined);
     expect(halves.length).toBeLessThanOrEqual(1);
+  });
+
+  it('log lines are complete if the system writes only a part of them at once', async ({
+    skip,
+  }) => {
+    const disk = await makeFaultyDisk();
+    if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');
+    const log = join(dirname(disk.path), 'log');
+    const env = { ...disk.env, DISK_FAILING_CALL: '1 0', DISK_FAILED: `${log}-failed` };
+    const { server, create } = await start(
+      log,
+      ([command = '', ...args]) => [command, ...args],
+      env,
+    );
+    const readLog = async () => readFile(log, 'utf8').catch(() => '');
+    await expect.poll(readLog, { timeout: 20_000 }).toContain('accepting plants');
+    await create(3);
+    await expect.poll(async () => count(await readLog()).requests).toBe(3);
+    server.process.kill('SIGTERM');
+    expect(await server.exited).toBe(0);
+    expect(await readFile(`${log}-failed`, 'utf8')).toBe('write');
+    expect(linesOf(await readLog())).not.toContain(undefined);
+    expect(linesOf(await readLog())[0]).toMatchObject({ message: 'accepting plants' });
+    expect(count(await readLog()).reports).toBe(0);
   });
 
   it('log lines that cannot be written are counted if nothing reads a pipe', async ({ skip }) => {

@@ -329,4 +329,20 @@ export const http = [
     ['a limit is a whole number', '!Number.isInteger(value) ||', ''],
     ['a limit is at most the longest timer', 'value > longestTimerMs', 'false'],
   ),
+  ...of(
+    '../fetch/read-body.ts',
+    '../fetch/hostile-bodies',
+    ['an abort ends a body', "  signal.addEventListener('abort', onAbort);\n", ''],
+    ['an abort while the token was checked ends a body', '  if (signal.aborted) onAbort();\n', ''],
+  ),
+  ...of(
+    '../fetch/create-fetch-handler.ts',
+    '../fetch/create-fetch-handler',
+    ['an abort ends a request', "  signal.addEventListener('abort', onAbort);\n", ''],
+    [
+      'a failure of the handler has the status 500',
+      "      return errorResponse('internal', { cause });",
+      '      throw cause;',
+    ],
+  ),
 ];

@@ -258,4 +258,156 @@ export const node = [
     "    fields.push('X-Request-Id', this.requestId);\n",
     '',
   ]),
+  ...of('create-http-server.ts', 'closed-server', [
+    'a closed server checks no idle connections',
+    "    server.once('close', () => clearInterval(check));\n",
+    '    void check;\n',
+  ]),
+  ...of(
+    'start-server.ts',
+    'closed-server',
+    ['a closed server has no deadline', '  finished.abort();\n', ''],
+    [
+      'a closed server checks no timeouts',
+      '  finished.abort();\n  server.close();\n',
+      '  finished.abort();\n',
+    ],
+  ),
+  ...of(
+    'lingering-close.ts',
+    'closed-server',
+    ['a drain that is over has no timer', '    clearTimeout(timer);\n', ''],
+    ['a drain is over if the connection is lost', "  source.once('close', finish);\n", ''],
+    ['a drain is over at the end of the body', "  source.once('end', finish);\n", ''],
+  ),
+  ...of(
+    'exchange.ts',
+    'closed-server',
+    [
+      'a client that disconnects ends the drain of its body',
+      "    response.once('close', stop);\n",
+      '    void stop;\n',
+    ],
+    [
+      'a request whose connection is lost is not in flight',
+      "    if (this.phase === 'reading') this.decide();\n",
+      '',
+    ],
+  ),
+  ...of(
+    'track-connections.ts',
+    'closed-server',
+    [
+      'a closed connection is not counted',
+      "    socket.once('close', () => sockets.delete(socket));\n",
+      '',
+    ],
+    [
+      'a handshake that its client closes is not counted',
+      '        if (handshaking.get(address) === socket) handshaking.delete(address);\n',
+      '',
+    ],
+    ['a TLS connection is counted once', '      handshaking.delete(addressOf(socket));\n', ''],
+  ),
+  ...of(
+    'lingering-close.ts',
+    'unwanted-bytes',
+    ['unwanted bytes are bounded', '64 * 1024 * 1024', '640 * 1024 * 1024'],
+    ['a last response can be read for 0.5 s', 'const lingerMs = 500;', 'const lingerMs = 50;'],
+  ),
+  ...of('exchange.ts', 'unwanted-bytes', [
+    'an unwanted body may take 5 s',
+    'const maxDrainMs = 5_000;',
+    'const maxDrainMs = 500;',
+  ]),
+  ...of('lingering-close.ts', 'lost-responses', [
+    'a request that timed out is not served later',
+    '  dropInput(socket);\n  drain(',
+    '  drain(',
+  ]),
+  ...of('connection.ts', 'lost-responses', [
+    'requests above the limit are not parsed',
+    '    if (!this.dropsInput) dropInput(this.socket);\n',
+    '',
+  ]),
+  ...of('connection.ts', 'lost-responses', [
+    'a connection has at most 100 requests waiting',
+    'export const maxPipelined = 100;',
+    'export const maxPipelined = 200;',
+  ]),
+  ...of(
+    'create-http-server.ts',
+    'lost-responses',
+    [
+      'a client may half-close its connection',
+      '  Object.assign(server, { httpAllowHalfOpen: true });\n',
+      '',
+    ],
+    ['CONNECT has a response', "  server.on('connect', createConnectListener(handler));\n", ''],
+  ),
+  ...of(
+    'refused-connection.ts',
+    'lost-responses',
+    [
+      'the response to a parse error follows the earlier ones',
+      'afterResponses(connection, () => respondRaw(socket, responseData, context.logger, info));',
+      'respondRaw(socket, responseData, context.logger, info);',
+    ],
+    [
+      'the response to CONNECT follows the earlier ones',
+      'response === undefined || response.writableFinished',
+      'response !== null',
+    ],
+    ['a half-closed connection gets its last response', 'prependOnceListener', 'once'],
+    [
+      'no response follows one with Connection: close',
+      'if (connection?.hasEnded !== true) onDone();',
+      'onDone();',
+    ],
+  ),
+  ...of(
+    'start-server.ts',
+    'start-server',
+    [
+      'a stop logs the aborted requests',
+      '  await nextTurn();\n  await nextTurn();\n',
+      '  void nextTurn;\n',
+    ],
+    [
+      'an invalid certificate is not used for a renewal',
+      "  if (fault !== undefined) {\n    return { kind: 'not-renewed'",
+      "  if (fault === null) {\n    return { kind: 'not-renewed'",
+    ],
+    [
+      'a server without TLS renews no certificate',
+      '!(server instanceof TlsServer)',
+      '!(server instanceof NetServer)',
+    ],
+  ),
+  ...of(
+    'listen-on.ts',
+    'start-server',
+    [
+      'an IPv6 address is in brackets in the URL',
+      "host.includes(':') ? `[${host}]` : host",
+      'host',
+    ],
+    ['0.0.0.0 is not in the URL', "'0.0.0.0': '127.0.0.1', ", ''],
+    [':: is not in the URL', ", '::': '::1'", ''],
+  ),
+  ...of('listen-on.ts', 'tests/black-box/handed-sockets', [
+    'a handed-over socket is of TCP',
+    "address === null || typeof address === 'string'",
+    "typeof address === 'string'",
+  ]),
+  ...of('request-handler.ts', 'create-request-listener', [
+    'trusted proxies are addresses or ranges',
+    '!trustedProxies.every(isAddressRange)',
+    'trustedProxies.every(isAddressRange) && false',
+  ]),
+  ...of('tls-options.ts', 'tls-options', [
+    'an encrypted key of the older form is named',
+    " || key.includes('Proc-Type: 4,ENCRYPTED')",
+    '',
+  ]),
 ];

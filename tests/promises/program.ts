@@ -99,14 +99,9 @@ export const program = [
       'thrown instanceof Error ? thrown.stack',
     ],
     [
-      'the process ends after a crash, although the store does not close',
-      'await undefinedAfterTimeout(createTimeouts(crashCloseMs), closing);',
-      'await closing;',
-    ],
-    [
       'a crash has the exit status 1',
-      '  await undefinedAfterTimeout(createTimeouts(crashCloseMs), closing);\n  return 1;',
-      '  await undefinedAfterTimeout(createTimeouts(crashCloseMs), closing);\n  return 0;',
+      "if (event === 'crash') return 1;",
+      "if (event === 'crash') return 0;",
     ],
   ),
   ...of(
@@ -163,7 +158,7 @@ export const program = [
     'serve/signals.ts',
     mainTest,
     ['the first signal stops the server', "    stop.resolve('stop');\n", ''],
-    ['a SIGHUP during the start is not lost', 'if (isHangUpMissed) task?.();', ''],
+    ['a SIGHUP during the start is not lost', 'if (isHangUpMissed) task();', ''],
     ['SIGINT stops the server', "['SIGINT', onStop],", ''],
     [
       'every listener is removed',
@@ -629,5 +624,25 @@ export const program = [
     'the state of the store is measured',
     'Number(await isReady())',
     '1',
+  ]),
+  ...of('serve/reload.ts', 'serve/reload', [
+    'reloads run one after another',
+    'last = last.then(reloadAll);',
+    'last = reloadAll();',
+  ]),
+  ...of('log-output.ts', 'tests/black-box/lost-log-lines', [
+    'the rest of a line is written',
+    'while (written < bytes.byteLength) written',
+    'written',
+  ]),
+  ...of('../main.ts', 'tests/black-box/lost-log-lines', [
+    'a pipe of the log that nothing reads does not stop the server',
+    '[stdout, stderr]',
+    '[stderr]',
+  ]),
+  ...of('../main.ts', importTest, [
+    'messages that nothing reads do not stop a command',
+    '[stdout, stderr]',
+    '[stdout]',
   ]),
 ];

@@ -147,10 +147,9 @@ describe('the fetch handler', () => {
         return ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
       },
     };
-    const creating = fetchWith({ repository })('http://plants.test/plants', {
-      ...good,
-      signal: controller.signal,
-    });
+    // No timeout ends the create.
+    const fetch = fetchWith({ repository, handlerTimeoutMs: 2 ** 31 - 1 });
+    const creating = fetch('http://plants.test/plants', { ...good, signal: controller.signal });
     await expect(creating).rejects.toBe('enough');
   });
 
@@ -201,6 +200,16 @@ describe('the fetch handler', () => {
     };
     const response = await fetchWith({ repository })('http://plants.test/plants', good);
     expect(response.status).toBe(500);
+  });
+
+  it('responds with 500 if the runtime throws for the body', async () => {
+    const request = new Request('http://plants.test/plants', good);
+    const get = () => {
+      throw new Error('gone');
+    };
+    Object.defineProperty(request, 'body', { get });
+    const response = await fetchWith()(request);
+    expect(await response.json()).toMatchObject({ error: errorTable.internal.error });
   });
 
   it('throws a TypeError for a wrong option', () => {

@@ -74,8 +74,7 @@ const unlessAborted = async <T>(
   const onAbort = () => resolve(undefined);
   signal.addEventListener('abort', onAbort);
   try {
-    const result = await Promise.race([call(), aborted]);
-    return signal.aborted ? undefined : result;
+    return await Promise.race([call(), aborted]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

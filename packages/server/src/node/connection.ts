@@ -7,9 +7,6 @@ import type { ServerContext } from './server-context.ts';
 /** Maximum number of requests of one connection that wait for their responses. */
 export const maxPipelined = 100;
 
-/** Maximum number of ignored requests of one connection before it is destroyed. */
-const maxExcess = 300;
-
 /**
  * Number of bytes of bodies whose requests are not admitted after which a connection is not read. Node reads up to
  * 64 KiB at once, so that at most 80 KiB of them are kept.
@@ -41,8 +38,8 @@ export class Connection {
   private readonly queue: Exchange[] = [];
   private isBusy = false;
   private idleSince = performance.now();
-  /** Number of requests that were ignored. */
-  private excess = 0;
+  /** Whether a request was ignored. */
+  private dropsInput = false;
   private backoffUntil = 0;
   /** Number of bytes of bodies whose requests are not admitted. */
   private earlyBytes = 0;
@@ -66,14 +63,10 @@ export class Connection {
     return this.hasEnded || this.pending.length > maxPipelined;
   }
 
-  /**
-   * Ignores a request and stops parsing further ones. Node still parses those of the same packet, so that
-   * a client that sends many is disconnected.
-   */
+  /** Ignores a request and stops parsing further ones. Node still parses those of the same packet. */
   ignore(): void {
-    if (this.excess === 0) dropInput(this.socket);
-    this.excess += 1;
-    if (this.excess > maxExcess) this.socket.destroy();
+    if (!this.dropsInput) dropInput(this.socket);
+    this.dropsInput = true;
   }
 
   /** Begins an exchange, after the exchanges before it. */

@@ -174,6 +174,16 @@ describe('earlier listener of the same server', () => {
 });
 
 describe('createRequestListener', () => {
+  it.each(['proxy.example', '10.0.0.0/33', '10.0.0.0/', ''])(
+    'createRequestListener throws a TypeError for the trusted proxy %j',
+    (proxy) => {
+      const options = { repository: createMemoryRepository(), authenticate: () => true };
+      expect(() => createRequestListener({ ...options, trustedProxies: ['::1', proxy] })).toThrow(
+        new TypeError('trustedProxies must be addresses, or ranges such as 10.0.0.0/8'),
+      );
+    },
+  );
+
   it('createRequestListener leaves a request that another listener has responded to, and serves the next one', async () => {
     const listener = createRequestListener({
       repository: createMemoryRepository(),

@@ -211,7 +211,9 @@ export class Exchange {
     response.write(responseData.body, (error) => {
       if (!error) this.report(true);
     });
-    drain(request, maxDrainMs, () => response.end());
+    const stop = drain(request, maxDrainMs, () => response.end());
+    // Node emits no 'close' on a request if its connection is lost after its response has ended.
+    response.once('close', stop);
   }
 
   /** Returns whether the connection ends after a response. */

@@ -5,10 +5,10 @@ import type { Duplex, Readable } from 'node:stream';
 const maxDrainBytes = 64 * 1024 * 1024;
 
 /**
- * Reads and drops input, and calls `onDone` once it ends or a limit is reached. Closing a socket with
- * unread data resets the connection, and the client loses the response (RFC 9112 §9.6).
+ * Reads and drops input, and calls `onDone` once it ends or a limit is reached, or the returned function is called.
+ * Closing a socket with unread data resets the connection, and the client loses the response (RFC 9112 §9.6).
  */
-export const drain = (source: Readable, maxMs: number, onDone: () => void): void => {
+export const drain = (source: Readable, maxMs: number, onDone: () => void): (() => void) => {
   let dropped = 0;
   let isDone = false;
   const timer = setTimeout(finish, maxMs);
@@ -16,18 +16,17 @@ export const drain = (source: Readable, maxMs: number, onDone: () => void): void
     if (isDone) return;
     isDone = true;
     clearTimeout(timer);
-    source.off('data', onData);
     onDone();
   }
-  function onData(chunk: Buffer) {
+  source.on('data', (chunk: Buffer) => {
     dropped += chunk.length;
     if (dropped > maxDrainBytes) finish();
-  }
-  source.on('data', onData);
+  });
   source.once('end', finish);
   source.once('close', finish);
   if (source.destroyed || source.readableEnded) finish();
   else source.resume();
+  return finish;
 };
 
 const ignore = (): void => {};

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
-import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, vi } from 'vitest';
 import { chunked, goodFields, head, listen, post, responses } from '../../test/listen.ts';
@@ -160,6 +162,44 @@ describe('client that pipelines requests', () => {
     expect(received.map(({ status }) => status)).toEqual([...Array<number>(100).fill(200), 503]);
     expect(received.at(-1)?.headers).toMatchObject({ connection: 'close', 'retry-after': '1' });
     expect(created).toHaveLength(100);
+    socket.destroy();
+  });
+});
+
+describe('a client that sends more requests than may wait', () => {
+  it('a client that sends more requests than may wait has those of further packets not parsed, and gets every response', async () => {
+    const gate = Promise.withResolvers<void>();
+    const create = () => ResultAsync.fromSafePromise<void>(gate.promise);
+    const { server, port } = await listen({ repository: { create } });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    let parsed = 0;
+    server.on('request', () => (parsed += 1));
+    const { socket, ended } = await connectRaw(port);
+    const [peer] = await accepted;
+    const get = head(['Host: a'], 'GET / HTTP/1.1');
+    const bytes = post(1) + get.repeat(50_000);
+    socket.write(bytes);
+    while (peer.bytesRead < bytes.length) await new Promise(setImmediate);
+    // A read has at most 64 KiB.
+    expect(parsed).toBeLessThan(200 + (2 * 65_536) / get.length);
+    gate.resolve();
+    expect(statuses(await ended)).toEqual([200, ...Array<number>(99).fill(404), 503]);
+    socket.destroy();
+  });
+});
+
+describe('a request that timed out', () => {
+  it('a request that timed out is not served, although its client completes it after the response', async () => {
+    const { repository, created } = slowRepository();
+    const { port } = await listen({ repository, headersTimeoutMs: 100 });
+    const { socket, until, ended } = await connectRaw(port);
+    socket.write(post(1).slice(0, 20));
+    await until(responses(1));
+    socket.write(post(1).slice(20) + post(2));
+    expect(statuses(await ended)).toEqual([408]);
+    await new Promise<void>((resolve) => socket.end(() => resolve()));
+    expect((await sendRaw(port, post(3))).status).toBe(200);
+    expect(created).toEqual([3n]);
     socket.destroy();
   });
 });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { connectRaw, connectTls, parseResponses } from '@plantstore/test-support/raw-http';
@@ -57,6 +58,13 @@ const connectIdle = async (url: string) => {
   return connection;
 };
 
+/** None on a machine without IPv6. */
+const ipv6Hosts = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1')
+  ? ['::1', '::']
+  : [];
+
 describe('startServer', () => {
   it('startServer returns the URL of the operation', async () => {
     const { url } = await running({ basePath: '/garden/' });
@@ -73,9 +81,14 @@ describe('startServer', () => {
     },
   );
 
-  it('startServer returns a loopback URL if it listens on all addresses', async () => {
-    const { url } = await running({ host: '0.0.0.0' });
-    expect((await post(url)).status).toBe(200);
+  it.each<[string, string]>([
+    ['127.0.0.1', '0.0.0.0'],
+    ...ipv6Hosts.map((host): [string, string] => ['[::1]', host]),
+  ])('startServer returns a URL on %s if it listens on %s', async (hostname, host) => {
+    const server = await running({ host });
+    expect(server.host).toBe(host);
+    expect(new URL(server.url).hostname).toBe(hostname);
+    expect((await post(server.url)).status).toBe(200);
   });
 
   it('reports why it cannot listen', async () => {
@@ -87,6 +100,10 @@ describe('startServer', () => {
     expect(await start({ host: '192.0.2.1' })).toMatchObject({
       kind: 'cannot-listen',
       message: expect.stringContaining('is not an address of this machine') as unknown,
+    });
+    expect(await start({ host: '2001:db8::1' })).toMatchObject({
+      kind: 'cannot-listen',
+      message: expect.stringMatching(/^\[2001:db8::1\]:0 /) as unknown,
     });
   });
 });

@@ -140,8 +140,10 @@ describe.runIf(hasOpenssl)('certificate and its key', () => {
 
   it('a certificate and its key are invalid if either has another content', async () => {
     const [one, other] = [await makeCertificate(), await makeCertificate()];
-    const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
-    const encrypted = createPrivateKey(one.key).export({ ...encryption, passphrase: 'secret' });
+    const encryption = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' } as const;
+    const key = createPrivateKey(one.key);
+    const encrypted = key.export({ ...encryption, type: 'pkcs8' }).toString();
+    const older = key.export({ ...encryption, type: 'sec1' }).toString();
     const cases: [Partial<Certificate>, string, string][] = [
       [{ cert: '' }, 'cert', 'has no certificate in PEM'],
       [{ cert: one.key }, 'cert', 'has no certificate in PEM'],
@@ -149,7 +151,8 @@ describe.runIf(hasOpenssl)('certificate and its key', () => {
       [{ key: '' }, 'key', 'has no private key in PEM'],
       [{ key: one.cert }, 'key', 'has no private key in PEM'],
       [{ key: other.key }, 'key', 'is not the key of the certificate'],
-      [{ key: encrypted.toString() }, 'key', 'is encrypted'],
+      [{ key: encrypted }, 'key', 'is encrypted'],
+      [{ key: older }, 'key', 'is encrypted'],
     ];
     for (const [change, part, why] of cases) {
       const fault = tlsFaultOf({ ...one, ...change });

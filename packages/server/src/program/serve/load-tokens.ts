@@ -14,8 +14,5 @@ export const loadTokens = async ({
     `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${tokensFile} ${reason}`;
   const read = await readSettingFile(tokensFile);
   if (read.isErr()) return err(cannotUse(`${read.error}; name a file with one token per line`));
-  const parsed = parseTokens(read.value.toString('utf8'));
-  // A crash dump contains freed memory, too.
-  read.value.fill(0);
-  return parsed.mapErr(cannotUse);
+  return parseTokens(read.value.toString('utf8')).mapErr(cannotUse);
 };

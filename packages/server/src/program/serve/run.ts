@@ -2,7 +2,6 @@ import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import { ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
-import { createTimeouts, undefinedAfterTimeout } from '../../http/timeouts.ts';
 import { type HealthParts, type HealthServer, startHealth } from './health-server.ts';
 import { createLog, type LogFormat } from '../log.ts';
 import { loadParts, type StartFailure } from './load-parts.ts';
@@ -25,16 +24,6 @@ export type ProgramProcess = {
   readonly signals: EventEmitter;
 };
 
-/** Timeout of closing the store after a crash, in milliseconds. */
-const crashCloseMs = 1_000;
-
-/** Stops serving and closes the store, because the state of the process is unknown. */
-const endAfterCrash = async ({ server, store }: StartedProgram): Promise<number> => {
-  const closing = Promise.allSettled([server.close(0), store.close()]).then(() => undefined);
-  await undefinedAfterTimeout(createTimeouts(crashCloseMs), closing);
-  return 1;
-};
-
 const serveUntilStopped = async (
   started: StartedProgram,
   { settings, log, signals }: ProgramParts,
@@ -45,8 +34,8 @@ const serveUntilStopped = async (
   const event = await Promise.race([signals.stop, signals.crash]);
   // First, so that load balancers send requests elsewhere.
   readiness.stop();
-  signals.onHangUp(undefined);
-  if (event === 'crash') return endAfterCrash(started);
+  // Closes nothing, because the state of the process is unknown; acknowledged plants are on the disk.
+  if (event === 'crash') return 1;
   log.info({}, 'stopping: finishing the requests in flight');
   const finish = async () => {
     await started.server.close(settings.shutdownTimeoutMs);
@@ -62,7 +51,7 @@ const serveUntilStopped = async (
       log.warn({}, 'stopped at once');
       return 1;
     case 'crash':
-      return endAfterCrash(started);
+      return 1;
   }
 };
 

@@ -9,11 +9,8 @@ export type Signals = {
   readonly stopAtOnce: Promise<'at once'>;
   /** Resolves at an uncaught exception: the state of the process is unknown. */
   readonly crash: Promise<'crash'>;
-  /**
-   * Sets the task to run at SIGHUP, and runs it now if a SIGHUP came before; `undefined` removes it.
-   * A SIGHUP never ends the process.
-   */
-  readonly onHangUp: (task: (() => void) | undefined) => void;
+  /** Sets the task to run at SIGHUP, and runs it now if a SIGHUP came before. A SIGHUP never ends the process. */
+  readonly onHangUp: (task: () => void) => void;
   /** Removes the listeners. */
   readonly removeListeners: () => void;
 };
@@ -59,8 +56,7 @@ export const listenForSignals = (
     crash: crash.promise,
     onHangUp(task) {
       hangUpTask = task;
-      if (isHangUpMissed) task?.();
-      isHangUpMissed = false;
+      if (isHangUpMissed) task();
     },
     removeListeners() {
       for (const [name, listener] of listeners) process.off(name, listener);
