@@ -4,7 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
 
@@ -129,6 +131,66 @@ describe('import --strict', () => {
     const exported = (await runCommand(['export'], { cwd })).stdout.trimEnd().split('\n');
     expect(exported).toHaveLength(3_999);
     expect(exported.at(-1)).toBe('{"id":3998,"name":"a"}');
+  });
+});
+
+/** Starts an import whose standard input stays open. */
+const startImport = (cwd: string, args: readonly string[] = []) => {
+  const command = ['--conditions=@plantstore/source', bin, 'import', ...args];
+  const child = spawn(process.execPath, command, { cwd, env: neededVariables() });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const output = { stderr: '' };
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  return { child, output, exited: once(child, 'close') };
+};
+
+describe('import whose streams do not end', () => {
+  it('import --strict ends at a refused line, although its standard input is still open', async () => {
+    const { child, output, exited } = startImport(await newFolder(), ['--strict']);
+    child.stdin.write('{"id":1,"name":"a"}\n{"id":2}\n');
+    expect(await exited).toEqual([3, null]);
+    expect(output.stderr).toBe('line 2: name is required\n');
+  });
+
+  it('import creates every plant, although nothing reads its messages', async () => {
+    const cwd = await newFolder();
+    const { child, exited } = startImport(cwd);
+    child.stderr.destroy();
+    await once(child.stderr, 'close');
+    child.stdin.end('{"id":1}\n{"id":2,"name":"b"}\n');
+    expect(await exited).toEqual([3, null]);
+    expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":2,"name":"b"}\n');
+  });
+
+  it('import warns that the newest plants are only in the WAL while another program reads', async () => {
+    const cwd = await newFolder();
+    await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}\n' });
+    const reader = new DatabaseSync(join(cwd, 'plants.db'));
+    reader.exec('BEGIN');
+    reader.prepare('SELECT count(*) FROM plants').get();
+    const { status, stderr } = await runCommand(['import'], {
+      cwd,
+      stdin: '{"id":2,"name":"b"}\n',
+    });
+    reader.close();
+    expect(status).toBe(0);
+    expect(stderr).toContain('the newest plants are still in the WAL');
+  });
+});
+
+describe('import to a disk that fails', () => {
+  it('import names the first line that it could not create', async ({ skip }) => {
+    const disk = await makeFaultyDisk();
+    if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');
+    const args = ['import', '--database', `sqlite:${disk.path}`];
+    const cwd = await newFolder();
+    expect((await runCommand(args, { cwd, stdin: '{"id":1,"name":"a"}\n' })).status).toBe(0);
+    const stdin = [2, 3, 4].map((id) => `{"id":${id},"name":"a"}\n`).join('');
+    // The first sync is that of the opening.
+    const env = { ...disk.env, DISK_FAILS: 'wal 2 1000' };
+    const { status, stderr } = await runCommand(args, { cwd, env, stdin });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^plantstore-server: stopped at line 1: .*; run it again to continue$/m);
   });
 });
 

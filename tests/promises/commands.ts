@@ -304,4 +304,49 @@ export const commands = [
     'failure !== undefined || (strict && counts.refused > 0)',
     'failure !== undefined || counts.refused > 0',
   ]),
+  ...of(
+    'import-plants.ts',
+    importTest,
+    ['an import closes its database', '        await store.value.close();\n', ''],
+    ['the warnings of the database are written', '        log.flush();\n', ''],
+    [
+      'an import names the first line that it could not create',
+      'if (!isStopped()) failure =',
+      'failure =',
+    ],
+    [
+      'a strict import ends although standard input is open',
+      '    if (imported.isStopped()) break;\n',
+      '',
+    ],
+  ),
+  ...of('check.ts', 'tests/black-box/commands-files', [
+    'a database that cannot be checked has the exit status 1',
+    'if (checked.isErr()) return failed(checked.error.message);',
+    'if (checked.isErr()) return done;',
+  ]),
+  ...of('check.ts', commandsTest, [
+    'a sound database has the exit status 0',
+    "    stdout.write('sound\\n');\n    return done;",
+    "    stdout.write('sound\\n');\n    return failed('');",
+  ]),
+  ...of('run-command.ts', commandsTest, [
+    'the help of import names the exit status 3',
+    "name === 'import' ? ',\\n3 if lines were refused' : ''",
+    "''",
+  ]),
+  ...of(
+    'back-up-and-restore.ts',
+    postgresTest,
+    [
+      'a backup of PostgreSQL names pg_dump',
+      "invalidFor(database.kind, 'backup')",
+      "invalidFor(database.kind, 'restore')",
+    ],
+    [
+      'a restore of PostgreSQL names pg_restore',
+      "invalidFor(database.kind, 'restore')",
+      "invalidFor(database.kind, 'backup')",
+    ],
+  ),
 ];
