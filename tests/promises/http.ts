@@ -345,4 +345,30 @@ export const http = [
       '      throw cause;',
     ],
   ),
+  ...of(
+    'admit.ts',
+    'admit',
+    ['another media type has Accept', "{ fields: ['Accept', mediaType] }", '{}'],
+    ['another encoding has Accept-Encoding', "{ fields: ['Accept-Encoding', coding] }", '{}'],
+  ),
+  ...of(
+    'response-data.ts',
+    'service',
+    [
+      'the length of an error is in bytes',
+      'jsonFields(byteLength(body), more)',
+      'jsonFields(body.length, more)',
+    ],
+    [
+      'the length of a plant is in bytes',
+      'const bodyBytes = byteLength(body);',
+      'const bodyBytes = body.length;',
+    ],
+    ['an empty tag is in the response', "tag === undefined ? '' :", "!tag ? '' :"],
+  ),
+  ...of('../node/exchange.ts', '../node/create-http-server', [
+    'a response is in UTF-8',
+    "responseData.isAscii === true ? 'latin1' : 'utf8'",
+    "'latin1'",
+  ]),
 ];

@@ -109,6 +109,16 @@ describe('admission', () => {
     });
   });
 
+  it.each([
+    [{ 'Content-Type': 'text/plain' }, ['Accept', 'application/json']],
+    [{ 'Content-Encoding': 'gzip' }, ['Accept-Encoding', 'identity']],
+  ])('admission refuses %j with the field %j', async (fields, expected) => {
+    const admission = await serviceWith().admit(headOf(withFields(fields)(goodRequest)));
+    expect(outcomeOf(admission)).toBe('media-type-unsupported');
+    const found = admission.kind === 'responded' ? admission.responseData.fields : [];
+    expect(found.slice(-2)).toEqual(expected);
+  });
+
   it('admission accepts a valid request', async () => {
     expect(await admissionOf((request) => request)).toBe('admitted');
   });

@@ -30,6 +30,21 @@ describe('the response to a request body', () => {
     expect(response).toMatchObject({ status: 200, body: '{"name":"Monstera","tag":"climber"}' });
   });
 
+  it('the response to a plant with an empty tag has the tag', async () => {
+    const response = await serviceWith().create(bytesOf('{"id":7,"name":"","tag":""}'));
+    expect(response).toMatchObject({ status: 200, body: '{"name":"","tag":""}' });
+  });
+
+  it('the response to a refused plant has the length of its message in bytes', async () => {
+    const create = () =>
+      errAsync({ kind: 'plant-refused', error: 4001, message: 'größer' } as const);
+    const response = await serviceWith({ repository: { create } }).create(
+      bytesOf('{"id":7,"name":"x"}'),
+    );
+    const length = String(Buffer.byteLength('{"error":4001,"message":"größer"}'));
+    expect(pairsOf(response.fields)).toContainEqual(['Content-Length', length]);
+  });
+
   it('the response to a plant has exactly the promised headers', async () => {
     const response = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
     expect(pairsOf(response.fields)).toEqual([

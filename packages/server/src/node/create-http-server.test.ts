@@ -18,6 +18,17 @@ describe('the HTTP server', () => {
     });
   });
 
+  it.each(['é', '🪴'])('the HTTP server responds with the name %s in UTF-8', async (name) => {
+    const { port } = await listen();
+    const body = Buffer.from(`{"id":7,"name":"${name}"}`);
+    const request = Buffer.concat([
+      Buffer.from(head([...goodFields, `Content-Length: ${body.length}`])),
+      body,
+    ]);
+    const response = await sendRaw(port, request);
+    expect(Buffer.from(response.body, 'latin1').toString()).toBe(`{"name":"${name}"}`);
+  });
+
   it('accepts a chunked body', async () => {
     const { port } = await listen();
     expect((await sendRaw(port, chunked('{"id":7,', '"name":"x"}'))).status).toBe(200);
