@@ -208,7 +208,7 @@ export const core = [
     ['a create is settled at its deadline', 'if (one.deadline <= now) {', 'if (false) {'],
     [
       'a create is not committed after its deadline',
-      '    waiting = waiting.filter(({ isSettled }) => !isSettled);\n',
+      '    waiting = waiting.filter(({ resolve }) => resolve !== undefined);\n',
       '',
     ],
     [

@@ -251,7 +251,11 @@ export const http = [
     ['the log names the token', '...(tokenName !== undefined && { tokenName }),', ''],
     ['a lost request is logged as one', "isWritten ? 'request' : 'request aborted'", "'request'"],
   ),
-  ...of('timeouts.ts', 'timeouts', ['a timeout ends after its duration', 'wait.onTimeout();', '']),
+  ...of('timeouts.ts', 'timeouts', [
+    'a timeout ends after its duration',
+    'wait.onTimeout?.();',
+    '',
+  ]),
   // The fetch handler.
   ...of('../fetch/create-fetch-handler.ts', '../fetch/malformed-host', [
     'a request without an authority is of HTTP/1.0',

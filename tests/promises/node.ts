@@ -162,7 +162,7 @@ export const node = [
     ],
     [
       'the last response reaches its client',
-      'Object.assign(socket, { destroySoon: () => closeLingering(socket) });',
+      'Object.assign(socket, { destroySoon });',
       'void socket;',
     ],
   ),
@@ -297,11 +297,7 @@ export const node = [
   ...of(
     'track-connections.ts',
     'closed-server',
-    [
-      'a closed connection is not counted',
-      "    socket.once('close', () => sockets.delete(socket));\n",
-      '',
-    ],
+    ['a closed connection is not counted', "    socket.on('close', forget);\n", ''],
     [
       'a handshake that its client closes is not counted',
       '        if (handshaking.get(address) === socket) handshaking.delete(address);\n',
@@ -378,11 +374,7 @@ export const node = [
       "  if (fault !== undefined) {\n    return { kind: 'not-renewed'",
       "  if (fault === null) {\n    return { kind: 'not-renewed'",
     ],
-    [
-      'a server without TLS renews no certificate',
-      '!(server instanceof TlsServer)',
-      '!(server instanceof NetServer)',
-    ],
+    ['a server without TLS renews no certificate', '!isTlsServer(server)', 'false'],
   ),
   ...of(
     'listen-on.ts',
