@@ -67,15 +67,15 @@ it('embed-server.ts creates the plants of the examples of the client', async () 
   const port = /port: (\d+)/.exec(output)?.[1] ?? '';
   const env = { PLANTSTORE_URL: `http://127.0.0.1:${port}/garden`, PLANTSTORE_TOKEN: 'example' };
   for (const name of ['first-client.ts', 'call-with-client.ts']) {
-    const { stdout } = await run(process.execPath, [condition, example(name)], { env });
+    const { stdout } = await run(name, env);
     expect(stdout).toBe('created Monstera\n');
   }
-  const many = await run(process.execPath, [condition, example('client-many-plants.ts')], { env });
+  const many = await run('client-many-plants.ts', env);
   expect(many).toMatchObject({ stdout: '100 created\n', stderr: '' });
   const header = await run('client-response-header.ts', env);
   expect(header.stdout).toMatch(/^created, \w+, [\w :]+ GMT\n$/);
   for (const name of ['token-refresh', 'timeouts', 'tracing']) {
-    const recipe = await run(process.execPath, [condition, example(`client-${name}.ts`)], { env });
+    const recipe = await run(`client-${name}.ts`, env);
     expect(recipe.stdout).toBe(
       name === 'timeouts' ? 'settled after 1 attempt(s)\ncreated\n' : 'created\n',
     );
