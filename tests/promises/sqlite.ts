@@ -229,7 +229,7 @@ export const sqlite = [
       'throw thrown;',
     ],
   ),
-  ...of('owner-lock.ts', 'other-programs', [
+  ...of('owner-lock.ts', 'owner-lock', [
     'the lock file has the permissions of the database',
     'chmodSync(path, (found.mode & 0o777) | extraMode);',
     'chmodSync(path, 0o600);',
@@ -430,5 +430,62 @@ export const sqlite = [
     'a file that is mounted alone is refused',
     "return isMountPoint(file) ? { kind: 'mount-point' } : undefined;",
     'return undefined;',
+  ]),
+  // After a failed sync.
+  ...of('database-file.ts', 'failed-calls', [
+    'after a failed sync, plants wait until the whole file can be written again',
+    'if (requireExclusive) throw run.cause;',
+    '',
+  ]),
+  ...of('commit-worker.ts', 'failed-calls', [
+    'an I/O error makes the next thread write the file again',
+    "mustRewrite: failure === 'input-output' };",
+    'mustRewrite: false };',
+  ]),
+  ...of('commit-thread.ts', 'failed-calls', [
+    'a thread reports that the file must be written again',
+    '        ({ mustRewrite } = reply);\n',
+    '',
+  ]),
+  ...of('open-sqlite-repository.ts', 'failed-calls', [
+    'the next thread writes the file again',
+    '{ path, identity, mustRewrite }, onHeldWal',
+    '{ path, identity, mustRewrite: false }, onHeldWal',
+  ]),
+  // Beside other programs.
+  ...of('open-sqlite-repository.ts', 'other-programs', [
+    'a file opens while another program reads it',
+    'identity: undefined, mustRewrite: false',
+    'identity: undefined, mustRewrite: true',
+  ]),
+  ...of('database-file.ts', 'other-programs', [
+    'a create waits for a short transaction of another program',
+    'const busyTimeoutMs = 2_000;',
+    'const busyTimeoutMs = 0;',
+  ]),
+  ...of('commit-worker.ts', 'other-programs', [
+    'a plant is not acknowledged when a file beside the database is replaced',
+    '!isSameFile(one.identity, identityOf(one.name))',
+    'identityOf(one.name) === undefined',
+  ]),
+  ...of('commit-worker.ts', 'recovery', [
+    'no file is created in place of a removed one',
+    '  if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);\n',
+    '',
+  ]),
+  ...of('plants-table.ts', 'other-programs', [
+    'of a batch that fails, nothing is stored',
+    "if (database.isTransaction) database.exec('ROLLBACK');",
+    "if (database.isTransaction) database.exec('COMMIT');",
+  ]),
+  ...of('foreign-wal.ts', 'foreign-wal', [
+    'a file that another program writes is not refused',
+    ' && stateOf(path) === before',
+    '',
+  ]),
+  ...of('backup-worker.ts', 'read-errors', [
+    'a copy that cannot be written is not reported as a fault of the source',
+    "'cannot-open', 'read-only']",
+    "'cannot-open']",
   ]),
 ];

@@ -3,7 +3,16 @@ import { join } from 'node:path';
 
 /** A change or sync of a file that `disk.c` recorded. Inode 0 is the folder. */
 export type Operation = {
-  readonly kind: 'create' | 'link' | 'unlink' | 'write' | 'truncate' | 'sync' | 'failed sync';
+  readonly kind:
+    | 'create'
+    | 'link'
+    | 'unlink'
+    | 'write'
+    /** A write that bypasses the page cache (O_DIRECT). */
+    | 'direct write'
+    | 'truncate'
+    | 'sync'
+    | 'failed sync';
   readonly inode: bigint;
   /** Offset of a write, or size after a truncation. */
   readonly offset: number;
@@ -16,6 +25,7 @@ const kinds: Readonly<Record<string, Operation['kind']>> = {
   l: 'link',
   u: 'unlink',
   w: 'write',
+  d: 'direct write',
   t: 'truncate',
   s: 'sync',
   f: 'failed sync',

@@ -217,7 +217,8 @@ static int write_fails(int file, size_t *length) {
 static ssize_t record_write(int file, const void *data, off_t offset, ssize_t written) {
   int error = errno;
   char path[4096];
-  if (written > 0 && name_of_file(file, path)) trace('w', inode_of(file), offset, data, written);
+  if (written > 0 && name_of_file(file, path))
+    trace(fcntl(file, F_GETFL) & O_DIRECT ? 'd' : 'w', inode_of(file), offset, data, written);
   errno = error;
   return written;
 }

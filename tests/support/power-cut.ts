@@ -14,20 +14,22 @@ const createBytes = () => new Uint8Array(new ArrayBuffer(0, { maxByteLength }));
 
 /**
  * Simulates a file in the page cache of Linux. A write marks blocks as dirty, and a sync as clean. A failed sync
- * also marks them as clean: they can be read, but no later sync writes them.
+ * also marks them as clean: they can be read, but no later sync writes them. On ext4, added blocks remain marked as
+ * unwritten then: after another write through the page cache, a sync succeeds, and the blocks are still not on the disk.
  */
 const createFile = () => {
   const cached = createBytes();
   const durable = createBytes();
   let hasNewSize = false;
   const dirty = new Set<number>();
+  const unwritten = new Set<number>();
   const resize = (size: number) => {
     if (size === cached.length) return;
     cached.buffer.resize(size);
     hasNewSize = true;
   };
   const copyBlock = (block: number, to: Uint8Array) => {
-    if (block >= to.length) return;
+    if (block >= to.length || unwritten.has(block)) return;
     to.set(cached.subarray(block, Math.min(block + blockSize, to.length)), block);
   };
   const clean = () => {
@@ -44,24 +46,31 @@ const createFile = () => {
     return result;
   };
   return {
-    write(offset: number, data: Buffer) {
+    write(offset: number, data: Buffer, isDirect: boolean) {
       resize(Math.max(cached.length, offset + data.length));
       // The new size becomes durable with a sync.
       hasNewSize ||= offset + data.length > durable.length;
       cached.set(data, offset);
       const first = offset - (offset % blockSize);
-      for (let block = first; block < offset + data.length; block += blockSize) dirty.add(block);
+      for (let block = first; block < offset + data.length; block += blockSize) {
+        dirty.add(block);
+        if (isDirect) unwritten.delete(block);
+      }
     },
     truncate(size: number) {
       resize(size);
       for (const block of dirty) if (block >= size) dirty.delete(block);
+      for (const block of unwritten) if (block >= size) unwritten.delete(block);
     },
     sync() {
       if (hasNewSize) durable.buffer.resize(cached.length);
       for (const block of dirty) copyBlock(block, durable);
       clean();
     },
-    failToSync: clean,
+    failToSync() {
+      for (const block of dirty) if (block >= durable.length) unwritten.add(block);
+      clean();
+    },
     afterPowerCut,
     cached: () => Buffer.from(cached),
   };
@@ -102,7 +111,8 @@ export const createFolder = () => {
         isDirty = true;
         return;
       case 'write':
-        return fileOf(inode).write(offset, data);
+      case 'direct write':
+        return fileOf(inode).write(offset, data, kind === 'direct write');
       case 'truncate':
         return fileOf(inode).truncate(offset);
       case 'sync':

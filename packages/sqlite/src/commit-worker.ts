@@ -29,15 +29,10 @@ const replaced = (path: string): CannotOpen => ({
   error: unusableFileError(path, { kind: 'replaced' }),
 });
 
-/** Prepares an open database for commits, if its path still refers to the same file. */
-const prepare = (
-  database: OwnedDatabase,
-  { path, identity: expected }: WorkerData,
-): Opened | CannotOpen => {
+/** Prepares an open database for commits. */
+const prepare = (database: OwnedDatabase, path: string): Opened | CannotOpen => {
   const identity = identityOf(path);
-  const isExpected =
-    identity !== undefined && (expected === undefined || isSameFile(expected, identity));
-  if (!isExpected) return replaced(path);
+  if (identity === undefined) return replaced(path);
   const file = database.location() ?? path;
   // An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks.
   const companions = [`${file}-wal`, `${file}-shm`, ownerLockPathOf(file)].map((name) => ({
@@ -54,8 +49,8 @@ const prepare = (
   return { database, file, table, checkpointer, identity, findReplaced };
 };
 
-const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
-  const { path, identity, mustRewrite } = data;
+const tryToOpen = ({ path, identity, mustRewrite }: WorkerData): Opened | CannotOpen => {
+  // SQLite would create a missing file.
   if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);
   // A new file can reuse the inode of a removed one, so the content must be a plant store, too.
   const database = openDatabaseFile(path, { mayBeNew: identity === undefined, mustRewrite });
@@ -64,7 +59,7 @@ const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
     return { kind: 'cannot-open', error: unusableFileError(path, database) };
   }
   try {
-    const prepared = prepare(database, data);
+    const prepared = prepare(database, path);
     if ('kind' in prepared) database.close();
     return prepared;
   } catch (thrown) {

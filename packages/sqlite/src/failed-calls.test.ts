@@ -53,3 +53,18 @@ it('a repository reports disk-full when a quota is exceeded', async ({ skip }) =
     message: `the disk that contains ${disk.path} is full, or a quota is exceeded; free some space`,
   });
 });
+
+it('after a failed sync of a checkpoint, a repository creates no plant while another program has the file open', async ({
+  skip,
+}) => {
+  const disk = await makeFaultyDisk();
+  if (disk === undefined) return skip(noCompiler);
+  await createOnFailingDisk(disk, { plants: [0, 20], end: 'close' });
+  const env = { ...disk.env, DISK_FAILS: 'database 1 1' };
+  expect(await runOn('create-beside-reader.ts', disk.path, env)).toEqual([
+    'ok',
+    'the database cannot be written: input-output',
+    expect.stringMatching(/^the database cannot be opened: .* is in use/) as unknown,
+    'ok',
+  ]);
+});

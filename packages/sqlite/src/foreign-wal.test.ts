@@ -10,6 +10,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
 import { checkPlants } from './check-plants.ts';
@@ -233,6 +234,23 @@ describe('WAL file of a database', () => {
     expect(hasForeignWal(path)).toBe(false);
     database.close();
   });
+});
+
+it('a WAL file that another program writes while it is compared with its file is not refused', async () => {
+  const store = await open(inFolder('plants.db'));
+  await createAll(store, 0, 500);
+  await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
+  await store.close();
+  expect(hasForeignWal(inFolder('new.db'))).toBe(true);
+  const write = `const { utimesSync } = process.getBuiltinModule('node:fs');
+    for (let time = 1; ; time += 1) utimesSync(${JSON.stringify(inFolder('new.db-wal'))}, time, time);`;
+  const writer = new Worker(write, { eval: true });
+  try {
+    // The thread may not have run during a comparison.
+    await expect.poll(() => hasForeignWal(inFolder('new.db')), { timeout: 10_000 }).toBe(false);
+  } finally {
+    await writer.terminate();
+  }
 });
 
 it('comparing a file with its WAL file releases no lock of a repository in the same process', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
-import { inspectStates, noneOrAll, sampleOf } from '../test/surviving-states.ts';
+import { inspectStates, noneAllOrSome, noneOrAll, sampleOf } from '../test/surviving-states.ts';
 
 /** Creates and removes pages between those of the plants, so that a VACUUM has pages to remove. */
 const grow = 'CREATE TABLE large AS SELECT randomblob(30000) AS bytes';
@@ -139,4 +139,25 @@ describe('kill or a power cut', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it('a power cut during a VACUUM without its syncs loses plants, which shows that the test detects lost plants', async ({
+    skip,
+  }) => {
+    const disk = await makeFaultyDisk();
+    if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');
+    await createOnFailingDisk(disk, { plants: [0, 60], end: 'kill' });
+    const first = (await disk.operations()).length;
+    await runStepsOnDisk(disk, scenarios['VACUUM'] ?? []);
+    const operations = (await disk.operations()).filter(
+      ({ kind }, index) => index < first || kind !== 'sync',
+    );
+    const { states, faults } = await inspectStates(operations, {
+      first,
+      step: 1,
+      count: operations.length - first,
+      survivals: noneAllOrSome,
+    });
+    console.log(`without syncs: ${states} states of the files, ${faults.length} with a fault`);
+    expect(faults.length).toBeGreaterThan(0);
+  });
 });

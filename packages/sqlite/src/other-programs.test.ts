@@ -1,6 +1,7 @@
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startOtherProgram } from '../test/other-program.ts';
 import { walLimit } from './checkpointer.ts';
@@ -90,6 +91,25 @@ describe('other programs', () => {
     expect((await repository.create(plant(2))).isOk()).toBe(true);
   });
 
+  it('while a repository is open, another program delays a create by a short transaction', async () => {
+    const repository = await open();
+    const other = startOtherProgram(path);
+    for (let id = 1; ; id += 1) {
+      await other.run('BEGIN IMMEDIATE');
+      const began = performance.now();
+      const creating = repository.create(plant(id));
+      await sleep(100);
+      await other.run('ROLLBACK');
+      const isInTime = performance.now() - began < 1_500;
+      const created = await creating;
+      // On a busy machine, the transaction may last longer than a create waits.
+      if (created.isOk() || isInTime) {
+        expect(created.isOk()).toBe(true);
+        return;
+      }
+    }
+  });
+
   it('while a repository is open, another program can run a checkpoint, and no plant is lost', async () => {
     const repository = await open();
     await repository.create(plant(1));
@@ -149,14 +169,32 @@ describe('other programs', () => {
     expect(await refusalOf(repository, 1)).toBe('the database cannot be written: malformed JSON');
     expect((await repository.create({ id: 2n, name: '{}' })).isOk()).toBe(true);
     expect(await other.run(count)).toEqual([{ plants: 1 }]);
+    // Of a batch that fails, nothing is stored.
+    const batch = await Promise.all(
+      ['{}', 'Monstera'].map(async (name, index) =>
+        repository.create({ id: BigInt(10 + index), name }),
+      ),
+    );
+    expect(batch.map((created) => created.isErr())).toEqual([true, true]);
+    expect(await other.run(count)).toEqual([{ plants: 1 }]);
   });
 
-  it.each(['-wal', '-shm', '-owner'])(
-    'while a repository is open, another program cannot remove %s without an error from the next create',
-    async (suffix) => {
+  it.each([
+    ['remove', '-wal'],
+    ['remove', '-shm'],
+    ['remove', '-owner'],
+    ['replace', '-wal'],
+    ['replace', '-shm'],
+    ['replace', '-owner'],
+  ])(
+    'while a repository is open, another program cannot %s %s without an error from the next create',
+    async (change, suffix) => {
       const repository = await open();
       await repository.create(plant(1));
-      await rm(`${path}${suffix}`);
+      if (change === 'replace') {
+        await writeFile(`${path}.other`, '');
+        await rename(`${path}.other`, `${path}${suffix}`);
+      } else await rm(`${path}${suffix}`);
       expect(await refusalOf(repository, 2)).toContain(
         `plants.db${suffix} was removed or replaced while it was in use`,
       );
@@ -210,38 +248,11 @@ describe('WAL file', () => {
     await other.run(count);
     await repository.create(plant(2));
     expect(await repository.close()).toEqual({ walLeft: `${path}-wal` });
+    // The reader does not prevent the next open.
+    const again = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    expect((await again.create(plant(3))).isOk()).toBe(true);
+    expect(await again.close()).toEqual({ walLeft: `${path}-wal` });
     await other.end();
     expect((await readdir(join(path, '..'))).toSorted()).toEqual(['plants.db', 'plants.db-owner']);
   });
-});
-
-describe('owner lock', () => {
-  it('the owner lock lets one of two repositories open a new file at the same time', async () => {
-    const opened = await Promise.all([
-      openSqliteRepository({ path }),
-      openSqliteRepository({ path }),
-    ]);
-    const errors = opened.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
-    for (const result of opened) if (result.isOk()) await result.value.close();
-    expect(errors).toEqual(['locked']);
-  });
-
-  it('the owner lock can be acquired when its file remains from an earlier process', async () => {
-    await writeFile(`${path}-owner`, '');
-    const repository = await open();
-    expect((await repository.create(plant(1))).isOk()).toBe(true);
-  });
-
-  // Windows does not have file modes.
-  it.runIf(process.platform !== 'win32')(
-    'the owner lock has the permissions of the database file',
-    async () => {
-      await writeFile(path, '');
-      await chmod(path, 0o660);
-      await open();
-      for (const name of ['-owner', '-wal', '-shm']) {
-        expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
-      }
-    },
-  );
 });

@@ -98,4 +98,33 @@ describe('owner lock', () => {
     expect((await openSqliteRepository({ path: real }))._unsafeUnwrapErr().kind).toBe('locked');
     expect((await readdir(folder)).toSorted()).toEqual(['plants.db', 'real']);
   });
+
+  it('the owner lock lets one of two repositories open a new file at the same time', async () => {
+    const opened = await Promise.all([
+      openSqliteRepository({ path }),
+      openSqliteRepository({ path }),
+    ]);
+    const errors = opened.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
+    for (const result of opened) if (result.isOk()) await result.value.close();
+    expect(errors).toEqual(['locked']);
+  });
+
+  it('the owner lock can be acquired when its file remains from an earlier process', async () => {
+    await writeFile(`${path}-owner`, '');
+    const repository = await open(path);
+    expect((await repository.create({ id: 1n, name: 'Monstera' })).isOk()).toBe(true);
+  });
+
+  // Windows does not have file modes.
+  it.runIf(process.platform !== 'win32')(
+    'the owner lock has the permissions of the database file',
+    async () => {
+      await writeFile(path, '');
+      await chmod(path, 0o660);
+      await open(path);
+      for (const name of ['-owner', '-wal', '-shm']) {
+        expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
+      }
+    },
+  );
 });

@@ -48,17 +48,13 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
     createAll(batch) {
       database.exec('BEGIN IMMEDIATE');
       try {
-        if (isAltered()) {
-          database.exec('ROLLBACK');
-          return { kind: 'table-altered' };
-        }
+        if (isAltered()) return { kind: 'table-altered' };
         const taken = insertEach(batch);
         database.exec('COMMIT');
         return { kind: 'created', taken };
-      } catch (thrown) {
+      } finally {
         // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).
         if (database.isTransaction) database.exec('ROLLBACK');
-        throw thrown;
       }
     },
   };

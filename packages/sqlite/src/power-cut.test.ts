@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createUntilKilled } from '../test/create-on-disk.ts';
+import { createOnFailingDisk, createUntilKilled } from '../test/create-on-disk.ts';
+import { startOtherProgram } from '../test/other-program.ts';
+import { faultIn } from '../test/surviving-states.ts';
 import { Database } from './node-sqlite.ts';
 
 const noCompiler = 'this machine has no C compiler to build the faulty disk';
@@ -13,6 +15,13 @@ const linkTo = async (path: string): Promise<string> => {
   const name = join(dirname(dirname(path)), 'link.db');
   await symlink(path, name);
   return name;
+};
+
+/** Reads a file in another program until the test ends, which prevents an exclusive lock. */
+const readMeanwhile = async (path: string): Promise<string> => {
+  const reader = startOtherProgram(path);
+  expect(await reader.run('SELECT 1 FROM plants LIMIT 1')).toHaveLength(1);
+  return path;
 };
 
 /** Opens a file, and counts the acknowledged plants that are missing or changed. */
@@ -55,6 +64,7 @@ describe('no acknowledged plant is missing', () => {
   it.for([
     ['', async (path: string) => path] as const,
     [', through a symbolic link', linkTo] as const,
+    [', while a third one reads', readMeanwhile] as const,
   ])(
     'no acknowledged plant is missing after a power cut, also when another process wrote the WAL without a sync%s',
     async ([, name], { skip }) => {
@@ -68,6 +78,29 @@ describe('no acknowledged plant is missing', () => {
       expect(inspect(disk.path, acknowledged)).toEqual({ integrity: 'ok', missing: 0 });
     },
   );
+
+  it('no acknowledged plant is missing after a power cut, also when every sync of an earlier process failed, and another program reads', async ({
+    skip,
+  }) => {
+    const disk = await makeFaultyDisk();
+    if (disk === undefined) return skip(noCompiler);
+    await createOnFailingDisk(disk, { plants: [0, 20], end: 'kill' });
+    const failing = createOnFailingDisk(disk, {
+      fails: 'wal 5 9999',
+      plants: [20, 24],
+      end: 'kill',
+    });
+    await expect(failing).rejects.toThrow('the store did not recover');
+    await readMeanwhile(disk.path);
+    await createOnFailingDisk(disk, { plants: [0, 60], end: 'kill' });
+    await disk.cutPower();
+    expect(
+      faultIn(
+        disk.path,
+        Array.from({ length: 60 }, (_, number) => number),
+      ),
+    ).toBeUndefined();
+  });
 
   it('a power cut loses plants with synchronous=NORMAL, which shows that the test detects lost plants', async ({
     skip,

@@ -48,3 +48,18 @@ it('an I/O error at any read is reported as one, and never as damage', async ({ 
   ]);
   expect(await readdir(copies)).toEqual([]);
 });
+
+it('a backup whose copy cannot be opened for a write names the copy, and never the source', async ({
+  skip,
+}) => {
+  const disk = await makeFaultyDisk();
+  if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const source = join(folder, 'plants.db');
+  await (await openStore(source)).close();
+  const failing = fileURLToPath(new URL('../test/fail-each-open-of-copy.ts', import.meta.url));
+  const args = ['--conditions=@plantstore/source', failing, source, disk.path];
+  const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...disk.env } });
+  expect(JSON.parse(stdout)).toEqual([`cannot-open ${disk.path}`, 'ok', `read-only ${disk.path}`]);
+});

@@ -122,6 +122,7 @@ describe('recovery of the SQLite repository', () => {
       const refused = await repository.create(plant(id));
       expect(refused._unsafeUnwrapErr()).toMatchObject({ reason: replaced });
     }
+    await expect(stat(path)).rejects.toThrow('ENOENT');
     // On many file systems, the new file reuses the inode of the removed file.
     await writeFile(path, '');
     await sleep(reopenPauseMs);
