@@ -255,4 +255,29 @@ export const core = [
     ],
     ['an invalid plant fails no other plant', '          assertNewPlant(copy);\n', ''],
   ),
+  ...of(
+    'group-commit.ts',
+    'group-commit',
+    ['a commit has the deadline of the last plant', 'batch.at(-1)?.deadline', 'batch[0]?.deadline'],
+    [
+      'the text of a batch is bounded by default',
+      'maxBatchText = 2 ** 24,',
+      'maxBatchText = 2 ** 30,',
+    ],
+    [
+      'the plants of a batch are not bounded by default',
+      'maxBatchPlants = Infinity,',
+      'maxBatchPlants = 1_000,',
+    ],
+    [
+      'the text of creates is bounded by default',
+      'maxWaitingText = 2 ** 28,',
+      'maxWaitingText = 2 ** 29,',
+    ],
+    [
+      'a caller cannot change a plant that waits',
+      'const copy = copyOf(plant);',
+      'const copy = plant;',
+    ],
+  ),
 ];

@@ -11,6 +11,7 @@ import {
   type Created,
   type GroupCommitOptions,
 } from './group-commit.ts';
+import type { NewPlant } from './plant.ts';
 import { describeRepository } from './repository-contract.ts';
 
 const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
@@ -99,6 +100,20 @@ describe('batch', () => {
     await Promise.all(all);
     await close();
     expect(batches).toEqual([[0n, 1n], [2n], [3n], [4n, 5n, 6n], [7n]]);
+  });
+
+  it('a batch has at most 2^24 of text by default, and any number of plants', async () => {
+    const { batches, create, finish } = startGroup();
+    const half = 'x'.repeat(2 ** 23);
+    const all = [half, half, 'x', ...Array<string>(2_000).fill('')].map(async (name, index) =>
+      create(plant(index, name)),
+    );
+    for (let count = 0; count < 10; count += 1) {
+      await nextTurn();
+      finish();
+    }
+    await Promise.all(all);
+    expect(batches.map(({ length }) => length)).toEqual([2, 2_001]);
   });
 
   it('a batch has one plant if maxBatchPlants is 0', async () => {
@@ -369,6 +384,48 @@ describe('deadline', () => {
     expect(deadlines[0]).toBeLessThanOrEqual(performance.now());
     await close();
   });
+});
+
+it('the deadline of a commit is that of the last plant of its batch', async () => {
+  const deadlines: number[] = [];
+  const gate = Promise.withResolvers<void>();
+  const { create } = createGroupCommit({
+    lanes: [
+      async (plants, deadline) => {
+        deadlines.push(deadline);
+        await gate.promise;
+        return plants.map(() => ok());
+      },
+    ],
+    deadlineMs: 30_000,
+  });
+  const creating = [create(plant(1))];
+  await nextTurn();
+  creating.push(create(plant(2)));
+  await sleep(5);
+  const began = performance.now();
+  creating.push(create(plant(3)));
+  gate.resolve();
+  await Promise.all(creating);
+  expect(deadlines).toHaveLength(2);
+  expect(deadlines[1]).toBeGreaterThanOrEqual(began + 30_000);
+});
+
+it('a create has the values that its plant had at the call', async () => {
+  const committed: NewPlant[] = [];
+  const { create } = createGroupCommit({
+    lanes: [
+      async (plants) => {
+        committed.push(...plants);
+        return plants.map(() => ok());
+      },
+    ],
+  });
+  const changed = { id: 1n, name: 'Monstera', tag: 'climber' };
+  const creating = create(changed);
+  Object.assign(changed, { id: 2n, name: 'Ficus', tag: 'tree' });
+  expect((await creating).isOk()).toBe(true);
+  expect(committed).toEqual([{ id: 1n, name: 'Monstera', tag: 'climber' }]);
 });
 
 describe('report of a group commit', () => {
