@@ -330,4 +330,44 @@ export const postgres = [
     '    clearTimeout(timer);\n',
     '',
   ]),
+  ...of(
+    'lane.ts',
+    'faults',
+    [
+      'a lane ends its retries at the deadline',
+      'isPermanent || performance.now() + pause >= deadline',
+      'isPermanent',
+    ],
+    [
+      'a create fails at once when a retry cannot succeed',
+      "strategy === 'split' || strategy === 'fail'",
+      "strategy === 'split'",
+    ],
+    ['the reason of a deadline has the last failure', '        failure = thrown;\n', ''],
+    [
+      'the reason of a deadline has no failure before a success',
+      '        failure = undefined;\n',
+      '',
+    ],
+  ),
+  ...of('open-postgres-repository.ts', 'faults', [
+    'the reason of a deadline has the failure of a connection',
+    'lanes.map(({ lastFailure }) => lastFailure()).find((one) => one !== undefined)',
+    'undefined',
+  ]),
+  ...of('open-postgres-repository.ts', 'locked-ids', [
+    'a close waits for the creates of locked ids',
+    '    await lockedGroup.close();\n',
+    '',
+  ]),
+  ...of('connect-leader.ts', 'faults', [
+    'the server that failed is tried last',
+    'last === undefined ? others : [...others, last]',
+    'options.addresses',
+  ]),
+  ...of('read-plants.ts', 'read-plants', [
+    'reading bounds the text in memory',
+    'const maxPageBytes = 4 * 2 ** 20;',
+    'const maxPageBytes = 40 * 2 ** 20;',
+  ]),
 ];

@@ -1,10 +1,23 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { handleNext, insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
 import { open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
-import type { StatementAction } from '../test/postgres-proxy.ts';
+import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import type { PostgresRepository } from './open-postgres-repository.ts';
+
+/** Returns statements that make each insert of a plant take longer. */
+const slowInserts = (seconds: number): readonly string[] => [
+  `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM pg_sleep(${seconds}); RETURN NULL; END $$`,
+  'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
+];
+
+/** Closes a repository, and returns whether it closes long before the timeout of a test. */
+const isClosedSoon = async (repository: PostgresRepository): Promise<boolean> =>
+  Promise.race([repository.close().then(() => true), sleep(10_000, false, { ref: false })]);
 
 describe('create with a failing statement', () => {
   const retried: readonly (readonly [string, StatementAction])[] = [
@@ -67,14 +80,63 @@ describe('create with a failing statement', () => {
   });
 
   it('a create is store-unavailable at its deadline when the server is frozen', async () => {
-    const { proxy, repository } = await openBehindProxy({ deadlineMs: 500 });
+    const options = { deadlineMs: 1_500, statementTimeoutMs: 300, connectTimeoutMs: 5_000 };
+    const { proxy, repository } = await openBehindProxy(options);
     proxy.freeze(true);
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
-      reason: expect.stringContaining('within 500 ms') as unknown,
+      reason: 'the database did not keep the plant within 1500 ms: no response within 300 ms',
     });
     proxy.freeze(false);
     await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
+  });
+
+  it('the reason of a create that is too slow names no failure before the last success', async () => {
+    const options = { deadlineMs: 5_000, statementTimeoutMs: 4_900 };
+    const { proxy, repository, direct } = await openBehindProxy(options);
+    handleNext(proxy, /^INSERT/, { error: '40001' });
+    expect((await repository.create(monstera)).isOk()).toBe(true);
+    await runSql(direct, ...slowInserts(3));
+    const created: Promise<boolean>[] = [];
+    const create = async (id: bigint) => (await repository.create({ id, name: 'Ficus' })).isOk();
+    // Each of the two connections inserts one of them; the third create waits.
+    for (const id of [1n, 2n]) {
+      created.push(create(id));
+      await nextTurn();
+      await nextTurn();
+    }
+    expect((await repository.create({ id: 3n, name: 'Ficus' }))._unsafeUnwrapErr()).toMatchObject({
+      reason: 'the database did not keep the plant within 5000 ms: it is too slow',
+    });
+    expect(await Promise.all(created)).toEqual([true, true]);
+  });
+
+  it('a repository closes after the deadline of its creates while every statement fails', async () => {
+    const { proxy, repository } = await openBehindProxy({ deadlineMs: 500 });
+    proxy.onStatement(() => 'reset-before');
+    expect((await repository.create(monstera)).isErr()).toBe(true);
+    const closed = await isClosedSoon(repository);
+    proxy.onStatement(() => 'pass');
+    expect(closed).toBe(true);
+  });
+
+  it('a repository closes while its server does not respond', async () => {
+    const { proxy, repository } = await openBehindProxy();
+    expect((await repository.create(monstera)).isOk()).toBe(true);
+    proxy.freeze(true);
+    const closed = await isClosedSoon(repository);
+    proxy.freeze(false);
+    expect(closed).toBe(true);
+  });
+
+  it('a create is retried on another server of the URL before the one that failed', async () => {
+    const { proxy, url } = await openBehindProxy();
+    const other = await startProxy(inject('postgresPort'));
+    onTestFinished(other.close);
+    const hosts = `127.0.0.1:${proxy.port},127.0.0.1:${other.port}`;
+    const repository = await open(url.replace(`127.0.0.1:${proxy.port}`, hosts));
+    proxy.onStatement(({ text }) => (text.startsWith('INSERT') ? 'reset-before' : 'pass'));
+    expect((await repository.create(monstera)).isOk()).toBe(true);
   });
 
   it('a create can have no deadline and no connect timeout', async () => {
@@ -84,12 +146,14 @@ describe('create with a failing statement', () => {
   });
 
   it('a create is store-unavailable immediately when its table is missing, and succeeds when it exists again', async () => {
-    const { repository, direct } = await openBehindProxy();
+    const { proxy, repository, direct } = await openBehindProxy();
     await runSql(direct, 'ALTER TABLE plants RENAME TO renamed');
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
       reason: expect.stringMatching(/relation "public.plants" does not exist \(42P01\)/) as unknown,
     });
+    // Prepared, and not prepared.
+    expect(insertsIn(proxy)).toBe(2);
     await runSql(direct, 'ALTER TABLE renamed RENAME TO plants');
     expect((await repository.create(monstera)).isOk()).toBe(true);
   });
@@ -116,12 +180,7 @@ it.each([
 
 it('a create is stored by a server that needs longer than the statement timeout', async () => {
   const { repository, direct } = await openBehindProxy({ statementTimeoutMs: 300 });
-  await runSql(
-    direct,
-    `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM pg_sleep(1); RETURN NULL; END $$`,
-    'CREATE TRIGGER be_slow AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION be_slow()',
-  );
+  await runSql(direct, ...slowInserts(1));
   expect((await repository.create(monstera)).isOk()).toBe(true);
 });
 

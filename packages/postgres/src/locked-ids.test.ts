@@ -120,6 +120,16 @@ describe('while another session has uncommitted plants', () => {
     expect(await refused).toEqual([7n]);
   });
 
+  it('closing the repository waits for a create of an id that was locked at its last create', async () => {
+    const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
+    await holdOpen(direct, insertOf(7n));
+    expect((await repository.create(monstera)).isErr()).toBe(true);
+    const again = repository.create(monstera);
+    await repository.close();
+    expect(repository.waiting()).toBe(0);
+    expect((await again).isErr()).toBe(true);
+  });
+
   it('no batch causes a deadlock error in a program that inserts the same ids in another order', async () => {
     const { repository, direct } = await openBehindProxy();
     // In a deadlock, the server aborts the session whose deadlock_timeout ends first.

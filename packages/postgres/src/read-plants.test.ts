@@ -1,6 +1,8 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
 import { noDeadline, newRole, openAndClose } from '../test/open.ts';
+import { openBehindProxy } from '../test/behind-proxy.ts';
+import { newRole, openAndClose } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
@@ -50,6 +52,19 @@ describe('readPlants', () => {
       Array.from({ length: 2_505 }, (_, n) => BigInt(n + 1)),
     );
     expect(plants.at(-1)?.tag).toHaveLength(3_000_000);
+  });
+
+  it('reads about 4 MiB of text at once', async () => {
+    const { proxy, url, direct } = await openBehindProxy();
+    await runSql(
+      direct,
+      `INSERT INTO plants SELECT id, repeat('x', 1000000), repeat('y', 500000) FROM generate_series(1, 7) id`,
+    );
+    const before = proxy.statements.length;
+    expect((await readAll(url)).plants).toHaveLength(7);
+    // Three plants have more than 4 MiB; the last page is empty.
+    const pages = proxy.statements.slice(before).filter(({ text }) => text.includes('AS page'));
+    expect(pages).toHaveLength(4);
   });
 
   it('requires only the SELECT privilege', async () => {
