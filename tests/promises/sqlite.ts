@@ -488,4 +488,9 @@ export const sqlite = [
     "'cannot-open', 'read-only']",
     "'cannot-open']",
   ]),
+  ...of('commit-worker.ts', 'failed-syncs', [
+    'a close writes the pages of a failed checkpoint again',
+    '    if (findReplaced() === undefined) tryToRewriteTail(opened);\n',
+    '',
+  ]),
 ];

@@ -11,7 +11,6 @@ import {
   type Created,
   type GroupCommitOptions,
 } from './group-commit.ts';
-import type { NewPlant } from './plant.ts';
 import { describeRepository } from './repository-contract.ts';
 
 const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
@@ -409,23 +408,6 @@ it('the deadline of a commit is that of the last plant of its batch', async () =
   await Promise.all(creating);
   expect(deadlines).toHaveLength(2);
   expect(deadlines[1]).toBeGreaterThanOrEqual(began + 30_000);
-});
-
-it('a create has the values that its plant had at the call', async () => {
-  const committed: NewPlant[] = [];
-  const { create } = createGroupCommit({
-    lanes: [
-      async (plants) => {
-        committed.push(...plants);
-        return plants.map(() => ok());
-      },
-    ],
-  });
-  const changed = { id: 1n, name: 'Monstera', tag: 'climber' };
-  const creating = create(changed);
-  Object.assign(changed, { id: 2n, name: 'Ficus', tag: 'tree' });
-  expect((await creating).isOk()).toBe(true);
-  expect(committed).toEqual([{ id: 1n, name: 'Monstera', tag: 'climber' }]);
 });
 
 describe('report of a group commit', () => {
