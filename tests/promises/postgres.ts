@@ -370,4 +370,9 @@ export const postgres = [
     'const maxPageBytes = 4 * 2 ** 20;',
     'const maxPageBytes = 40 * 2 ** 20;',
   ]),
+  ...of('session.ts', 'faults', [
+    'a close does not wait for a server that does not respond',
+    'await throwAfterTimeout(closeTimeoutMs, client.end()).catch(() => {});',
+    'await client.end();',
+  ]),
 ];

@@ -493,4 +493,39 @@ export const sqlite = [
     '    if (findReplaced() === undefined) tryToRewriteTail(opened);\n',
     '',
   ]),
+  ...of('database-file.ts', 'other-programs', [
+    'other programs read a file whose WAL file was recovered',
+    '  recoverWal(database);\n',
+    '',
+  ]),
+  ...of('database-file.ts', 'power-cut', [
+    'a WAL file whose syncs failed is written again, also while another program reads',
+    '  try {\n    rewriteWal(path);\n  } finally {',
+    '  try {\n    void 0;\n  } finally {',
+  ]),
+  ...of('wal-file.ts', 'power-cut', [
+    'commits of another program are synced at open',
+    '  withWal(path, fsyncSync);\n',
+    '',
+  ]),
+  ...of(
+    'owner-lock.ts',
+    'owner-lock',
+    ['a lock file without write access has no owner', '; PRAGMA user_version = 1', ''],
+  ),
+  ...of('database-file.ts', 'owner-lock', [
+    'a file has one owner under each of its symbolic links',
+    'const file = resolveLinks(path);\n  const ownerLock',
+    'const file = path;\n  const ownerLock',
+  ]),
+  ...of('open-sqlite-repository.ts', 'check', [
+    'a close waits for the checks',
+    '.then(async () => runExclusively(close))',
+    '.then(close)',
+  ]),
+  ...of('exclusive-lock.ts', 'exclusive-lock', [
+    'other programs read the file after it was written again',
+    "    database.exec('SELECT count(*) FROM sqlite_schema');\n",
+    '',
+  ]),
 ];

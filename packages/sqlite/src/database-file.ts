@@ -125,11 +125,10 @@ const makeWalDurable = (database: OwnedDatabase, path: string, requireExclusive:
   });
   if (run.kind === 'done') return;
   if (requireExclusive) throw run.cause;
-  // Other programs can still read and run checkpoints, but not write to the WAL file.
+  // Other programs can still read and run checkpoints, but not write to the WAL file. The caller syncs it.
   database.exec('BEGIN IMMEDIATE');
   try {
     rewriteWal(path);
-    syncWal(path);
   } finally {
     database.exec('ROLLBACK');
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,18 +58,17 @@ describe('other programs', () => {
   });
 
   it('while a repository is open, another program reads every acknowledged plant, also when the repository recovered a WAL file', async () => {
-    const before = await open();
-    await before.create(plant(1));
-    const reader = startOtherProgram(path);
-    await reader.run(count);
-    await before.close();
+    const killed = await open();
+    await killed.create(plant(1));
+    // The same files as after a `kill -9`.
+    for (const suffix of ['', '-wal'])
+      await copyFile(`${path}${suffix}`, `${path}.killed${suffix}`);
+    path += '.killed';
     const repository = await open();
-    await repository.create(plant(2));
-    await reader.end();
     const other = startOtherProgram(path);
+    expect(await other.run(count)).toEqual([{ plants: 1 }]);
+    expect((await repository.create(plant(2))).isOk()).toBe(true);
     expect(await other.run(count)).toEqual([{ plants: 2 }]);
-    await other.end();
-    expect((await repository.create(plant(3))).isOk()).toBe(true);
   });
 
   it('while a repository is open, another program copies the database with VACUUM INTO', async () => {

@@ -86,7 +86,7 @@ describe('no acknowledged plant is missing', () => {
     if (disk === undefined) return skip(noCompiler);
     await createOnFailingDisk(disk, { plants: [0, 20], end: 'kill' });
     const failing = createOnFailingDisk(disk, {
-      fails: 'wal 5 9999',
+      fails: 'wal 3 9999',
       plants: [20, 24],
       end: 'kill',
     });
