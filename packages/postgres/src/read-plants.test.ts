@@ -1,8 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
-import { noDeadline, newRole, openAndClose } from '../test/open.ts';
 import { openBehindProxy } from '../test/behind-proxy.ts';
-import { newRole, openAndClose } from '../test/open.ts';
+import { noDeadline, newRole, openAndClose } from '../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
