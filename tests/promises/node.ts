@@ -401,9 +401,10 @@ export const node = [
     'an encrypted key of the older form is named',
     " || key.includes('Proc-Type: 4,ENCRYPTED')",
     '',
+  ]),
   ...of('connection.ts', 'unauthenticated', [
     'a connection whose early bodies are too large is not read',
-    '    if (this.isHeld) this.socket.pause();\n    else if',
-    '    if',
+    '    socket.pause();\n',
+    '',
   ]),
 ];

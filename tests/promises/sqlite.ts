@@ -508,11 +508,11 @@ export const sqlite = [
     '  withWal(path, fsyncSync);\n',
     '',
   ]),
-  ...of(
-    'owner-lock.ts',
-    'owner-lock',
-    ['a lock file without write access has no owner', '; PRAGMA user_version = 1', ''],
-  ),
+  ...of('owner-lock.ts', 'owner-lock', [
+    'a lock file without write access has no owner',
+    '; PRAGMA user_version = 1',
+    '',
+  ]),
   ...of('database-file.ts', 'owner-lock', [
     'a file has one owner under each of its symbolic links',
     'const file = resolveLinks(path);\n  const ownerLock',
