@@ -13,6 +13,9 @@ const root = join(import.meta.dirname, '../..');
 /** Time limit of the tests of one mutation, in milliseconds. A mutation can make a test wait for ever. */
 const limitMs = 300_000;
 
+/** Time limit of all tests, without a mutation. */
+const allLimitMs = 1_800_000;
+
 type Outcome = 'passed' | 'failed' | 'timed out' | 'not run';
 
 const copyRepository = (): string => {
@@ -43,7 +46,11 @@ const killGroup = ({ pid }: ChildProcess): void => {
 };
 
 /** Runs test files. A file that cannot be imported proves nothing: its tests are `not run`. */
-const runTests = async (copy: string, files: readonly string[]): Promise<Outcome> => {
+const runTests = async (
+  copy: string,
+  files: readonly string[],
+  maxMs = limitMs,
+): Promise<Outcome> => {
   const report = join(copy, 'node_modules/promises.json');
   rmSync(report, { force: true });
   const vitest = 'node_modules/vitest/vitest.mjs';
@@ -61,7 +68,7 @@ const runTests = async (copy: string, files: readonly string[]): Promise<Outcome
     env: { ...process.env, EACH_STATE: '1' },
     detached: true,
   });
-  const timer = setTimeout(() => killGroup(child), limitMs);
+  const timer = setTimeout(() => killGroup(child), maxMs);
   const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(timer);
   // A test that fails can leave a server.
@@ -115,7 +122,7 @@ try {
   const count = queue.length;
   // A test that fails without a mutation would kill every mutant.
   const tests = [...new Set(queue.map(({ test }) => test))];
-  const outcome = await runTests(first, tests);
+  const outcome = await runTests(first, tests, allLimitMs);
   if (outcome !== 'passed') throw new Error(`without a mutation, the tests ${outcome}`);
   await Promise.all(copies.map(runQueue));
   console.log(`${count - survived} of ${count} mutations killed`);
