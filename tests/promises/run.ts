@@ -33,7 +33,21 @@ const copyRepository = (): string => {
 
 type Report = {
   readonly numFailedTests: number;
-  readonly testResults: readonly { readonly assertionResults: readonly unknown[] }[];
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+};
+
+const reportOf = (copy: string): string => join(copy, 'node_modules/promises.json');
+
+/** The names of the tests that failed in the last run. */
+const failedIn = (copy: string): readonly string[] => {
+  if (!existsSync(reportOf(copy))) return [];
+  const { testResults } = JSON.parse(readFileSync(reportOf(copy), 'utf8')) as Report;
+  return testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'failed')
+    .map(({ fullName }) => fullName);
 };
 
 /** Kills a process and those that it has started, if there are any. */
@@ -51,7 +65,7 @@ const runTests = async (
   files: readonly string[],
   maxMs = limitMs,
 ): Promise<Outcome> => {
-  const report = join(copy, 'node_modules/promises.json');
+  const report = reportOf(copy);
   rmSync(report, { force: true });
   const vitest = 'node_modules/vitest/vitest.mjs';
   const flags = [
@@ -123,7 +137,8 @@ try {
   // A test that fails without a mutation would kill every mutant.
   const tests = [...new Set(queue.map(({ test }) => test))];
   const outcome = await runTests(first, tests, allLimitMs);
-  if (outcome !== 'passed') throw new Error(`without a mutation, the tests ${outcome}`);
+  if (outcome !== 'passed')
+    throw new Error(`without a mutation, the tests ${outcome}: ${failedIn(first).join('; ')}`);
   await Promise.all(copies.map(runQueue));
   console.log(`${count - survived} of ${count} mutations killed`);
   if (survived > 0) process.exitCode = 1;
