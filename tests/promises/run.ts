@@ -34,20 +34,24 @@ const copyRepository = (): string => {
 type Report = {
   readonly numFailedTests: number;
   readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 };
 
 const reportOf = (copy: string): string => join(copy, 'node_modules/promises.json');
 
-/** The names of the tests that failed in the last run. */
+/** The names and errors of the tests that failed in the last run. */
 const failedIn = (copy: string): readonly string[] => {
   if (!existsSync(reportOf(copy))) return [];
   const { testResults } = JSON.parse(readFileSync(reportOf(copy), 'utf8')) as Report;
   return testResults
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === 'failed')
-    .map(({ fullName }) => fullName);
+    .flatMap(({ fullName, failureMessages }) =>
+      failureMessages.map((message) => `${fullName}: ${message}`),
+    );
 };
 
 /** Kills a process and those that it has started, if there are any. */
@@ -138,7 +142,7 @@ try {
   const tests = [...new Set(queue.map(({ test }) => test))];
   const outcome = await runTests(first, tests, allLimitMs);
   if (outcome !== 'passed')
-    throw new Error(`without a mutation, the tests ${outcome}: ${failedIn(first).join('; ')}`);
+    throw new Error(`without a mutation, the tests ${outcome}: ${failedIn(first).join('\n')}`);
   await Promise.all(copies.map(runQueue));
   console.log(`${count - survived} of ${count} mutations killed`);
   if (survived > 0) process.exitCode = 1;
