@@ -53,7 +53,7 @@ export const commands = [
       'return failed(readFailure(read.error.message, plants));',
       'return done;',
     ],
-    ['a check of PostgreSQL counts the plants', '    plants += 1;\n', ''],
+    ['a check of PostgreSQL counts the plants', '    plants += read.value.length;\n', ''],
   ),
   ...of(
     'export-plants.ts',
@@ -68,8 +68,12 @@ export const commands = [
       'if (read.isErr()) return failed(readFailure(read.error.message, exported));',
       'if (read.isErr()) break;',
     ],
-    ['an export ends at --to-id', 'if (toId !== undefined && plant.id > toId) break;', ''],
-    ['an export of a range does not read the plants after it', 'if (plant.id === toId) break;', ''],
+    ['an export ends at --to-id', 'if (toId !== undefined && plant.id > toId) return false;', ''],
+    [
+      'an export of a range does not read the plants after it',
+      'return toId === undefined || plants.at(-1)?.id !== toId;',
+      'return true;',
+    ],
     ['an export writes CSV with its header', 'let text = format.header;', "let text = '';"],
     [
       'an export writes the last plants',

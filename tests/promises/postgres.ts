@@ -319,6 +319,8 @@ export const postgres = [
       "typeof tag === 'string' ? { ...plant, tag } : plant",
       "{ ...plant, tag: tag ?? '' }",
     ],
+    ['long plants are read', "typeof page === 'string'", 'page !== undefined'],
+    ['ids are exact', 'json_build_array(id::text,', 'json_build_array(id,'],
   ),
   ...of('statements.ts', 'open-postgres-repository', [
     'texts with quotes and backslashes are kept',

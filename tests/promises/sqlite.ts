@@ -361,8 +361,13 @@ export const sqlite = [
   ...of(
     'read-plants.ts',
     'read-plants',
-    ['reading bounds the text in memory', 'if (text >= slice.maxText) break;', ''],
+    ['reading bounds the text in memory', 'if (text >= batch.maxText) break;', ''],
     ['ids are exact', '  select.setReadBigInts(true);\n', ''],
+    [
+      'the plants before a damaged page are read',
+      'if (plants.length > 0) yield ok(plants);',
+      'if (plants.length > 0 && error === undefined) yield ok(plants);',
+    ],
     [
       'reading starts after the id',
       'let last = after ?? smallestId - 1n;',
@@ -373,7 +378,7 @@ export const sqlite = [
       '  } finally {\n    database.close();\n  }\n}',
       '  } finally {\n    void 0;\n  }\n}',
     ],
-    ['reading prevents no checkpoint', 'LIMIT ${slice.maxPlants}', ''],
+    ['reading prevents no checkpoint', 'LIMIT ${batch.maxPlants}', ''],
   ),
   ...of(
     'open-error.ts',

@@ -4,4 +4,4 @@ export {
   type PostgresOptions,
   type PostgresRepository,
 } from './open-postgres-repository.ts';
-export { readPlants, type ReadPlantsOptions } from './read-plants.ts';
+export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read-plants.ts';

@@ -5,7 +5,7 @@ import { readDatabaseUrl } from './database-url.ts';
 import { type OpenPostgresError, statementError } from './open-error.ts';
 import type { Row, Session } from './session.ts';
 
-/** Options of {@link readPlants}. */
+/** Options of {@link readPlants} and {@link readPlantBatches}. */
 export type ReadPlantsOptions = {
   /** `postgres://user:password@host:5432/database`, as for {@link openPostgresRepository}. */
   readonly url: string;
@@ -23,11 +23,18 @@ const maxPageBytes = 4 * 2 ** 20;
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
+const nextPlants = `SELECT id, name, tag FROM plants WHERE id >= $1 ORDER BY id LIMIT ${maxPagePlants}`;
 // PostgreSQL knows the size of a long text without reading it.
-const pageStatement = `SELECT id, name, tag FROM (
-    SELECT id, name, tag, sum(octet_length(name) + coalesce(octet_length(tag), 0)) OVER
+const size = 'octet_length(name) + coalesce(octet_length(tag), 0)';
+
+/** Returns a page as one text, because the driver takes longer for a value than the server; NULL when it is too long. */
+const wholePage = `SELECT json_agg(json_build_array(id::text, name, tag) ORDER BY id) FROM (${nextPlants}) AS page
+  WHERE ${maxPageBytes} >= (SELECT sum(${size}) FROM (${nextPlants}) AS page)`;
+
+const longPage = `SELECT id, name, tag FROM (
+    SELECT id, name, tag, sum(${size}) OVER
       (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-    FROM (SELECT id, name, tag FROM plants WHERE id >= $1 ORDER BY id LIMIT ${maxPagePlants}) AS page
+    FROM (${nextPlants}) AS page
   ) AS sized WHERE coalesce(before, 0) < ${maxPageBytes} ORDER BY id`;
 
 const plantOf = ([id, name, tag]: Row): NewPlant => {
@@ -35,8 +42,68 @@ const plantOf = ([id, name, tag]: Row): NewPlant => {
   return typeof tag === 'string' ? { ...plant, tag } : plant;
 };
 
-const readPage = async (session: Session, from: bigint): Promise<readonly Row[]> =>
-  session.query({ text: pageStatement, values: [String(from)] });
+const readPage = async (session: Session, from: bigint): Promise<readonly NewPlant[]> => {
+  const values = [String(from)];
+  const [[page] = []] = await session.query({ text: wholePage, values });
+  const rows =
+    typeof page === 'string'
+      ? (JSON.parse(page) as readonly Row[])
+      : await session.query({ text: longPage, values });
+  return rows.map(plantOf);
+};
+
+/**
+ * Reads the plants of a PostgreSQL database in batches, as {@link readPlants} reads them one by one, in a fraction of the
+ * time.
+ *
+ * @param options - the database, and the id to start after
+ * @example
+ * ```ts
+ * import { readPlantBatches } from '@plantstore/postgres';
+ *
+ * let plants = 0;
+ * for await (const read of readPlantBatches({ url: 'postgres://ada:secret@localhost/garden' })) {
+ *   if (read.isErr()) throw new Error(read.error.message);
+ *   plants += read.value.length;
+ * }
+ * console.log(plants);
+ * ```
+ */
+export async function* readPlantBatches({
+  url: text,
+  after,
+}: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenPostgresError>, void, void> {
+  const read = readDatabaseUrl(text, process.env);
+  if (read.isErr()) {
+    yield err(read.error);
+    return;
+  }
+  const url = read.value;
+  const connected = await connectLeader({ ...url, statementTimeoutMs: pageTimeoutMs });
+  if (connected.isErr()) {
+    yield err(connected.error);
+    return;
+  }
+  const session = connected.value;
+  try {
+    let last = after ?? smallestId - 1n;
+    while (last < largestId) {
+      let plants: readonly NewPlant[];
+      try {
+        plants = await readPage(session, last + 1n);
+      } catch (thrown) {
+        yield err(statementError(url, session.address, thrown));
+        return;
+      }
+      const end = plants.at(-1);
+      if (end === undefined) return;
+      yield ok(plants);
+      last = end.id;
+    }
+  } finally {
+    await session.close();
+  }
+}
 
 /**
  * Reads the plants of a PostgreSQL database in ascending order of their ids, while repositories may create plants.
@@ -58,40 +125,11 @@ const readPage = async (session: Session, from: bigint): Promise<readonly Row[]>
  * }
  * ```
  */
-export async function* readPlants({
-  url: text,
-  after,
-}: ReadPlantsOptions): AsyncGenerator<Result<NewPlant, OpenPostgresError>, void, void> {
-  const read = readDatabaseUrl(text, process.env);
-  if (read.isErr()) {
-    yield err(read.error);
-    return;
-  }
-  const url = read.value;
-  const connected = await connectLeader({ ...url, statementTimeoutMs: pageTimeoutMs });
-  if (connected.isErr()) {
-    yield err(connected.error);
-    return;
-  }
-  const session = connected.value;
-  try {
-    let last = after ?? smallestId - 1n;
-    while (last < largestId) {
-      let rows: readonly Row[];
-      try {
-        rows = await readPage(session, last + 1n);
-      } catch (thrown) {
-        yield err(statementError(url, session.address, thrown));
-        return;
-      }
-      for (const row of rows) {
-        const plant = plantOf(row);
-        yield ok(plant);
-        last = plant.id;
-      }
-      if (rows.length === 0) return;
-    }
-  } finally {
-    await session.close();
+export async function* readPlants(
+  options: ReadPlantsOptions,
+): AsyncGenerator<Result<NewPlant, OpenPostgresError>, void, void> {
+  for await (const read of readPlantBatches(options)) {
+    if (read.isOk()) for (const plant of read.value) yield ok(plant);
+    else yield err(read.error);
   }
 }

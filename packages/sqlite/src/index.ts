@@ -9,5 +9,5 @@ export {
   type SqliteOptions,
   type SqliteRepository,
 } from './open-sqlite-repository.ts';
-export { readPlants, type ReadPlantsOptions } from './read-plants.ts';
+export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read-plants.ts';
 export { checkPlants, type IdRange, type PlantsCheck } from './check-plants.ts';

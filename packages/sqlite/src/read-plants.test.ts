@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Database } from './node-sqlite.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
-import { readPlants } from './read-plants.ts';
+import { readPlantBatches, readPlants } from './read-plants.ts';
 
 let folder = '';
 let path = '';
@@ -61,11 +61,36 @@ describe('readPlants', () => {
     expect((await readAll(largest)).plants).toEqual([]);
   });
 
-  it('reads more plants than fit into one slice, and the plants after an id', async () => {
+  it('reads more plants than fit into one batch, and the plants after an id', async () => {
     const repository = await makeStore(many);
     expect((await readAll()).plants).toEqual(many);
     await repository.close();
     expect((await readAll(1_999n)).plants).toEqual(many.slice(2_000));
+  });
+
+  it('readPlantBatches yields 1,000 plants at a time, and the plants before a damaged page', async () => {
+    await (await makeStore(many)).close();
+    const sizes = async () => {
+      const all: (number | string)[] = [];
+      for await (const read of readPlantBatches({ path }))
+        all.push(read.isOk() ? read.value.length : read.error.kind);
+      return all;
+    };
+    expect(await sizes()).toEqual([1_000, 1_000, 500]);
+    const { length } = (await damagePage().then(async () => readAll())).plants;
+    expect(await sizes()).toEqual([1_000, length - 1_000, 'damaged']);
+  });
+
+  it('readPlantBatches bounds the text of a batch', async () => {
+    const long = Array.from({ length: 5 }, (_, id) => ({
+      id: BigInt(id),
+      name: 'x'.repeat(400_000),
+      tag: 'y',
+    }));
+    await makeStore(long);
+    const batches: (readonly NewPlant[])[] = [];
+    for await (const read of readPlantBatches({ path })) batches.push(read._unsafeUnwrap());
+    expect(batches).toEqual([long.slice(0, 3), long.slice(3)]);
   });
 
   it('reads plants that are created meanwhile, and does not prevent checkpoints', async () => {

@@ -7,7 +7,7 @@ import type { Database } from './node-sqlite.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
 
-/** Options of {@link readPlants}. */
+/** Options of {@link readPlants} and {@link readPlantBatches}. */
 export type ReadPlantsOptions = {
   /** Path of the database file, absolute or relative to the working directory. */
   readonly path: string;
@@ -15,36 +15,36 @@ export type ReadPlantsOptions = {
   readonly after?: bigint;
 };
 
-/** Limits of a slice, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
-const slice = { maxPlants: 1_000, maxText: 2 ** 20 };
+/** Limits of a batch, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
+const batch = { maxPlants: 1_000, maxText: 2 ** 20 };
 
 /** The range of int64. */
 export const smallestId = -(2n ** 63n);
 export const largestId = 2n ** 63n - 1n;
 
-type Slice = { readonly plants: readonly NewPlant[]; readonly error?: OpenSqliteError };
-type ReadSlice = (from: bigint) => Slice;
+type Row = readonly [id: bigint, name: string, tag: string | null];
+type Batch = { readonly plants: readonly NewPlant[]; readonly error?: OpenSqliteError };
+type ReadBatch = (from: bigint) => Batch;
 
-const plantOf = ({ id, name, tag }: Record<string, unknown>): NewPlant => {
-  const plant = { id: id as bigint, name: name as string };
-  return tag === null ? plant : { ...plant, tag: tag as string };
-};
+const plantOf = ([id, name, tag]: Row): NewPlant =>
+  tag === null ? { id, name } : { id, name, tag };
 
-/** Each slice is a separate transaction, because a long one would prevent checkpoints. */
-const createReadSlice = (database: Database, path: string): ReadSlice => {
+/** Each batch is a separate transaction, because a long one would prevent checkpoints. */
+const createReadBatch = (database: Database, path: string): ReadBatch => {
   const select = database.prepare(
-    `SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ${slice.maxPlants}`,
+    `SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ${batch.maxPlants}`,
   );
   select.setReadBigInts(true);
+  select.setReturnArrays(true);
   return (from) => {
     const plants: NewPlant[] = [];
     let text = 0;
     try {
-      for (const row of select.iterate(from)) {
+      for (const row of select.iterate(from) as Iterable<unknown> as Iterable<Row>) {
         const plant = plantOf(row);
         plants.push(plant);
         text += plant.name.length + (plant.tag?.length ?? 0);
-        if (text >= slice.maxText) break;
+        if (text >= batch.maxText) break;
       }
       return { plants };
     } catch (thrown) {
@@ -54,6 +54,53 @@ const createReadSlice = (database: Database, path: string): ReadSlice => {
     }
   };
 };
+
+/**
+ * Reads the plants of a database file in batches, as {@link readPlants} reads them one by one, in a fraction of the time.
+ *
+ * @param options - the database, and the id to start after
+ * @example
+ * ```ts
+ * import { readPlantBatches } from '@plantstore/sqlite';
+ *
+ * let plants = 0;
+ * for await (const read of readPlantBatches({ path: 'plants.db' })) {
+ *   if (read.isErr()) throw new Error(read.error.message);
+ *   plants += read.value.length;
+ * }
+ * console.log(plants);
+ * ```
+ */
+export async function* readPlantBatches({
+  path,
+  after,
+}: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenSqliteError>, void, void> {
+  const absolute = resolve(path);
+  const opened = openForReading(absolute);
+  if (opened.isErr()) {
+    yield err(opened.error);
+    return;
+  }
+  const database = opened.value;
+  try {
+    const readBatch = createReadBatch(database, absolute);
+    let last = after ?? smallestId - 1n;
+    while (last < largestId) {
+      const { plants, error } = readBatch(last + 1n);
+      if (plants.length > 0) yield ok(plants);
+      if (error !== undefined) {
+        yield err(error);
+        return;
+      }
+      const end = plants.at(-1);
+      if (end === undefined) return;
+      last = end.id;
+      await nextTurn();
+    }
+  } finally {
+    database.close();
+  }
+}
 
 /**
  * Reads the plants of a database file in ascending order of their ids, while a repository may have it open and create
@@ -75,33 +122,11 @@ const createReadSlice = (database: Database, path: string): ReadSlice => {
  * }
  * ```
  */
-export async function* readPlants({
-  path,
-  after,
-}: ReadPlantsOptions): AsyncGenerator<Result<NewPlant, OpenSqliteError>, void, void> {
-  const absolute = resolve(path);
-  const opened = openForReading(absolute);
-  if (opened.isErr()) {
-    yield err(opened.error);
-    return;
-  }
-  const database = opened.value;
-  try {
-    const readSlice = createReadSlice(database, absolute);
-    let last = after ?? smallestId - 1n;
-    while (last < largestId) {
-      const { plants, error } = readSlice(last + 1n);
-      for (const plant of plants) yield ok(plant);
-      if (error !== undefined) {
-        yield err(error);
-        return;
-      }
-      const end = plants.at(-1);
-      if (end === undefined) return;
-      last = end.id;
-      await nextTurn();
-    }
-  } finally {
-    database.close();
+export async function* readPlants(
+  options: ReadPlantsOptions,
+): AsyncGenerator<Result<NewPlant, OpenSqliteError>, void, void> {
+  for await (const read of readPlantBatches(options)) {
+    if (read.isOk()) for (const plant of read.value) yield ok(plant);
+    else yield err(read.error);
   }
 }

@@ -39,7 +39,7 @@ const readEvery = async (call: CommandCall): Promise<CommandResult> => {
       progress.clear();
       return failed(readFailure(read.error.message, plants));
     }
-    plants += 1;
+    plants += read.value.length;
     progress.show(() => `${plantCount(plants)} read`);
   }
   progress.clear();

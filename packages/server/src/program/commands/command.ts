@@ -1,9 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
 import type { DatabaseSetting } from '../settings/setting-table.ts';
-import type { FormatName } from './formats.ts';
 
 /** A database that outlives the process. */
 export type StoredDatabase = Exclude<DatabaseSetting, { readonly kind: 'memory' }>;
+
+/** Names of the file formats. */
+export const formatNames = ['ndjson', 'csv'] as const;
+export type FormatName = (typeof formatNames)[number];
 
 /** The options of all commands; each command takes some of them. */
 export type CommandOptions = {

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { NewPlant } from '@plantstore/core';
 import { done, type CommandResult, failed, type Command } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
 import { formatOf } from './formats.ts';
@@ -29,23 +30,29 @@ means that the output is complete.`,
     const { database, stdout, fromId, toId } = call;
     const format = formatOf(call.format, undefined);
     const progress = createProgress(call);
+    let text = format.header;
     let exported = 0;
 
-    const copy = async (): Promise<CommandResult> => {
-      let text = format.header;
-      for await (const read of readStored(database, fromId)) {
-        if (read.isErr()) return failed(readFailure(read.error.message, exported));
-        const plant = read.value;
-        if (toId !== undefined && plant.id > toId) break;
+    /** Adds the plants up to the last id to the text, and returns whether more may follow. */
+    const addAll = (plants: readonly NewPlant[]): boolean => {
+      for (const plant of plants) {
+        if (toId !== undefined && plant.id > toId) return false;
         text += format.encode(plant);
         exported += 1;
+      }
+      // Reads no further than the last id, because the next plants may be damaged.
+      return toId === undefined || plants.at(-1)?.id !== toId;
+    };
+
+    const copy = async (): Promise<CommandResult> => {
+      for await (const read of readStored(database, fromId)) {
+        if (read.isErr()) return failed(readFailure(read.error.message, exported));
+        if (!addAll(read.value)) break;
         if (text.length >= chunkSize) {
           await write(stdout, text);
           text = '';
           progress.show(() => `${plantCount(exported)} exported`);
         }
-        // Reads no further, because the next plants may be damaged.
-        if (plant.id === toId) break;
       }
       await write(stdout, text);
       return done;

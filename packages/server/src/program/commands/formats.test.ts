@@ -1,7 +1,8 @@
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type FormatName, formatNames, formats } from './formats.ts';
+import { type FormatName, formatNames } from './command.ts';
+import { formats } from './formats.ts';
 import { readRecords } from './read-records.ts';
 
 // Every code point that the store can keep, and often those that have a meaning in CSV or JSON.

@@ -2,12 +2,9 @@ import { type NewPlant, parseNewPlant } from '@plantstore/core';
 import { type ErrorName, errorMessages } from '@plantstore/core/errors';
 import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
+import type { FormatName } from './command.ts';
 import { type Fields, type Scan, scanLine } from './read-records.ts';
 import { createCsvScan } from './scan-csv.ts';
-
-/** Names of the file formats. */
-export const formatNames = ['ndjson', 'csv'] as const;
-export type FormatName = (typeof formatNames)[number];
 
 /** The plant of a record, or why it is invalid. */
 export type Decoded = Result<NewPlant, string>;

@@ -12,28 +12,24 @@ import {
 } from '../settings/setting-table.ts';
 import type { Environment } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
-import { backUp, restore } from './back-up-and-restore.ts';
-import { check } from './check.ts';
 import {
   type Command,
   type CommandOptions,
   type CommandResult,
   type CommandStreams,
   done,
+  formatNames,
   invalid,
   type StoredDatabase,
 } from './command.ts';
-import { exportPlants } from './export-plants.ts';
-import { formatNames } from './formats.ts';
-import { importPlants } from './import-plants.ts';
 
-/** The commands by name. */
-export const commands: Readonly<Record<string, Command>> = {
-  backup: backUp,
-  restore,
-  export: exportPlants,
-  import: importPlants,
-  check,
+/** The commands by name. Each loads only what it needs: a short command takes little longer than its start. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  backup: async () => (await import('./back-up-and-restore.ts')).backUp,
+  restore: async () => (await import('./back-up-and-restore.ts')).restore,
+  export: async () => (await import('./export-plants.ts')).exportPlants,
+  import: async () => (await import('./import-plants.ts')).importPlants,
+  check: async () => (await import('./check.ts')).check,
 };
 
 /** An option of a command; without a parser, it has no value. `--database` is a setting. */
@@ -122,11 +118,12 @@ const callCommand = async (
   env: Environment,
   streams: CommandStreams,
 ): Promise<CommandResult> => {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load === undefined) {
     return invalid(`unknown command "${name}"; ${suggestion(name, Object.keys(commands), '')}`);
   }
 
+  const command = await load();
   const { argument, options: names } = command;
   const ownOptions = names.map(
     (one) => [toFlag(one), { type: optionTable[one].parser ? 'string' : 'boolean' }] as const,

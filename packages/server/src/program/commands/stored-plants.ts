@@ -1,26 +1,26 @@
 import type { NewPlant } from '@plantstore/core';
-import { readPlants } from '@plantstore/sqlite';
+import { readPlantBatches } from '@plantstore/sqlite';
 import { err, type Result } from 'neverthrow';
 import { loadPostgres } from '../open-store.ts';
 import type { StoredDatabase } from './command.ts';
 import { plantCount } from './progress.ts';
 
 /**
- * Reads the plants of a database in the order of their ids, starting with the id `from`. An error is the last result, with
- * a message for the operator.
+ * Reads the plants of a database in batches, in the order of their ids, starting with the id `from`. An error is the last
+ * result, with a message for the operator.
  */
 export async function* readStored(
   database: StoredDatabase,
   from: bigint | undefined,
-): AsyncGenerator<Result<NewPlant, { readonly message: string }>, void, void> {
+): AsyncGenerator<Result<readonly NewPlant[], { readonly message: string }>, void, void> {
   const range = from === undefined ? {} : { after: from - 1n };
   switch (database.kind) {
     case 'sqlite':
-      return yield* readPlants({ path: database.path, ...range });
+      return yield* readPlantBatches({ path: database.path, ...range });
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) yield err({ message: postgres.error });
-      else yield* postgres.value.readPlants({ url: database.url, ...range });
+      else yield* postgres.value.readPlantBatches({ url: database.url, ...range });
     }
   }
 }

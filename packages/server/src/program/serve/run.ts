@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import { ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
-import { type HealthParts, type HealthServer, startHealth } from './health-server.ts';
+import type { HealthParts, HealthServer } from './health-server.ts';
 import { createLog, type LogFormat } from '../log.ts';
 import { loadParts, type StartFailure } from './load-parts.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -12,7 +12,7 @@ import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Invocation, Settings } from '../settings/settings.ts';
 import { listenForSignals } from './signals.ts';
 import { writeMessages } from '../settings/write-messages.ts';
-import { type ProgramParts, startProgram, type StartedProgram } from './start-program.ts';
+import type { ProgramParts, StartedProgram } from './start-program.ts';
 
 /** The streams and signals of the process. */
 export type ProgramProcess = {
@@ -63,6 +63,7 @@ const openHealth = async (
 ): Promise<Result<HealthServer | undefined, StartFailure>> => {
   if (fd === undefined && healthPort === undefined) return ok(undefined);
   const isHanded = fd !== undefined;
+  const { startHealth } = await import('./health-server.ts');
   const started = await startHealth(
     parts,
     isHanded ? { fd } : { host, port: healthPort ?? 0, reusePort: false },
@@ -125,7 +126,9 @@ export const run = async (
       healthUrl: health?.url,
       metrics,
     };
-    const started = await orStopped(startProgram(parts));
+    // Imported dynamically, because a command needs no HTTP.
+    const starting = import('./start-program.ts').then(async (all) => all.startProgram(parts));
+    const started = await orStopped(starting);
     if (started === 'at once' || started === 'crash') return 1;
     if (started.isErr()) return fail(started.error);
     // After the first line, which names the URL.
