@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { canPin } from './child.ts';
 import { compareClients } from './client.ts';
+import { compareCommands } from './commands.ts';
 import { measureGrowth } from './growth.ts';
 import { compareIdle } from './idle.ts';
 import { formatMarkdown, writeReport } from './report.ts';
@@ -18,7 +19,7 @@ import { asMarkdown, tablesOf } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'servers,start,idle,client,growth,scaling' },
+    parts: { type: 'string', default: 'servers,start,idle,client,growth,scaling,commands' },
     only: { type: 'string', default: '' },
     rounds: { type: 'string' },
     seconds: { type: 'string', default: '2' },
@@ -40,6 +41,7 @@ const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = 
   client: async () => compareClients(rounds(15)),
   growth: async () => measureGrowth(load, Number(values.plants), rounds(5)),
   scaling: async () => measureScaling(load, rounds(3)),
+  commands: async () => compareCommands(300_000, rounds(3)),
 };
 
 const describeMachine = async (): Promise<string> => {

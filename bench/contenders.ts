@@ -3,7 +3,7 @@ import type { Program, Server } from './server.ts';
 import { token } from './token.ts';
 
 /** The built program, which users run. */
-const bin = join(import.meta.dirname, '../packages/server/dist/bin.js');
+export const bin = join(import.meta.dirname, '../packages/server/dist/bin.js');
 
 /** Folder of the peers. Only the benchmark installs their packages. */
 export const peersFolder = join(import.meta.dirname, 'peers');

@@ -35,6 +35,7 @@ const blocks: Readonly<Record<string, (results: Results) => string>> = {
   idle: partOf('idle'),
   client: partOf('client'),
   growth: partOf('growth'),
+  commands: partOf('commands'),
   scaling: (results) => asMarkdown(tablesOf('scaling', results)[0] ?? []),
   storage: (results) => asMarkdown(storageTable(results)),
 };

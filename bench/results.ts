@@ -54,6 +54,8 @@ export type Parts = {
   };
   readonly growth: Part;
   readonly scaling: Part & { readonly storage: readonly Storage[] };
+  /** Compared with the baseline of their section: a program of the database. */
+  readonly commands: Part;
 };
 
 /** The content of results.json. */

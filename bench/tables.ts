@@ -92,6 +92,13 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['p50 ms', median('p50', 1)],
     ['p99 ms', median('p99', 1)],
   ],
+  commands: [
+    ['command', name],
+    ['time, ms', median('timeMs')],
+    ['over its floor', ratio('timeMs')],
+    ['CPU, ms', median('cpuMs')],
+    ['over its floor', ratio('cpuMs')],
+  ],
 };
 
 const tableOf = (shown: Columns, rows: readonly Row[]): Table => [
