@@ -38,8 +38,8 @@ const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = 
   servers: async () => compareServers(load, rounds(3), values.only, notify),
   start: async () => compareStarts(rounds(9)),
   idle: async () => compareIdle(rounds(5)),
-  client: async () => compareClients(rounds(15)),
-  growth: async () => measureGrowth(load, Number(values.plants), rounds(5)),
+  client: async () => compareClients(rounds(9)),
+  growth: async () => measureGrowth(load, Number(values.plants), rounds(3)),
   scaling: async () => measureScaling(load, rounds(3)),
   commands: async () => compareCommands(300_000, rounds(3)),
 };
