@@ -27,10 +27,6 @@ const blocks: Readonly<Record<string, (results: Results) => string>> = {
     `Measured on ${date.slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes: ${machine}.`,
   summary: (results) => asMarkdown(summaryTable(results)),
   servers: (results) => partOf('servers')(results) + leftOut(results.servers),
-  versions: ({ servers: { versions } }) => {
-    const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-    return `${packages.join(', ')}.`;
-  },
   start: partOf('start'),
   idle: partOf('idle'),
   client: partOf('client'),
