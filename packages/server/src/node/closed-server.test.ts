@@ -39,6 +39,21 @@ describe('a server that is closed', () => {
   });
 });
 
+/** Opens a connection to a new server; `peer` is its socket in the server. */
+const connect = async () => {
+  const { server, port } = await listen();
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const { socket, until } = await connectRaw(port);
+  const [peer] = await accepted;
+  return { socket, until, peer };
+};
+
+/** Stops the timers until the test ends. */
+const stopTimers = (): void => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+};
+
 describe('a connection that is closed', () => {
   const unwanted = head([...goodFields, 'Content-Length: 1000000']);
   it.each<[string, (socket: Socket) => unknown, string]>([
@@ -46,12 +61,8 @@ describe('a connection that is closed', () => {
     ['resets after an unwanted body', (socket) => socket.resetAndDestroy(), unwanted],
     ['resets after bytes that are not HTTP', (socket) => socket.resetAndDestroy(), '<hi>\r\n\r\n'],
   ])('a connection that its client %s leaves no timer', async (_, close, bytes) => {
-    const { server, port } = await listen();
-    const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const { socket, until } = await connectRaw(port);
-    const [peer] = await accepted;
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    const { socket, until, peer } = await connect();
+    stopTimers();
     socket.write(bytes);
     await until(responses(1));
     expect(vi.getTimerCount()).toBe(1);
@@ -66,8 +77,7 @@ describe('a connection that is closed', () => {
     const { port } = await listen();
     const { socket, until, ended } = await connectRaw(port);
     // No timer ends the wait for the body.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopTimers();
     socket.write(head([...goodFields, `Content-Length: ${maxBodyBytes + 1}`]));
     await until(responses(1));
     socket.write('x'.repeat(maxBodyBytes + 1));
@@ -76,13 +86,9 @@ describe('a connection that is closed', () => {
   });
 
   it('a connection is closed as soon as its client half-closes it after the last response', async () => {
-    const { server, port } = await listen();
-    const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const { socket, until } = await connectRaw(port);
-    const [peer] = await accepted;
+    const { socket, until, peer } = await connect();
     // No timer ends the wait for the client.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    stopTimers();
     const closed = once(peer, 'close');
     socket.write('<hi>\r\n\r\n');
     await until(responses(1));
