@@ -125,6 +125,20 @@ export const sqlite = [
     'maxLocked = 3',
     'maxLocked = 300',
   ]),
+  ...of(
+    'commit-worker.ts',
+    'failed-calls',
+    [
+      'a file that is replaced while it is opened is not used',
+      'if (identity === undefined || (before !== undefined && !isSameFile(before, identity)))',
+      'if (identity === undefined)',
+    ],
+    [
+      'a new file that is replaced while it is opened is not used',
+      "if (!('kind' in prepared) && before !== undefined) return prepared;",
+      "if (!('kind' in prepared)) return prepared;",
+    ],
+  ),
   ...of('commit-worker.ts', 'bad-files', [
     'a file that another program releases soon is opened',
     'const lockTimeoutMs = 500;',

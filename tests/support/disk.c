@@ -9,6 +9,8 @@
  * to the file $DISK_FAILED.
  * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO).
+ * $DISK_REPLACED ("5") renames "replacement" to "plants.db" in the folder after the fifth file in it was opened, counted since
+ * the variable was changed.
  * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
  */
 #define _GNU_SOURCE
@@ -278,6 +280,22 @@ int link(const char *from, const char *to) {
   return result;
 }
 
+static void replace_database(void) {
+  static char previous[16];
+  static int count;
+  const char *rule = getenv("DISK_REPLACED"), *folder = getenv("DISK_FOLDER");
+  char from[4200], to[4200];
+  if (!rule) return;
+  if (strcmp(previous, rule) != 0) {
+    snprintf(previous, sizeof previous, "%s", rule);
+    count = 0;
+  }
+  if (++count != atoi(rule)) return;
+  snprintf(from, sizeof from, "%s/replacement", folder);
+  snprintf(to, sizeof to, "%s/plants.db", folder);
+  rename(from, to);
+}
+
 static int open_file(const char *path, int flags, mode_t mode) {
   const char *name = name_of(path);
   struct stat found;
@@ -287,6 +305,11 @@ static int open_file(const char *path, int flags, mode_t mode) {
   int file = REAL(int, "open64", const char *, int, ...)(path, flags, mode);
   if (file >= 0 && !existed) trace('c', inode_of(file), 0, name, strlen(name));
   else if (file >= 0 && name && flags & O_TRUNC) trace('t', inode_of(file), 0, NULL, 0);
+  if (file >= 0 && name) {
+    int error = errno;
+    replace_database();
+    errno = error;
+  }
   unlock();
   return file;
 }

@@ -29,10 +29,15 @@ const replaced = (path: string): CannotOpen => ({
   error: unusableFileError(path, { kind: 'replaced' }),
 });
 
-/** Prepares an open database for commits. */
-const prepare = (database: OwnedDatabase, path: string): Opened | CannotOpen => {
+/** Prepares an open database for commits, if its path still refers to the file that it had before. */
+const prepare = (
+  database: OwnedDatabase,
+  path: string,
+  before: FileIdentity | undefined,
+): Opened | CannotOpen => {
   const identity = identityOf(path);
-  if (identity === undefined) return replaced(path);
+  if (identity === undefined || (before !== undefined && !isSameFile(before, identity)))
+    return replaced(path);
   const file = database.location() ?? path;
   // An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks.
   const companions = [`${file}-wal`, `${file}-shm`, ownerLockPathOf(file)].map((name) => ({
@@ -49,23 +54,28 @@ const prepare = (database: OwnedDatabase, path: string): Opened | CannotOpen => 
   return { database, file, table, checkpointer, identity, findReplaced };
 };
 
-const tryToOpen = ({ path, identity, mustRewrite }: WorkerData): Opened | CannotOpen => {
+const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
+  const { path, identity, mustRewrite } = data;
+  const before = identityOf(path);
   // SQLite would create a missing file.
-  if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);
+  if (identity !== undefined && !isSameFile(identity, before)) return replaced(path);
   // A new file can reuse the inode of a removed one, so the content must be a plant store, too.
   const database = openDatabaseFile(path, { mayBeNew: identity === undefined, mustRewrite });
   if ('kind' in database) {
     if (database.kind === 'empty') return replaced(path);
     return { kind: 'cannot-open', error: unusableFileError(path, database) };
   }
+  let prepared: Opened | CannotOpen;
   try {
-    const prepared = prepare(database, path);
-    if ('kind' in prepared) database.close();
-    return prepared;
+    prepared = prepare(database, path, before);
   } catch (thrown) {
     database.close();
     throw thrown;
   }
+  if (!('kind' in prepared) && before !== undefined) return prepared;
+  database.close();
+  // Another file may have taken the place of a new one before its identity was read. Now there is one to compare.
+  return 'kind' in prepared ? prepared : tryToOpen(data);
 };
 
 const openOnce = (data: WorkerData): Opened | CannotOpen => {

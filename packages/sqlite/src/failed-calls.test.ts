@@ -32,6 +32,7 @@ it('a repository opens the file again when three commits in a row find it locked
   const locked = 'the database cannot be written: locked';
   expect(await runOn('create-with-failing-unlock.ts', disk.path, env)).toEqual([
     'ok',
+    'ok',
     locked,
     locked,
     locked,
@@ -67,4 +68,19 @@ it('after a failed sync of a checkpoint, a repository creates no plant while ano
     expect.stringMatching(/^the database cannot be opened: .* is in use/) as unknown,
     'ok',
   ]);
+});
+
+it('a repository loses no plant when its file is replaced while it is opened, at any of its opens', async ({
+  skip,
+}) => {
+  const disk = await makeFaultyDisk();
+  if (disk === undefined) return skip(noCompiler);
+  const outcomes = (await runOn('replace-while-opened.ts', disk.path, disk.env)) as string[][];
+  expect(outcomes).toHaveLength(3);
+  for (const seen of outcomes) {
+    expect(new Set(seen)).toEqual(new Set(['refused', 'stored']));
+    // In the last round, nothing was replaced.
+    expect(seen.length).toBeGreaterThan(5);
+    expect(seen.at(-1)).toBe('stored');
+  }
 });
