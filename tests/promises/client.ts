@@ -172,6 +172,16 @@ export const client = [
       'return ok(plant);',
     ],
     ['an unknown number is an error of the service', "known ?? 'unknown'", "known ?? 'internal'"],
+    [
+      'only a 200 has a plant',
+      'if (status === 200 && isText(name)',
+      'if (status < 300 && isText(name)',
+    ],
+    [
+      'a member of a prototype is not one of the response',
+      'Object.setPrototypeOf(Object(content), null) as Members',
+      'Object(content) as Members',
+    ],
     ['a number that is not an int32 is no error number', 'value === ~~value', 'true'],
     ['a message shows no token', 'message: redact(call.tokens, message),', 'message,'],
     ['the raw body shows no token', 'body: redact(call.tokens, text, maxLength),', 'body: text,'],
@@ -246,6 +256,11 @@ export const client = [
   ...of(
     'call-service.ts',
     'token',
+    [
+      'a refresh of the token is no retry',
+      '      issued = undefined;\n    } else {',
+      '      issued = undefined;\n      retried += 1;\n    } else {',
+    ],
     ['a timeout names its phase', '${phase} within ${ms} ms', 'response within ${ms} ms'],
     ['a token of a function is redacted', 'if (token !== undefined) call.tokens.push(token);', ''],
   ),

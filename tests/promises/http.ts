@@ -249,6 +249,16 @@ export const http = [
     ],
     ['the log names the client', '...(client !== undefined && { client }),', ''],
     ['the log names the token', '...(tokenName !== undefined && { tokenName }),', ''],
+    [
+      'the log has the size of a body in bytes',
+      "bytes: byteLength(responseData?.body ?? ''),",
+      "bytes: (responseData?.body ?? '').length,",
+    ],
+    [
+      'the log has the duration in milliseconds',
+      '- startedAt) * 1000) / 1000',
+      '- startedAt) * 1000)',
+    ],
     ['a lost request is logged as one', "isWritten ? 'request' : 'request aborted'", "'request'"],
   ),
   ...of('timeouts.ts', 'timeouts', [

@@ -104,7 +104,7 @@ describe('readResponse', () => {
 
   it('reads no member from a prototype', () => {
     Object.assign(Object.prototype, { name: 'polluted' });
-    const result = read(200, '{}', '{}');
+    const result = read(200, '{}', '{"id":7,"name":"polluted"}');
     Reflect.deleteProperty(Object.prototype, 'name');
     expect(result).toMatchObject({ kind: 'response-invalid' });
   });
@@ -157,7 +157,11 @@ describe('readResponse', () => {
     'returns unexpected-status for status %i with every body',
     (status) => {
       for (const body of ['', '{"name":"a"}', '{"error":1401,"message":"a"}'])
-        expect(read(status, body)).toMatchObject({ kind: 'unexpected-status', status, body });
+        expect(read(status, body, '{"id":7,"name":"a"}')).toMatchObject({
+          kind: 'unexpected-status',
+          status,
+          body,
+        });
     },
   );
 

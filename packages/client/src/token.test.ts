@@ -169,6 +169,16 @@ describe('token function', () => {
     expect(tokenCalls).toEqual([false]);
   });
 
+  it('a call that sends a new token after a 401 can still be retried as often as without it', async () => {
+    const statuses = [401, 503, 503];
+    const fetch = async () => {
+      const status = statuses.shift();
+      return status === undefined ? new Response('{"name":"a"}') : new Response('', { status });
+    };
+    const client = createTestClient(fetch, { token: () => token, retries: 2, retryDelayMs: 0 });
+    expect(await client.createPlant(plant)).toMatchObject(ok);
+  });
+
   it('a token function is not called a third time after a second 401', async () => {
     const { baseUrl, received } = await startTokenServer('another');
     const error = await errorOf(createClient({ baseUrl, token: () => 'wrong' }));

@@ -101,6 +101,21 @@ describe('log line of a request', () => {
     expect(logged[1]).toMatchObject({ message: 'request aborted', client: '127.0.0.1' });
   });
 
+  it('the log line of a request has the size of the body in bytes, and the duration in milliseconds', async () => {
+    const { logged, logger } = recordLog();
+    const { port } = await listen({ logger });
+    const body = JSON.stringify({ id: 7, name: 'Grünlilie' });
+    const began = performance.now();
+    const fields = [...goodFields, `Content-Length: ${Buffer.byteLength(body)}`];
+    const { headers } = await sendRaw(port, head(fields) + body);
+    const elapsedMs = performance.now() - began;
+    expect(logged).toMatchObject([{ bytes: Number(headers['content-length']) }]);
+    expect(logged[0]?.['durationMs']).toBeGreaterThan(0);
+    expect(logged[0]?.['durationMs']).toBeLessThanOrEqual(elapsedMs);
+    // Microseconds are the smallest unit.
+    expect(String(logged[0]?.['durationMs'])).toMatch(/^\d+(\.\d{1,3})?$/);
+  });
+
   it('the log line of a request has the method, path, status, error, size and duration', async () => {
     const { logged, logger } = recordLog();
     const { port } = await listen({ logger });
