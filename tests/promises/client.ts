@@ -264,6 +264,11 @@ export const client = [
     ['a timeout names its phase', '${phase} within ${ms} ms', 'response within ${ms} ms'],
     ['a token of a function is redacted', 'if (token !== undefined) call.tokens.push(token);', ''],
   ),
+  ...of('retry-delay.ts', 'retry-delay', [
+    'a call without a delay never waits',
+    '(Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) || 0)',
+    'Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried)',
+  ]),
   ...of('call.ts', 'report', [
     'a request id shows no token',
     'redact(call.tokens, requestId)',

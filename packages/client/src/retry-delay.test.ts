@@ -50,6 +50,11 @@ describe('wait before the next attempt', () => {
     expect(await waitsOf(delays)).toEqual([0, 0, 0, 0]);
   });
 
+  it('the wait before the next attempt is 0 without a delay, also after a thousand retries', async () => {
+    const waits = await waitsOf({ retryDelayMs: 0, retries: 1_030, timeoutMs: 1_000_000 });
+    expect(new Set(waits)).toEqual(new Set([0]));
+  });
+
   it('the wait before the next attempt uses the limits of the call, or those of the client', async () => {
     useShare(1);
     const waits: number[] = [];
