@@ -3,18 +3,18 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Mutation, mutate } from './mutation.ts';
 import { promises } from './promises.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Time limit of the tests of one mutation, in milliseconds. A mutation can make a test wait for ever. */
-const limitMs = 300_000;
+/** Time limit of a test file, in milliseconds. A mutation can make it wait for ever. */
+const fileLimitMs = 300_000;
 
-/** Time limit of all tests, without a mutation. */
-const allLimitMs = 1_800_000;
+/** Time limit of a test without a mutation, in milliseconds. */
+const testLimitMs = 600_000;
 
 type Outcome = 'passed' | 'failed' | 'timed out' | 'not run';
 
@@ -34,8 +34,10 @@ const copyRepository = (): string => {
 type Report = {
   readonly numFailedTests: number;
   readonly testResults: readonly {
+    readonly name: string;
     readonly assertionResults: readonly {
       readonly fullName: string;
+      readonly duration?: number;
       readonly failureMessages: readonly string[];
     }[];
   }[];
@@ -43,16 +45,27 @@ type Report = {
 
 const reportOf = (copy: string): string => join(copy, 'node_modules/promises.json');
 
+const readReport = (copy: string): Report =>
+  JSON.parse(readFileSync(reportOf(copy), 'utf8')) as Report;
+
 /** The names and errors of the tests that failed in the last run. */
-const failedIn = (copy: string): readonly string[] => {
-  if (!existsSync(reportOf(copy))) return [];
-  const { testResults } = JSON.parse(readFileSync(reportOf(copy), 'utf8')) as Report;
-  return testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .flatMap(({ fullName, failureMessages }) =>
-      failureMessages.map((message) => `${fullName}: ${message}`),
-    );
-};
+const failedIn = (copy: string): readonly string[] =>
+  existsSync(reportOf(copy))
+    ? readReport(copy)
+        .testResults.flatMap(({ assertionResults }) => assertionResults)
+        .flatMap(({ fullName, failureMessages }) =>
+          failureMessages.map((message) => `${fullName}: ${message}`),
+        )
+    : [];
+
+/** Returns the duration of the slowest test of each file in the last run, in milliseconds. */
+const slowestIn = (copy: string): ReadonlyMap<string, number> =>
+  new Map(
+    readReport(copy).testResults.map(({ name, assertionResults }) => [
+      relative(copy, name),
+      Math.max(0, ...assertionResults.map(({ duration = 0 }) => duration)),
+    ]),
+  );
 
 /** Kills a process and those that it has started, if there are any. */
 const killGroup = ({ pid }: ChildProcess): void => {
@@ -67,7 +80,7 @@ const killGroup = ({ pid }: ChildProcess): void => {
 const runTests = async (
   copy: string,
   files: readonly string[],
-  maxMs = limitMs,
+  limitMs: number,
 ): Promise<Outcome> => {
   const report = reportOf(copy);
   rmSync(report, { force: true });
@@ -75,7 +88,8 @@ const runTests = async (
   const flags = [
     'run',
     '--bail=1',
-    '--testTimeout=60000',
+    `--testTimeout=${Math.ceil(limitMs)}`,
+    `--hookTimeout=${Math.ceil(limitMs)}`,
     '--reporter=json',
     `--outputFile=${report}`,
   ];
@@ -86,7 +100,7 @@ const runTests = async (
     env: { ...process.env, EACH_STATE: '1' },
     detached: true,
   });
-  const timer = setTimeout(() => killGroup(child), maxMs);
+  const timer = setTimeout(() => killGroup(child), files.length * fileLimitMs);
   const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(timer);
   // A test that fails can leave a server.
@@ -94,17 +108,17 @@ const runTests = async (
   if (status === 0) return 'passed';
   if (status === null) return 'timed out';
   if (!existsSync(report)) return 'not run';
-  const { numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  const { numFailedTests, testResults } = readReport(copy);
   const isImported = testResults.some(({ assertionResults }) => assertionResults.length > 0);
   return numFailedTests > 0 || isImported ? 'failed' : 'not run';
 };
 
-const runMutation = async (copy: string, mutation: Mutation): Promise<Outcome> => {
+const runMutation = async (copy: string, mutation: Mutation, limitMs: number): Promise<Outcome> => {
   const file = join(copy, mutation.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutation));
   try {
-    return await runTests(copy, [mutation.test]);
+    return await runTests(copy, [mutation.test], limitMs);
   } finally {
     writeFileSync(file, source);
   }
@@ -123,10 +137,12 @@ const copies = Array.from({ length: availableParallelism() }, copyRepository);
 const [first = ''] = copies;
 let survived = 0;
 
-const runQueue = async (copy: string): Promise<void> => {
+const runQueue = async (copy: string, slowest: ReadonlyMap<string, number>): Promise<void> => {
   for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
     const began = performance.now();
-    const outcome = await runMutation(copy, mutation);
+    // Far more than a test takes without the mutation, and less than a test that waits for ever would.
+    const limitMs = 10_000 + 5 * (slowest.get(mutation.test) ?? 0);
+    const outcome = await runMutation(copy, mutation, limitMs);
     const isKilled = outcome === 'failed' || outcome === 'timed out';
     if (!isKilled) survived += 1;
     const seconds = Math.round((performance.now() - began) / 1_000);
@@ -140,10 +156,11 @@ try {
   const count = queue.length;
   // A test that fails without a mutation would kill every mutant.
   const tests = [...new Set(queue.map(({ test }) => test))];
-  const outcome = await runTests(first, tests, allLimitMs);
+  const outcome = await runTests(first, tests, testLimitMs);
   if (outcome !== 'passed')
     throw new Error(`without a mutation, the tests ${outcome}: ${failedIn(first).join('\n')}`);
-  await Promise.all(copies.map(runQueue));
+  const slowest = slowestIn(first);
+  await Promise.all(copies.map(async (copy) => runQueue(copy, slowest)));
   console.log(`${count - survived} of ${count} mutations killed`);
   if (survived > 0) process.exitCode = 1;
 } finally {
