@@ -160,12 +160,19 @@ describe('WAL file of another database', () => {
 });
 
 describe('WAL file of a database', () => {
-  it('the WAL file of a database restores every plant of a new store whose file has one page', async () => {
-    const store = await open(inFolder('plants.db'));
-    await createAll(store, 0, 500);
+  it('the WAL file of a database restores every plant of a store whose file has one page', async () => {
+    await (await open(inFolder('other.db'))).close();
+    const database = new Database(inFolder('plants.db'));
+    database.exec(`PRAGMA journal_mode = WAL; ATTACH '${inFolder('other.db')}' AS other`);
+    const one = (sql: string) => String(Object.values(database.prepare(sql).get() ?? {})[0]);
+    database.exec(one("SELECT sql FROM other.sqlite_schema WHERE name = 'plants'"));
+    for (const name of ['application_id', 'user_version'])
+      database.exec(`PRAGMA main.${name} = ${one(`PRAGMA other.${name}`)}`);
+    for (let id = 0; id < 500; id += 1)
+      database.exec(`INSERT INTO main.plants VALUES (${id}, 'x', NULL)`);
     expect((await stat(inFolder('plants.db'))).size).toBe(4_096);
     await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
-    await store.close();
+    database.close();
     expect(await countPlants(inFolder('killed.db'), 0, 500)).toBe(500);
   });
 

@@ -26,6 +26,7 @@ describe('request id', () => {
 
   it.each<[string, string]>([
     ['the request has none', post(7)],
+    ['a CONNECT request has none', head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1')],
     ['its id is not well-formed', withId('{"level":"error"}', post(7))],
     ['the bytes are not HTTP', '<hello>\r\n\r\n'],
   ])(
