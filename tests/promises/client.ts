@@ -269,6 +269,11 @@ export const client = [
     '(Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) || 0)',
     'Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried)',
   ]),
+  ...of('attempt.ts', 'report', [
+    'an error has no request id of an earlier attempt',
+    '      call.response = undefined;\n',
+    '',
+  ]),
   ...of('call.ts', 'report', [
     'a request id shows no token',
     'redact(call.tokens, requestId)',

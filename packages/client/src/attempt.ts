@@ -16,6 +16,7 @@ export const attempt = (
   withTimeout(caller, limitMs, async (signal) => {
     try {
       call.attempts += 1;
+      call.response = undefined;
       const headers = {
         ...fields,
         authorization: `Bearer ${token}`,

@@ -29,7 +29,8 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
   const remainingMs = (): number => deadline - performance.now();
   const interrupted = (by: Interruption, phase: TimedOut['phase'], ms = timeoutMs): Outcome => {
     if (by === 'aborted') return failWithCause(call, by, readMember(caller, 'reason'));
-    const message = `${call.response ? 'incomplete' : 'no'} ${phase} within ${ms} ms`;
+    const isIncomplete = phase === 'response' && call.response;
+    const message = `${isIncomplete ? 'incomplete' : 'no'} ${phase} within ${ms} ms`;
     return fail(call, { kind: by, phase, message });
   };
 
@@ -76,7 +77,6 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
     // A wait beyond the deadline could only end in a timeout.
     const isFinal = !isTransient(error) || retried >= retries || waitMs >= remainingMs();
     if (isFinal && !isRejected) return outcome;
-    call.response = undefined;
     if (isRejected) {
       rejected = issued;
       issued = undefined;

@@ -12,9 +12,9 @@ export type Outcome = Result<Plant, CreatePlantError>;
 export type Report = {
   /** Number of requests started. */
   readonly attempts: number;
-  /** The HTTP status of the last response, if a response started. */
+  /** The HTTP status of the last attempt's response, if one started. */
   readonly status?: number;
-  /** The `X-Request-Id` of the last response, if it has one. */
+  /** The `X-Request-Id` of that response, if it has one. */
   readonly requestId?: string;
 };
 

@@ -63,7 +63,7 @@ export type RequestInvalid = Attempted & {
  *
  * @interface
  */
-export type TokenFailed = Attempted & { readonly kind: 'token-failed' };
+export type TokenFailed = MaybeResponded & { readonly kind: 'token-failed' };
 
 /**
  * The error for a response with a status other than 200 and no error of the service, such as a redirect,

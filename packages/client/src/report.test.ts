@@ -45,6 +45,38 @@ describe('request id', () => {
     });
   });
 
+  it('the request id is in the error of a call that is aborted before its next attempt', async () => {
+    const controller = new AbortController();
+    const client = createTestClient(async () => new Response('', { status: 503, headers }), {
+      retries: 1,
+      onRetry: () => controller.abort(),
+    });
+    expect(await errorOf(client, controller.signal)).toMatchObject({
+      kind: 'aborted',
+      attempts: 1,
+      status: 503,
+      requestId: 'id-1',
+    });
+  });
+
+  it('the request id is in the error of a call that gets no new token after a 401', async () => {
+    const refuse = async () => new Response('', { status: 401, headers });
+    const report = { attempts: 1, status: 401, requestId: 'id-1' };
+    const failing = createTestClient(refuse, {
+      token: ({ refresh }) => (refresh ? untyped(undefined) : token),
+    });
+    expect(await errorOf(failing)).toMatchObject({ kind: 'token-failed', ...report });
+    const controller = new AbortController();
+    const waiting = createTestClient(refuse, {
+      token: async ({ refresh }) => {
+        if (!refresh) return token;
+        controller.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect(await errorOf(waiting, controller.signal)).toMatchObject({ kind: 'aborted', ...report });
+  });
+
   it('the request id is not that of an earlier attempt', async () => {
     let sent = 0;
     const client = createTestClient(

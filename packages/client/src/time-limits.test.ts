@@ -118,6 +118,7 @@ describe('abort', () => {
     const error = await creating;
     expect(error).toEqual({
       kind: 'aborted',
+      status: 503,
       message: 'the call was aborted',
       cause: { name: 'string', message: 'enough' },
       attempts: 1,

@@ -193,6 +193,7 @@ describe('token function', () => {
       kind: 'token-failed',
       message: 'token must be an RFC 6750 b64token, or a function that returns one',
       attempts: 1,
+      status: 401,
     });
   });
 
