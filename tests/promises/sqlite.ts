@@ -489,7 +489,7 @@ export const sqlite = [
   ]),
   ...of('commit-worker.ts', 'recovery', [
     'no file is created in place of a removed one',
-    '  if (identity !== undefined && !isSameFile(identity, identityOf(path))) return replaced(path);\n',
+    '  if (identity !== undefined && !isSameFile(identity, before)) return replaced(path);\n',
     '',
   ]),
   ...of('plants-table.ts', 'other-programs', [
