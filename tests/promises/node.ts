@@ -278,7 +278,6 @@ export const node = [
     'closed-server',
     ['a drain that is over has no timer', '    clearTimeout(timer);\n', ''],
     ['a drain is over if the connection is lost', "  source.once('close', finish);\n", ''],
-    ['a drain is over at the end of the body', "  source.once('end', finish);\n", ''],
   ),
   ...of(
     'exchange.ts',

@@ -630,11 +630,6 @@ export const program = [
     'last = last.then(reloadAll);',
     'last = reloadAll();',
   ]),
-  ...of('log-output.ts', 'tests/black-box/lost-log-lines', [
-    'the rest of a line is written',
-    'while (written < bytes.byteLength) written',
-    'written',
-  ]),
   ...of('../main.ts', 'tests/black-box/lost-log-lines', [
     'a pipe of the log that nothing reads does not stop the server',
     '[stdout, stderr]',

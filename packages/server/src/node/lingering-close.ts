@@ -22,7 +22,7 @@ export const drain = (source: Readable, maxMs: number, onDone: () => void): (() 
     dropped += chunk.length;
     if (dropped > maxDrainBytes) finish();
   });
-  source.once('end', finish);
+  // Follows the end of a body or of a connection, too.
   source.once('close', finish);
   if (source.destroyed || source.readableEnded) finish();
   else source.resume();

@@ -10,15 +10,14 @@ export type LogOutput = {
   readonly write: (text: string, onFailed: (written: number) => void) => void;
 };
 
-/** Writes until all bytes are written or a write fails, and returns the number of written bytes. */
+/** Returns the number of written bytes. Node continues after a short write, until a write fails. */
 const writeToFile = (descriptor: number, bytes: Uint8Array): number => {
-  let written = 0;
   try {
-    while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written);
+    return writeSync(descriptor, bytes);
   } catch {
     // The disk is full, for example. The log counts what is missing.
+    return 0;
   }
-  return written;
 };
 
 /**
