@@ -89,7 +89,6 @@ const runTests = async (
     'run',
     '--bail=1',
     `--testTimeout=${Math.ceil(limitMs)}`,
-    `--hookTimeout=${Math.ceil(limitMs)}`,
     '--reporter=json',
     `--outputFile=${report}`,
   ];
