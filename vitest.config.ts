@@ -35,9 +35,9 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
     // These folders are separate projects.
     exclude: [...configDefaults.exclude, 'packages/**', 'timing/**', ...(isShort ? [longest] : [])],
     // They only end a test that hangs: no test passes or fails by the speed of the machine.
-    testTimeout: 120_000,
+    testTimeout: 600_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 300_000 } },
     globalSetup: [globalSetups[folder] ?? []]
       .flat()
       .map((path) => fileURLToPath(new URL(path, import.meta.url))),

@@ -32,7 +32,6 @@ const minimum = { backup: 30, restore: 30, check: 20, export: 20, import: 30, st
 
 it.concurrent.for(Object.entries(minimum))(
   '%s: each failed system call loses no plant, is reported with its file and cause, and leaves nothing that prevents recovery',
-  { timeout: 240_000 },
   async ([task, least], { skip }) => {
     const disk = await makeFaultyDisk();
     if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');

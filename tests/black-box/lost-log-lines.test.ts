@@ -98,7 +98,7 @@ describe('lines of the log that cannot be written', () => {
       env,
     );
     const readLog = async () => readFile(log, 'utf8').catch(() => '');
-    await expect.poll(readLog, { timeout: 20_000 }).toContain('accepting plants');
+    await expect.poll(readLog).toContain('accepting plants');
     await create(3);
     await expect.poll(async () => count(await readLog()).requests).toBe(3);
     server.process.kill('SIGTERM');

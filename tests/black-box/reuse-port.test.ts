@@ -93,7 +93,7 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
       for (let id = client; !isOver();) {
         const result = await postOn(agent, url, id);
         if ('failed' in result) {
-          failures.push(`${result.failed} on ${result.isFirst ? 'a new' : 'an old'} connection`);
+          failures.push(result.failed);
           // Retries with the same plant, as @plantstore/client does.
           continue;
         }
@@ -107,10 +107,11 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
     await Promise.all(posting);
     expect(await one.exited).toBe(0);
     console.log(
-      `${acknowledged.length} requests acknowledged; ${failures.length} connections that the stopped server had not accepted were reset`,
+      `${acknowledged.length} requests acknowledged; ${failures.length} connections were reset`,
     );
-    // The kernel resets connections that the closing server has not accepted; accepted ones get a response.
-    expect(failures.filter((failure) => !/^(ECONNRESET|EPIPE) on a new/.test(failure))).toEqual([]);
+    // The kernel resets connections that the closing server has not accepted, and a client that is late can send on one
+    // that was closed while idle.
+    expect(failures.filter((code) => code !== 'ECONNRESET' && code !== 'EPIPE')).toEqual([]);
     expect(await missingOf(acknowledged, url)).toEqual([]);
     other.process.kill('SIGTERM');
     expect(await other.exited).toBe(0);

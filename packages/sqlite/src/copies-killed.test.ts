@@ -52,7 +52,6 @@ const copyAgain = async (command: string, from: string, to: string): Promise<str
 
 it.for(['backup', 'restore'])(
   'kill -9 or a power cut after any change of a %s leaves no file of the name or a complete one, and running it again works',
-  { timeout: 240_000 },
   async (command, { skip }) => {
     const disk = await makeFaultyDisk();
     if (disk === undefined) return skip(noCompiler);

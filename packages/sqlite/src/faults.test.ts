@@ -9,28 +9,21 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
 
-it(
-  'the results of creates agree with a Map while faults occur between and during them',
-  {
-    // A commit waits 2 s for each locked file, and a failing sequence is shrunk: 30 s to 2 minutes.
-    timeout: 300_000,
-  },
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-    onTestFinished(async () => rm(folder, { recursive: true }));
-    const isSmall = await mayMount(folder);
-    const program = [
-      '--conditions=@plantstore/source',
-      '--disable-warning=ExperimentalWarning',
-      fileURLToPath(new URL('../test/create-with-faults.ts', import.meta.url)),
-      folder,
-      isSmall ? 'small' : 'any',
-    ];
-    const { stdout } = await (isSmall
-      ? onSmallDisk(folder, [process.execPath, ...program])
-      : run(process.execPath, program));
-    console.log(`faults${isSmall ? ', with a full disk' : ''}: ${stdout}`);
-    const counts = JSON.parse(stdout) as Record<string, number>;
-    expect(Object.values(counts).every((times) => times > 50)).toBe(true);
-  },
-);
+it('the results of creates agree with a Map while faults occur between and during them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const isSmall = await mayMount(folder);
+  const program = [
+    '--conditions=@plantstore/source',
+    '--disable-warning=ExperimentalWarning',
+    fileURLToPath(new URL('../test/create-with-faults.ts', import.meta.url)),
+    folder,
+    isSmall ? 'small' : 'any',
+  ];
+  const { stdout } = await (isSmall
+    ? onSmallDisk(folder, [process.execPath, ...program])
+    : run(process.execPath, program));
+  console.log(`faults${isSmall ? ', with a full disk' : ''}: ${stdout}`);
+  const counts = JSON.parse(stdout) as Record<string, number>;
+  expect(Object.values(counts).every((times) => times > 50)).toBe(true);
+});

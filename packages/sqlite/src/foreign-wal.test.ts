@@ -254,7 +254,7 @@ it('a WAL file that another program writes while it is compared with its file is
   const writer = new Worker(write, { eval: true });
   try {
     // The thread may not have run during a comparison.
-    await expect.poll(() => hasForeignWal(inFolder('new.db')), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => hasForeignWal(inFolder('new.db'))).toBe(false);
   } finally {
     await writer.terminate();
   }
