@@ -43,6 +43,11 @@ export const commands = [
       '--to-id=${to} >',
       '--to-id=${from} >',
     ],
+    [
+      'the commands that check prints are for a shell',
+      "path.replaceAll(\"'\", String.raw`'\\''`)",
+      'path',
+    ],
     ['a check reports the size of the WAL', ', and ${walSize} in its WAL file', ''],
   ),
   ...of(

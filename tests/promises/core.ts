@@ -50,6 +50,7 @@ export const core = [
       "hasOwn(input, 'name') ? members.name : undefined",
       'members.name',
     ],
+    ['only an own tag is read', "hasOwn(input, 'tag') ? members.tag : undefined", 'members.tag'],
     ['an array is no plant', ' || Array.isArray(input)', ''],
     [
       'an absent tag stays absent',

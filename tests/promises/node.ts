@@ -13,6 +13,7 @@ export const node = [
     ],
     ['an idle connection has a timeout', '    keepAliveTimeout: limits.keepAliveTimeoutMs,\n', ''],
     ['connections are bounded', '  server.maxConnections = limits.maxConnections;\n', ''],
+    ['later closed connections are logged', '      dropped = 0;\n    }, 1_000)', '    }, 1_000)'],
     [
       'closed connections are logged',
       "  server.on('drop', warnOfDrops(limits.maxConnections, logger));\n",

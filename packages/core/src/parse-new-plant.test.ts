@@ -71,6 +71,11 @@ describe('parseNewPlant', () => {
     expect(error).toEqual({ kind: 'plant-invalid', faults: expected });
   });
 
+  it('reads no tag of a prototype', () => {
+    const input: unknown = Object.assign(Object.create({ tag: 'y' }), { id: 7, name: 'x' });
+    expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({ id: 7n, name: 'x' });
+  });
+
   it('returns text unchanged: empty, untrimmed, not normalized', () => {
     for (const name of ['', ' x ', 'e\u0301', '\u00e9', '🪴']) {
       expect(parseNewPlant({ id: 1n, name, tag: name })._unsafeUnwrap()).toEqual({

@@ -5,6 +5,7 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
+import { recordLog } from '../../test/record-log.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 
 /** Returns a repository that completes its creates when `completeAll` is called. */
@@ -147,14 +148,16 @@ describe('handler that exceeds handlerTimeoutMs', () => {
 });
 
 describe('connections', () => {
-  it('connections above maxConnections are closed at once and logged', async () => {
-    const warned = Promise.withResolvers<unknown>();
-    const logger = { info() {}, error() {}, warn: warned.resolve };
+  it('connections above maxConnections are closed at once and logged, also later ones', async () => {
+    const { logged, logger } = recordLog();
     const { port } = await listen({ maxConnections: 2, logger });
     const [one, two] = [await connectRaw(port), await connectRaw(port)];
-    const three = await connectRaw(port);
-    expect(await three.ended).toBe('');
-    expect(await warned.promise).toEqual({ dropped: 1, maxConnections: 2 });
+    for (const count of [1, 2]) {
+      const more = await connectRaw(port);
+      expect(await more.ended).toBe('');
+      await expect.poll(() => logged.length).toBe(count);
+      expect(logged.at(-1)).toMatchObject({ level: 'warn', dropped: 1, maxConnections: 2 });
+    }
     one.socket.write(post(1));
     expect(parseResponses(await one.until(responses(1)))[0]?.status).toBe(200);
     one.socket.destroy();
