@@ -135,7 +135,8 @@ describe.skipIf(process.platform === 'win32')('server with a handed-over socket'
 
   it('the server with a handed-over socket warns of settings that the socket replaces', async () => {
     const env = { PLANTSTORE_HOST: '0.0.0.0', PLANTSTORE_PORT: '3000' };
-    const server = await startHolder(1, { args: memory, env });
+    const args = [...memory, '--reuse-port', 'off'];
+    const server = await startHolder(1, { args, env });
     process.kill(pidOf(server), 'SIGTERM');
     expect(await server.exited).toBe(0);
     expect(
@@ -143,6 +144,7 @@ describe.skipIf(process.platform === 'win32')('server with a handed-over socket'
     ).toEqual([
       'PLANTSTORE_HOST has no effect: the socket is handed over (LISTEN_FDS)',
       'PLANTSTORE_PORT has no effect: the socket is handed over (LISTEN_FDS)',
+      '--reuse-port has no effect: the socket is handed over (LISTEN_FDS)',
     ]);
   });
 

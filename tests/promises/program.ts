@@ -432,6 +432,11 @@ export const program = [
     ],
     ['a misspelt variable is a warning', 'faults: [...faults, ...warnings] };', 'faults };'],
   ),
+  ...of('settings/settings.ts', 'tests/black-box/handed-sockets', [
+    'each setting that a socket replaces is a warning',
+    "'port', 'reusePort');",
+    "'port');",
+  ]),
   ...of('settings/settings.ts', mainTest, [
     'settings are shown with their sources',
     "(sources[name] ?? 'default').padEnd(34)",
