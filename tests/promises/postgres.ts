@@ -3,6 +3,16 @@ import { mutationsIn } from './mutation.ts';
 const of = mutationsIn('packages/postgres/src');
 
 export const postgres = [
+  ...of('statements.ts', 'open-postgres-repository', [
+    'the start of a stored text is another text',
+    'name.length + 1, tag.length + 1)',
+    'name.length, tag.length)',
+  ]),
+  ...of('check.ts', 'several-servers', [
+    'the check leaves a read-only server',
+    "      session.destroy();\n      return unavailable('the database has become read-only');",
+    "      return unavailable('the database has become read-only');",
+  ]),
   ...of(
     'statements.ts',
     'durability',

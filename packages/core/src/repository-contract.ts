@@ -170,6 +170,15 @@ export const describeRepository = (
       ]);
     });
 
+    test('distinguishes a text from its start', async ({ repository }) => {
+      const plant = { id: 1n, name: 'Monstera deliciosa' };
+      const tagged = { id: 2n, name: 'a', tag: 'climber' };
+      expect(await outcomes(repository, [plant, tagged])).toEqual(['ok', 'ok']);
+      // One at a time: a store may compare the plants of a batch together.
+      expect(await outcome(repository, { ...plant, name: 'Monstera' })).toEqual('id-taken');
+      expect(await outcome(repository, { ...tagged, tag: 'climb' })).toEqual('id-taken');
+    });
+
     test('refuses a plant by its rule each time, and stores nothing', async (opened) => {
       const { repository, refused: plant } = opened;
       if (plant === undefined) return;

@@ -58,6 +58,18 @@ it('the leader is found at any position in the URL, and a new leader after a fai
   expect(await runSql(standby.url(), 'SELECT id FROM plants')).toEqual([{ id: '2' }]);
 });
 
+it('the check of a repository continues on another server when its own becomes read-only', async () => {
+  await leader.start();
+  const repository = await open(urlOf(leader, standby));
+  expect((await repository.check()).isOk()).toBe(true);
+  const setReadOnly = 'ALTER SYSTEM SET default_transaction_read_only = on';
+  await runSql(leader.url(), setReadOnly, 'SELECT pg_reload_conf()');
+  let checked = await repository.check();
+  while (checked.isOk()) checked = await repository.check();
+  expect(checked.error.reason).toBe('the database has become read-only');
+  expect((await repository.check()).isOk()).toBe(true);
+});
+
 it('the connection to a leader that was found after the deadline is used for later creates', async () => {
   // The former standby is the leader now.
   const silent = await startProxy(standby.port);
