@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 
 const program = fileURLToPath(new URL('fail-each-call.ts', import.meta.url));
 
@@ -32,8 +32,8 @@ const minimum = { backup: 30, restore: 30, check: 20, export: 20, import: 30, st
 
 it.concurrent.for(Object.entries(minimum))(
   '%s: each failed system call loses no plant, is reported with its file and cause, and leaves nothing that prevents recovery',
-  async ([task, least], { skip }) => {
-    const disk = await makeFaultyDisk();
+  async ([task, least], { expect, onTestFinished, skip }) => {
+    const disk = await makeFaultyDisk(0, onTestFinished);
     if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');
     const folder = dirname(disk.path);
     const seed = String(1 + Math.floor(Math.random() * 2 ** 31));

@@ -48,10 +48,13 @@ const buildLibrary = async (): Promise<string | undefined> => {
     );
 };
 
-/** Creates a faulty disk; returns `undefined` without a C compiler or LD_PRELOAD. */
-export const makeFaultyDisk = async (delayMs = 0): Promise<FaultyDisk | undefined> => {
+/** Creates a faulty disk; returns `undefined` without a C compiler or LD_PRELOAD. Concurrent tests pass their `cleanup`. */
+export const makeFaultyDisk = async (
+  delayMs = 0,
+  cleanup: (task: () => Promise<void>) => void = onTestFinished,
+): Promise<FaultyDisk | undefined> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'plantstore-')));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  cleanup(async () => rm(folder, { recursive: true }));
   const library = await buildLibrary();
   if (library === undefined) return undefined;
 
