@@ -93,7 +93,7 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
       for (let id = client; !isOver();) {
         const result = await postOn(agent, url, id);
         if ('failed' in result) {
-          failures.push(result.failed);
+          failures.push(`${result.failed} on ${result.connection}`);
           // Retries with the same plant, as @plantstore/client does.
           continue;
         }
@@ -109,9 +109,10 @@ describe.runIf(process.platform === 'linux')('servers on one port', () => {
     console.log(
       `${acknowledged.length} requests acknowledged; ${failures.length} connections were reset`,
     );
-    // The kernel resets connections that the closing server has not accepted, and a client that is late can send on one
-    // that was closed while idle.
-    expect(failures.filter((code) => code !== 'ECONNRESET' && code !== 'EPIPE')).toEqual([]);
+    // The kernel resets connections that the closing server has not accepted, and a client can be late for one that was
+    // closed while idle; every other request gets a response.
+    const permitted = /^(ECONNRESET|EPIPE) on (new|idle)$/;
+    expect(failures.filter((failure) => !permitted.test(failure))).toEqual([]);
     expect(await missingOf(acknowledged, url)).toEqual([]);
     other.process.kill('SIGTERM');
     expect(await other.exited).toBe(0);
