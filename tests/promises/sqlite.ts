@@ -28,9 +28,10 @@ export const sqlite = [
     ],
     [
       'a plant that was written before a failed sync is written again',
-      '      rewriteWal(path);\n      rewriteTail(database, path);\n      syncWal(path);',
-      '      syncWal(path);',
+      '    rewriteWal(path);\n    rewriteTail(database, path);\n    syncWal(path);',
+      '    syncWal(path);',
     ],
+    ['a failed open keeps the WAL file', '    if (hadWal) database.keepWal();\n', ''],
   ),
   ...of('commit-worker.ts', 'failed-syncs', [
     'a failed checkpoint is reported, and the file opened again',
@@ -435,9 +436,9 @@ export const sqlite = [
     ['a copy has one name after a power cut', '  unlinkSync(temporary);\n', ''],
     ['a copy that is being written is private', "'wx', 0o600", "'wx', 0o666"],
   ),
-  ...of('database-file.ts', 'ext4', [
+  ...of('database-file.ts', 'failed-syncs', [
     'pages of a failed checkpoint are written again',
-    '      rewriteTail(database, path);\n',
+    '    rewriteTail(database, path);\n',
     '',
   ]),
   ...of('database-file.ts', 'bad-files', [
@@ -507,9 +508,33 @@ export const sqlite = [
     "'cannot-open', 'read-only']",
     "'cannot-open']",
   ]),
-  ...of('commit-worker.ts', 'failed-syncs', [
-    'a close writes the pages of a failed checkpoint again',
-    '    if (findReplaced() === undefined) tryToRewriteTail(opened);\n',
+  ...of(
+    'commit-worker.ts',
+    'failed-syncs',
+    [
+      'a close writes the pages of a failed checkpoint again',
+      '    if (findReplaced() === undefined) rewriteOrKeepWal(opened);\n',
+      '',
+    ],
+    [
+      'another program can open the file after a close whose checkpoint failed',
+      'rewriteOrKeepWal(opened)',
+      'opened.database.keepWal()',
+    ],
+    [
+      'a close keeps the WAL file when the pages of a failed checkpoint cannot be written again',
+      '  database.keepWal();\n',
+      '',
+    ],
+  ),
+  ...of('rewriter.ts', 'failed-syncs', [
+    'data that is written around the page cache is read back from the disk',
+    'if (found.equals(written)) return;',
+    'return;',
+  ]),
+  ...of('owned-database.ts', 'failed-syncs', [
+    'a WAL file is kept until the connection is closed',
+    "reader.exec('SELECT count(*) FROM sqlite_schema');",
     '',
   ]),
   ...of('database-file.ts', 'other-programs', [

@@ -8,7 +8,9 @@
  * counted since the variable was changed; "5 0" makes the fifth write write half. Each failure adds the name of its call
  * to the file $DISK_FAILED.
  * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
- * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO).
+ * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO). "direct 1 1"
+ * makes the first direct write fail with EIO; "fallback 1 1" writes it through the page cache, as Linux does while a page
+ * is in use: later direct reads of the file find zeros, until a direct write of it succeeds.
  * $DISK_REPLACED ("5") renames "replacement" to "plants.db" in the folder after the fifth file in it was opened, counted since
  * the variable was changed.
  * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
@@ -121,10 +123,10 @@ static const char *class_of(const char *name, int is_folder) {
 }
 
 static int must_fail(const char *class) {
-  static struct { const char *class; int syncs; } counts[] = {{"folder", 0}, {"wal", 0}, {"journal", 0}, {"database", 0}};
+  static struct { const char *class; int syncs; } counts[] = {{"folder", 0}, {"wal", 0}, {"journal", 0}, {"database", 0}, {"direct", 0}, {"fallback", 0}};
   int count = 0, first, last, read;
   char failing[16];
-  for (int i = 0; i < 4; i++) if (strcmp(counts[i].class, class) == 0) count = ++counts[i].syncs;
+  for (int i = 0; i < 6; i++) if (strcmp(counts[i].class, class) == 0) count = ++counts[i].syncs;
   const char *rules = getenv("DISK_FAILS");
   for (; rules && sscanf(rules, "%15s %d %d%n", failing, &first, &last, &read) == 3; rules += rules[read] == ',' ? read + 1 : read)
     if (strcmp(failing, class) == 0 && count >= first && count <= last) return 1;
@@ -170,6 +172,14 @@ int fcntl64(int file, int command, ...) {
 int fsync(int file) { return sync_file(file, REAL(int, "fsync", int)); }
 int fdatasync(int file) { return sync_file(file, REAL(int, "fdatasync", int)); }
 
+static int is_direct(int file) {
+  char path[4096];
+  return name_of_file(file, path) && fcntl(file, F_GETFL) & O_DIRECT;
+}
+
+/* The file whose last direct write was one through the page cache. */
+static uint64_t fallen_back;
+
 static int must_fail_read(int file, off64_t offset) {
   static char previous[16];
   static int count;
@@ -195,9 +205,13 @@ ssize_t pread64(int file, void *data, size_t length, off64_t offset) {
   lock();
   int fails = name_of_file(file, path) && must_fail_read(file, offset);
   unlock();
-  if (!fails) return REAL(ssize_t, "pread64", int, void *, size_t, off64_t)(file, data, length, offset);
-  errno = EIO;
-  return -1;
+  if (fails) {
+    errno = EIO;
+    return -1;
+  }
+  ssize_t count = REAL(ssize_t, "pread64", int, void *, size_t, off64_t)(file, data, length, offset);
+  if (count > 0 && is_direct(file) && inode_of(file) == fallen_back) memset(data, 0, count);
+  return count;
 }
 ssize_t pread(int file, void *data, size_t length, off_t offset) { return pread64(file, data, length, offset); }
 
@@ -220,7 +234,7 @@ static ssize_t record_write(int file, const void *data, off_t offset, ssize_t wr
   int error = errno;
   char path[4096];
   if (written > 0 && name_of_file(file, path))
-    trace(fcntl(file, F_GETFL) & O_DIRECT ? 'd' : 'w', inode_of(file), offset, data, written);
+    trace(is_direct(file) && inode_of(file) != fallen_back ? 'd' : 'w', inode_of(file), offset, data, written);
   errno = error;
   return written;
 }
@@ -241,6 +255,14 @@ ssize_t write(int file, const void *data, size_t length) {
 ssize_t pwrite64(int file, const void *data, size_t length, off64_t offset) {
   if (write_fails(file, &length)) return -1;
   lock();
+  if (is_direct(file)) {
+    if (must_fail("direct")) {
+      unlock();
+      errno = EIO;
+      return -1;
+    }
+    fallen_back = must_fail("fallback") ? inode_of(file) : 0;
+  }
   ssize_t written = REAL(ssize_t, "pwrite64", int, const void *, size_t, off64_t)(file, data, length, offset);
   record_write(file, data, offset, written);
   unlock();

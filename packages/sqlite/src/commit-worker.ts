@@ -157,13 +157,14 @@ const checkpoint = ({ checkpointer }: Opened): Failed | undefined => {
   }
 };
 
-const tryToRewriteTail = ({ database, file }: Opened): void => {
+/** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
+const rewriteOrKeepWal = ({ database, file }: Opened): void => {
   try {
-    // While another program has the file open, closing keeps the WAL file.
-    withExclusiveLock(database, () => rewriteTail(database, file));
+    if (withExclusiveLock(database, () => rewriteTail(database, file)).kind === 'done') return;
   } catch {
-    // Closing fails for the same reason, and keeps the WAL file.
+    // The next open rewrites them.
   }
+  database.keepWal();
 };
 
 /**
@@ -177,8 +178,8 @@ const truncateWal = (opened: Opened, failure: Failed | undefined): void => {
     // Readers are not waited for.
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // The plants remain in the WAL file. Closing the database tries again.
-    if (findReplaced() === undefined) tryToRewriteTail(opened);
+    // The plants remain in the WAL file.
+    if (findReplaced() === undefined) rewriteOrKeepWal(opened);
   }
 };
 

@@ -113,15 +113,9 @@ const recoverWal = (database: Database): void =>
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
 const makeWalDurable = (database: OwnedDatabase, path: string, requireExclusive: boolean): void => {
   const run = withExclusiveLock(database, () => {
-    try {
-      rewriteWal(path);
-      rewriteTail(database, path);
-      syncWal(path);
-    } catch (thrown) {
-      // Closing the database syncs the WAL file and runs a checkpoint. That sync must write every page again.
-      rewriteWal(path);
-      throw thrown;
-    }
+    rewriteWal(path);
+    rewriteTail(database, path);
+    syncWal(path);
   });
   if (run.kind === 'done') return;
   if (requireExclusive) throw run.cause;
@@ -172,6 +166,8 @@ const openOwned = (
     database.close();
     return unusable;
   } catch (thrown) {
+    // A checkpoint of pages that could not be rewritten would lose them.
+    if (hadWal) database.keepWal();
     database.close();
     throw thrown;
   }

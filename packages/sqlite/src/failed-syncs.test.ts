@@ -1,6 +1,6 @@
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
-import { type Creating, createOnFailingDisk } from '../test/create-on-disk.ts';
+import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
 import { firstLarge } from '../test/plant-of.ts';
 import {
   firstFailedSync,
@@ -13,8 +13,11 @@ import {
 const initial: Creating = { plants: [0, 900], end: 'close' };
 const noCompiler = 'this machine has no C compiler to build the faulty disk';
 
-const scenarios: [string, readonly Creating[]][] = [
-  ...[1, 2, 3, 4, 5, 6].map((syncs): [string, readonly Creating[]] => [
+/** A process of a store, or the steps of another program. */
+type Process = Creating | readonly string[];
+
+const scenarios: [string, readonly Process[]][] = [
+  ...[1, 2, 3, 4, 5, 6].map((syncs): [string, readonly Process[]] => [
     `${syncs} of the WAL file`,
     [initial, { fails: `wal 5 ${4 + syncs}`, plants: [880, 930], end: 'kill' }],
   ]),
@@ -27,12 +30,36 @@ const scenarios: [string, readonly Creating[]][] = [
     [initial, { fails: 'database 1 2', plants: [880, 930], end: 'close' }],
   ],
   [
+    'the database file at a checkpoint on close, then another program opens it',
+    [
+      initial,
+      { fails: 'database 1 1', plants: [880, 930], end: 'close' },
+      ['SELECT count(*) FROM plants', 'close'],
+    ],
+  ],
+  [
     'the WAL file at open, and the database file at a checkpoint',
     [
       { plants: [0, 900], end: 'kill' },
       { fails: 'wal 1 3,database 1 2', plants: [880, 900], end: 'close' },
     ],
   ],
+  ...['direct 1 1', 'direct 1 9', 'fallback 1 2'].flatMap(
+    (rewrite): [string, readonly Process[]][] => [
+      [
+        `the database file at a checkpoint on close, then of its rewriting (${rewrite})`,
+        [initial, { fails: `database 1 1,${rewrite}`, plants: [880, 930], end: 'close' }],
+      ],
+      [
+        `the database file at both checkpoints on close, then of rewriting at open (${rewrite})`,
+        [
+          initial,
+          { fails: 'database 1 2', plants: [880, 930], end: 'close' },
+          { fails: rewrite, plants: [920, 930], end: 'kill' },
+        ],
+      ],
+    ],
+  ),
   [
     'the database file and its rollback journal, at creation',
     [{ fails: 'database 1 1,journal 2 2', plants: [0, 20], end: 'kill' }],
@@ -78,7 +105,10 @@ describe('a power cut loses no acknowledged plant after failed syncs', () => {
     async ([name, processes], { skip }) => {
       const disk = await makeFaultyDisk();
       if (disk === undefined) return skip(noCompiler);
-      for (const process of processes) await createOnFailingDisk(disk, process);
+      for (const process of processes) {
+        if ('plants' in process) await createOnFailingDisk(disk, process);
+        else await runStepsOnDisk(disk, process);
+      }
       // It reads data from the page cache that is not on the disk, and acknowledges it to clients that retry.
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
       const operations = await disk.operations();

@@ -2,6 +2,7 @@ import { Database } from './node-sqlite.ts';
 
 /** The connection of the only owner of a file. Other programs can read the file. */
 export class OwnedDatabase extends Database {
+  readonly #file: string;
   readonly #ownerLock: Database;
   readonly #openFiles: { readonly close: () => void }[] = [];
   /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
@@ -13,12 +14,28 @@ export class OwnedDatabase extends Database {
    */
   constructor(file: string, ownerLock: Database) {
     super(file);
+    this.#file = file;
     this.#ownerLock = ownerLock;
   }
 
   /** Closes a descriptor of the same file after the connection: a POSIX close releases the locks of the process. */
   closeLater(opened: { readonly close: () => void }): void {
     this.#openFiles.push(opened);
+  }
+
+  /**
+   * Makes `close` leave the WAL file as it is. SQLite runs a checkpoint when the last connection to a file is closed, but
+   * a read-only one cannot write to the file.
+   */
+  keepWal(): void {
+    try {
+      const reader = new Database(this.#file, { readOnly: true });
+      this.closeLater(reader);
+      // From its first read on, the connection has a lock that prevents the checkpoint of the other one.
+      reader.exec('SELECT count(*) FROM sqlite_schema');
+    } catch {
+      // The checkpoint fails for the same reason as the read.
+    }
   }
 
   override close(): void {

@@ -35,6 +35,15 @@ const openDirect = (path: string): number | undefined => {
   }
 };
 
+/** Reads data back from the disk: while a page is in use, Linux can do a direct write through the page cache after all. */
+const checkWritten = (direct: number, written: Buffer, position: number): void => {
+  const found = alignedChunk().subarray(0, written.length);
+  readSync(direct, found, 0, found.length, position);
+  if (found.equals(written)) return;
+  const message = 'EIO: a direct write has not reached the disk';
+  throw Object.assign(new Error(message), { code: 'EIO', syscall: 'write' });
+};
+
 const rewriteFrom = (file: number, direct: number | undefined, from: number): void => {
   const chunk = alignedChunk();
   const { blksize, size } = fstatSync(file);
@@ -45,7 +54,9 @@ const rewriteFrom = (file: number, direct: number | undefined, from: number): vo
     const padded = Math.ceil(length / block) * block;
     chunk.fill(0, length, padded);
     try {
-      position += writeSync(direct ?? file, chunk, 0, padded, position);
+      const written = writeSync(direct ?? file, chunk, 0, padded, position);
+      if (direct !== undefined) checkWritten(direct, chunk.subarray(0, written), position);
+      position += written;
     } catch (thrown) {
       // A failed direct write has removed data from the page cache that SQLite expects to read.
       writeSync(file, chunk, 0, length, position);

@@ -2,8 +2,8 @@
 // acknowledged plants are missing. Must run in a separate mount namespace, whose end unmounts the file systems.
 // Arguments: folder to mount in, "close", "kill" or "only mount".
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { faultIn } from './surviving-states.ts';
 
@@ -13,11 +13,18 @@ const disk = join(folder, 'disk');
 const ballast = join(folder, 'ballast');
 
 const run = (command: string, ...args: readonly string[]) => execFileSync(command, args);
-const mountDisk = () => run('mount', '-o', 'loop', image, disk);
+
+/** Mounts the image. Each write is of one block: the kernel reports a larger one as done if a part of it was. */
+const mountDisk = () => {
+  const loop = run('losetup', '--find', '--show', image).toString().trim();
+  writeFileSync(`/sys/block/${basename(loop)}/queue/max_sectors_kb`, '4');
+  run('mount', loop, disk);
+  // The file system keeps it until its end.
+  run('losetup', '--detach', loop);
+};
 
 run('mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder);
 run('fallocate', '-l', '16M', image);
-// With smaller blocks, a loop device on tmpfs reports a short write as a success.
 run('mkfs.ext4', '-q', '-b', '4096', '-E', 'nodiscard', image);
 mkdirSync(disk);
 mountDisk();
