@@ -34,7 +34,7 @@ export class OwnedDatabase extends Database {
       // From its first read on, the connection has a lock that prevents the checkpoint of the other one.
       reader.exec('SELECT count(*) FROM sqlite_schema');
     } catch {
-      // The checkpoint fails for the same reason as the read.
+      // Nothing else can prevent the checkpoint.
     }
   }
 
