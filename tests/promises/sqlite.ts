@@ -35,8 +35,8 @@ export const sqlite = [
   ),
   ...of('commit-worker.ts', 'failed-syncs', [
     'a failed checkpoint is reported, and the file opened again',
-    "return failure.kind === 'failed' ? failure : undefined;",
-    'return undefined;',
+    'rewriteOrKeepWal(opened);\n    return failure;',
+    'rewriteOrKeepWal(opened);\n    return undefined;',
   ]),
   ...of('rewriter.ts', 'ext4', [
     'data is written around the page cache after a failed sync',
@@ -102,7 +102,7 @@ export const sqlite = [
     'recovery',
     [
       'a plant in a removed or replaced file is not acknowledged',
-      'if (!isSameFile(identity, identityOf(path))) return replaced(path).error.message;',
+      'if (isReplaced()) return replaced(path).error.message;',
       '',
     ],
     [
@@ -513,13 +513,23 @@ export const sqlite = [
     'failed-syncs',
     [
       'a close writes the pages of a failed checkpoint again',
-      '    if (findReplaced() === undefined) rewriteOrKeepWal(opened);\n',
+      '    // The plants remain in the WAL file.\n    rewriteOrKeepWal(opened);\n',
       '',
     ],
     [
       'another program can open the file after a close whose checkpoint failed',
-      'rewriteOrKeepWal(opened)',
-      'opened.database.keepWal()',
+      '    // The plants remain in the WAL file.\n    rewriteOrKeepWal(opened);\n',
+      '    opened.database.keepWal();\n',
+    ],
+    [
+      'a process can end after a failed checkpoint',
+      '    rewriteOrKeepWal(opened);\n    return failure;',
+      '    return failure;',
+    ],
+    [
+      'a close writes pages again also when the -shm or the -owner file was removed',
+      'if (isReplaced()) return;',
+      'if (isReplaced() || identityOf(ownerLockPathOf(file)) === undefined) return;',
     ],
     [
       'a close keeps the WAL file when the pages of a failed checkpoint cannot be written again',

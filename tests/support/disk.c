@@ -10,7 +10,7 @@
  * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO). "direct 1 1"
  * makes the first direct write fail with EIO; "fallback 1 1" writes it through the page cache, as Linux does while a page
- * is in use: later direct reads of the file find zeros, until a direct write of it succeeds.
+ * is in use: later direct reads of the file find zeros, until the next direct write.
  * $DISK_REPLACED ("5") renames "replacement" to "plants.db" in the folder after the fifth file in it was opened, counted since
  * the variable was changed.
  * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.

@@ -18,6 +18,8 @@ type Opened = {
   readonly table: PlantsTable;
   readonly checkpointer: Checkpointer;
   readonly identity: FileIdentity;
+  /** Whether the database was removed or replaced. */
+  readonly isReplaced: () => boolean;
   /** Returns a message when the database, or a file that belongs to it, was removed or replaced. */
   readonly findReplaced: () => string | undefined;
 };
@@ -44,14 +46,15 @@ const prepare = (
     name,
     identity: identityOf(name),
   }));
+  const isReplaced = () => !isSameFile(identity, identityOf(path));
   const findReplaced = () => {
-    if (!isSameFile(identity, identityOf(path))) return replaced(path).error.message;
+    if (isReplaced()) return replaced(path).error.message;
     const gone = companions.find((one) => !isSameFile(one.identity, identityOf(one.name)));
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
   const checkpointer = createCheckpointer(database, file);
   const table = createPlantsTable(database);
-  return { database, file, table, checkpointer, identity, findReplaced };
+  return { database, file, table, checkpointer, identity, isReplaced, findReplaced };
 };
 
 const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
@@ -145,26 +148,31 @@ const commit = (
   }
 };
 
-/** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
-const checkpoint = ({ checkpointer }: Opened): Failed | undefined => {
+/** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
+const rewriteOrKeepWal = ({ database, file, isReplaced }: Opened): void => {
+  // Without its file, SQLite runs no checkpoint.
+  if (isReplaced()) return;
   try {
-    checkpointer.checkpointIfDue();
+    if (withExclusiveLock(database, () => rewriteTail(database, file)).kind === 'done') return;
+  } catch {
+    // The next open rewrites them, unless another program has the file open.
+  }
+  database.keepWal();
+};
+
+/** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
+const checkpoint = (opened: Opened): Failed | undefined => {
+  try {
+    opened.checkpointer.checkpointIfDue();
     return undefined;
   } catch (cause) {
     const failure = failureOf(cause);
     // After any other failure, the plants remain in the WAL file.
-    return failure.kind === 'failed' ? failure : undefined;
+    if (failure.kind !== 'failed') return undefined;
+    // The process can end before the connection is closed here, and Node then closes it.
+    rewriteOrKeepWal(opened);
+    return failure;
   }
-};
-
-/** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
-const rewriteOrKeepWal = ({ database, file }: Opened): void => {
-  try {
-    if (withExclusiveLock(database, () => rewriteTail(database, file)).kind === 'done') return;
-  } catch {
-    // The next open rewrites them.
-  }
-  database.keepWal();
 };
 
 /**
@@ -172,14 +180,14 @@ const rewriteOrKeepWal = ({ database, file }: Opened): void => {
  * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them.
  */
 const truncateWal = (opened: Opened, failure: Failed | undefined): void => {
-  const { database, findReplaced } = opened;
+  const { database } = opened;
   try {
     if (failure !== undefined) throw failure.cause;
     // Readers are not waited for.
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
     // The plants remain in the WAL file.
-    if (findReplaced() === undefined) rewriteOrKeepWal(opened);
+    rewriteOrKeepWal(opened);
   }
 };
 

@@ -166,7 +166,7 @@ const openOwned = (
     database.close();
     return unusable;
   } catch (thrown) {
-    // A checkpoint of pages that could not be rewritten would lose them.
+    // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
     if (hadWal) database.keepWal();
     database.close();
     throw thrown;

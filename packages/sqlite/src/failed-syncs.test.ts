@@ -1,7 +1,7 @@
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
-import { firstLarge } from '../test/plant-of.ts';
+import { firstHuge, firstLarge } from '../test/plant-of.ts';
 import {
   firstFailedSync,
   inspectStates,
@@ -28,6 +28,14 @@ const scenarios: [string, readonly Process[]][] = [
   [
     'the database file at both checkpoints on close',
     [initial, { fails: 'database 1 2', plants: [880, 930], end: 'close' }],
+  ],
+  ...['-wal', '-shm', '-owner'].map((name): [string, readonly Process[]] => [
+    `the database file at a checkpoint on close, whose ${name} file was removed`,
+    [initial, { fails: 'database 1 1', plants: [880, 930], end: `remove ${name}` }],
+  ]),
+  [
+    'the database file at a checkpoint between commits, and an exit without a close',
+    [initial, { fails: 'database 1 1', plants: [firstHuge, firstHuge + 1], end: 'exit' }],
   ],
   [
     'the database file at a checkpoint on close, then another program opens it',

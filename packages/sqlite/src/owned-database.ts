@@ -18,7 +18,7 @@ export class OwnedDatabase extends Database {
     this.#ownerLock = ownerLock;
   }
 
-  /** Closes a descriptor of the same file after the connection: a POSIX close releases the locks of the process. */
+  /** Closes a descriptor or connection of the same file after this one: a POSIX close releases the locks of the process. */
   closeLater(opened: { readonly close: () => void }): void {
     this.#openFiles.push(opened);
   }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { openRewriter } from './rewriter.ts';
+import { createRewriter } from './rewriter.ts';
 
 it.each([0, 1, 4_095, 4_096, 5_000, 2 ** 20, 2 ** 20 + 4_097])(
   'a file of %i bytes keeps its content and its size when it is rewritten from any offset',
@@ -13,7 +13,7 @@ it.each([0, 1, 4_095, 4_096, 5_000, 2 ** 20, 2 ** 20 + 4_097])(
     const content = Buffer.from(Array.from({ length: size }, (_, at) => at % 251));
     await writeFile(path, content);
     for (const from of [0, 1, 4_096, 5_000].filter((offset) => offset <= size)) {
-      const rewriter = openRewriter(path);
+      const rewriter = createRewriter(path);
       rewriter.rewrite(from);
       rewriter.close();
       expect((await readFile(path)).equals(content)).toBe(true);

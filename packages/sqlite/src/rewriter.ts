@@ -10,7 +10,7 @@ import {
 
 /** Rewrites a file in place, so that the next sync writes its data to the disk. */
 export type Rewriter = {
-  /** Rewrites every byte from an offset to the end. */
+  /** Opens the file, and rewrites every byte from an offset to the end. */
   readonly rewrite: (from: number) => void;
   readonly close: () => void;
 };
@@ -69,18 +69,22 @@ const rewriteFrom = (file: number, direct: number | undefined, from: number): vo
 };
 
 /**
- * Opens a file to rewrite it. After a failed sync, Linux keeps the data in the page cache, and later syncs succeed
+ * Creates a rewriter of a file. After a failed sync, Linux keeps the data in the page cache, and later syncs succeed
  * without writing it to the disk. On ext4, a second write through the page cache has the same effect, because the
  * blocks remain marked as unwritten. Direct I/O bypasses the page cache.
  */
-export const openRewriter = (path: string): Rewriter => {
-  const file = openSync(path, 'r+');
-  const direct = openDirect(path);
+export const createRewriter = (path: string): Rewriter => {
+  const files: number[] = [];
   return {
-    rewrite: (from) => rewriteFrom(file, direct, from),
+    rewrite(from) {
+      const file = openSync(path, 'r+');
+      files.push(file);
+      const direct = openDirect(path);
+      if (direct !== undefined) files.push(direct);
+      rewriteFrom(file, direct, from);
+    },
     close() {
-      closeSync(file);
-      if (direct !== undefined) closeSync(direct);
+      for (const file of files.splice(0)) closeSync(file);
     },
   };
 };

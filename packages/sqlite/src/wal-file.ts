@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { OwnedDatabase } from './owned-database.ts';
-import { openRewriter } from './rewriter.ts';
+import { createRewriter } from './rewriter.ts';
 
 const isMissing = (thrown: unknown): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
@@ -59,7 +59,7 @@ const withWal = (path: string, use: (wal: number) => void): void => {
 /** Rewrites the WAL file, if it exists. Must only run while no other program can write to it. */
 export const rewriteWal = (path: string): void => {
   if (walSize(path) === 0) return;
-  const rewriter = openRewriter(`${path}-wal`);
+  const rewriter = createRewriter(`${path}-wal`);
   try {
     rewriter.rewrite(0);
   } finally {
@@ -74,7 +74,7 @@ export const rewriteWal = (path: string): void => {
 export const rewriteTail = (database: OwnedDatabase, path: string): void => {
   const size = walSize(path);
   if (size === 0) return;
-  const rewriter = openRewriter(path);
+  const rewriter = createRewriter(path);
   // Closing it now would release the locks on the file, and another program could remove the WAL file.
   database.closeLater(rewriter);
   rewriter.rewrite(Math.max(0, statSync(path).size - size));

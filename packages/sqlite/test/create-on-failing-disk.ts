@@ -1,13 +1,16 @@
 // Creates plants, retries each until it is acknowledged, appends its number to the file "acknowledged", and
 // prints the reasons of failed creates. Then kills itself with SIGKILL.
-// Arguments: database file, number of the first plant, number after the last, "close" to close the repository first.
-import { appendFileSync } from 'node:fs';
+// Arguments: database file, number of the first plant, number after the last, "close" to close the repository first,
+// "remove -wal" to remove that file before, or "exit" to exit after pages were rewritten, without either.
+import { appendFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
+import { Database } from '../src/node-sqlite.ts';
 import { plantOf } from './plant-of.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 
-const [path = '', first = '', last = '', end] = process.argv.slice(2);
+const [path = '', first = '', last = '', end = ''] = process.argv.slice(2);
 const acknowledged = join(dirname(path), 'acknowledged');
 const clients = 4;
 
@@ -40,5 +43,37 @@ const createFrom = async (start: number) => {
 await Promise.all(
   Array.from({ length: clients }, async (_, client) => createFrom(Number(first) + client)),
 );
-if (end === 'close') await repository.close();
+
+const isOpen = (descriptor: string): boolean => {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`) === path;
+  } catch {
+    // The descriptor that listed the others is closed.
+    return false;
+  }
+};
+const isLocked = (): boolean => {
+  const reader = new Database(path, { readOnly: true });
+  try {
+    reader.exec('SELECT count(*) FROM plants');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    reader.close();
+  }
+};
+/** Waits until the store has opened the file again to rewrite pages, and has released the exclusive lock after it. */
+const waitUntilRewritten = async (): Promise<void> => {
+  for (let polls = 0; polls < 500; polls += 1) {
+    if (readdirSync('/proc/self/fd').filter(isOpen).length > 1 && !isLocked()) return;
+    await setTimeout(10);
+  }
+};
+if (end === 'exit') {
+  await waitUntilRewritten();
+  process.exit();
+}
+if (end.startsWith('remove ')) rmSync(`${path}${end.slice('remove '.length)}`);
+if (end !== 'kill') await repository.close();
 process.kill(process.pid, 'SIGKILL');

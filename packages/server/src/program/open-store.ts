@@ -34,7 +34,7 @@ const openPostgres = async (url: string, reports: Reports): Promise<Result<Store
 };
 
 const walLeftMessage =
-  'the newest plants are still in the WAL: copy it together with the database; or end the programs that read the database, free space on the disk, then start and stop the server';
+  'the newest plants are still in the WAL: copy it together with the database; or end the programs that have the database open, free space on the disk, then start and stop the server';
 
 const heldWalMessage =
   'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
