@@ -179,12 +179,10 @@ const checkpoint = (opened: Opened): Failed | undefined => {
  * Runs a checkpoint that truncates the WAL file, also when the database file was renamed. On close, SQLite would then
  * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them.
  */
-const truncateWal = (opened: Opened, failure: Failed | undefined): void => {
-  const { database } = opened;
+const truncateWal = (opened: Opened): void => {
   try {
-    if (failure !== undefined) throw failure.cause;
     // Readers are not waited for.
-    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    opened.database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
     // The plants remain in the WAL file.
     rewriteOrKeepWal(opened);
@@ -218,7 +216,7 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
   let failedCheckpoint: Failed | undefined;
   const countLocked = createLockedCounter();
   const end = () => {
-    truncateWal(opened, failedCheckpoint);
+    if (failedCheckpoint === undefined) truncateWal(opened);
     opened.database.close();
     port.close();
   };
