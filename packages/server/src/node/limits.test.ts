@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
@@ -213,7 +214,7 @@ describe('connections', () => {
     const received: unknown[] = [];
     server.on('connect', (connect) => received.push(connect));
     const send = async () => {
-      const client = await connectRaw(port);
+      const [client] = await Promise.all([connectRaw(port), once(server, 'connection')]);
       client.socket.pause();
       client.socket.write(request + head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'));
       while (received.length === 0 && (await connections()) > 0) await new Promise(setImmediate);
