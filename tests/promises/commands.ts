@@ -116,6 +116,7 @@ export const commands = [
     ['records of CSV end with CR LF', String.raw`quote(tag)}\r\n`, String.raw`quote(tag)}\n`],
     ['ids of CSV are exact', String.raw`/^-?\d{1,15}$/`, String.raw`/^-?\d{1,19}$/`],
     ['a huge id of CSV is refused in a short time', 'digits.slice(0, 20)', 'digits.slice(0, 18)'],
+    ['no digit of an id is dropped', 'digits.slice(0, 20)', 'digits.slice(0, 19)'],
     ['a header that names a column twice is refused', ' || isRepeated', ''],
   ),
   ...of(

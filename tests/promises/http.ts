@@ -326,6 +326,11 @@ export const http = [
     '../fetch/create-fetch-handler.ts',
     '../fetch/hostile-bodies',
     [
+      'a request is in flight until the repository has responded',
+      'createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs)',
+      'createInFlight(maxInFlight, requestTimeoutMs)',
+    ],
+    [
       'no listener is left on the signal',
       "    signal.removeEventListener('abort', onAbort);\n",
       '',

@@ -93,6 +93,11 @@ export const node = [
     'accept-tokens',
     ['a token that is not accepted is not found', 'let found = -1;', 'let found = 0;'],
     [
+      'each token is compared',
+      'if (timingSafeEqual(digest, compared)) found = index;',
+      'if (timingSafeEqual(digest, compared)) return index;',
+    ],
+    [
       'a part of a token is not accepted',
       "hash('sha256', token, 'hex')",
       "hash('sha256', token.slice(0, 4), 'hex')",
@@ -208,10 +213,34 @@ export const node = [
     "['EADDRINUSE', 'is taken by another process; choose another port'],",
     '',
   ]),
-  ...of('connection.ts', 'limits', [
-    'a client that ignores Retry-After waits',
-    'performance.now() + this.retryAfterSeconds * 1_000',
-    'performance.now()',
+  ...of(
+    'connection.ts',
+    'limits',
+    [
+      'a client that ignores Retry-After waits',
+      'performance.now() + this.retryAfterSeconds * 1_000',
+      'performance.now()',
+    ],
+    [
+      'a stop does not wait for a delayed request',
+      'if (remainingMs <= 0 || this.context.isClosing()) {',
+      'if (remainingMs <= 0) {',
+    ],
+    [
+      'a connection that is not idle remains open',
+      'if (this.pending.length === 0) this.idleSince = performance.now();',
+      '',
+    ],
+  ),
+  ...of('exchange.ts', 'limits', [
+    'Retry-After begins again after a request was served',
+    'connection.refusals = 0;\n      context.inFlight += 1;',
+    'context.inFlight += 1;',
+  ]),
+  ...of('incoming-body.ts', 'unauthenticated', [
+    'a connection is read again after a body was dropped',
+    '  drop(): void {\n    this.countAsRead();\n',
+    '  drop(): void {\n',
   ]),
   ...of(
     'create-http-server.ts',

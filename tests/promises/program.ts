@@ -604,7 +604,22 @@ export const program = [
       'secretVariables',
     ],
     ['invalid settings have the exit status 2', '      return 2;', '      return 1;'],
+    [
+      'a crash dump of a command contains no secret of the environment',
+      'for (const variable of secretVariables) delete env[variable];',
+      '',
+    ],
   ),
+  ...of('serve/run.ts', mainTest, [
+    'an uncaught exception during a stop ends the process',
+    'Promise.race([finish(), signals.stopAtOnce, signals.crash])',
+    'Promise.race([finish(), signals.stopAtOnce])',
+  ]),
+  ...of('settings/setting-table.ts', mainTest, [
+    'a password that contains @ is not shown',
+    '(?:.*@)?/s',
+    '(?:.*?@)?/s',
+  ]),
   ...of('../bin.ts', 'tests/black-box/ignored-signals', [
     'a signal during the start does not end the process',
     'process.on(signal, () => {});',

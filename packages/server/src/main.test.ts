@@ -88,6 +88,16 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
   });
 
+  it('removes secrets from the environment of a command, too', async () => {
+    const env = {
+      PLANTSTORE_DATABASE: 'memory:',
+      PLANTSTORE_TOKENS: 's3cr3t',
+      PLANTSTORE_PORT: '0',
+    };
+    expect(await main({ ...outside(['check']), env })).toBe(2);
+    expect(env).toEqual({ PLANTSTORE_PORT: '0' });
+  });
+
   it('removes a misspelt variable from the environment, because it may contain a secret', async () => {
     const options = outside([]);
     const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
@@ -123,6 +133,15 @@ describe('main', () => {
     expect(options.signals.eventNames()).toEqual([]);
   });
 
+  it('resolves with 1 after an uncaught exception during a stop', async () => {
+    const options = outside([]);
+    const status = main(options);
+    await once(options.stdout, 'data');
+    options.signals.emit('SIGTERM');
+    options.signals.emit('uncaughtException', new Error('a bug'));
+    expect(await status).toBe(1);
+  });
+
   it('reports wrong settings on standard error only', async () => {
     const options = outside(['--port', 'x']);
     expect(await main(options)).toBe(2);
@@ -152,7 +171,7 @@ describe('main', () => {
     ]);
     const env = {
       PLANTSTORE_PORT: '1',
-      PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@db/garden?password=s3cr3t',
+      PLANTSTORE_DATABASE: 'postgres://ada:an@s3cr3t@db/garden?password=s3cr3t',
       PLANTSTORE_TOKENS: 's3cr3t',
       PLANTSTORE_CORS_ORIGINS: 'https://one.example, https://two.example',
       PLANTSTORE_HOTS: 's3cr3t',

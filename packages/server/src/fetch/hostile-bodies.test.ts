@@ -3,6 +3,7 @@ import type { UnderlyingSource } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { ErrorName } from '@plantstore/core/errors';
+import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { recordLog } from '../../test/record-log.ts';
 import { errorNameOf } from '../../test/services.ts';
@@ -223,5 +224,23 @@ describe('requests in flight', () => {
     controller.abort();
     await Promise.allSettled(waiting);
     expect((await handler(requestWith(monstera.toString()))).status).toBe(200);
+  });
+
+  it('requests in flight are limited while the repository takes longer than a body may', async () => {
+    const stored = Promise.withResolvers<undefined>();
+    const creating = Promise.withResolvers<undefined>();
+    const repository: PlantRepository = {
+      create() {
+        creating.resolve(undefined);
+        return ResultAsync.fromSafePromise(stored.promise);
+      },
+    };
+    const handler = handlerWith({ repository, maxInFlight: 1, requestTimeoutMs: 50 });
+    const first = handler(requestWith(monstera.toString()));
+    await creating.promise;
+    await sleep(100);
+    expect(await nameOf(await handler(requestWith(monstera.toString())))).toBe('unavailable');
+    stored.resolve(undefined);
+    expect((await first).status).toBe(200);
   });
 });

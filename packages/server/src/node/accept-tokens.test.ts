@@ -1,5 +1,7 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { acceptTokens } from './accept-tokens.ts';
 
 describe('acceptTokens', () => {
@@ -8,6 +10,21 @@ describe('acceptTokens', () => {
     for (const token of ['one', 'two', 'three==']) expect(await authenticate(token)).toBe(true);
     for (const token of ['', 'One', 'one ', 'onetwo', 'three=', 'tw']) {
       expect(await authenticate(token)).toBe(false);
+    }
+  });
+
+  it('acceptTokens compares a token with each of its tokens, in constant time', async () => {
+    const authenticate = acceptTokens(['one', 'two', 'three==']);
+    const compare = vi.spyOn(crypto, 'timingSafeEqual');
+    onTestFinished(() => {
+      compare.mockRestore();
+      syncBuiltinESMExports();
+    });
+    syncBuiltinESMExports();
+    for (const token of ['one', 'two', 'four']) {
+      compare.mockClear();
+      await authenticate(token);
+      expect(compare).toHaveBeenCalledTimes(3);
     }
   });
 

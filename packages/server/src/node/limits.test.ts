@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { okAsync, ResultAsync } from 'neverthrow';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
 import { recordLog } from '../../test/record-log.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
@@ -100,6 +101,55 @@ describe('requests above maxInFlight', () => {
     socket.destroy();
   });
 
+  it('requests above maxInFlight get the first Retry-After again after one was served', async () => {
+    const { repository, until, completeAll } = onDemand();
+    const { port } = await listen({ repository, maxInFlight: 1 });
+    const second = await connectRaw(port);
+    const received = [];
+    for (const count of [1, 2]) {
+      const first = sendRaw(port, post(1));
+      await until(1);
+      second.socket.write(post(2));
+      received.push(parseResponses(await second.until(responses(2 * count - 1))).at(-1));
+      completeAll();
+      await first;
+      second.socket.write(post(3));
+      await until(1);
+      completeAll();
+      received.push(parseResponses(await second.until(responses(2 * count))).at(-1));
+    }
+    expect(received.map((one) => one?.headers['retry-after'] ?? one?.status)).toEqual([
+      '1',
+      200,
+      '1',
+      200,
+    ]);
+    second.socket.destroy();
+  });
+
+  it('requests above maxInFlight that are delayed are served at once by close()', async () => {
+    const { repository, until, completeAll } = onDemand();
+    const { server, port } = await listen({ repository, maxInFlight: 1 });
+    const first = sendRaw(port, post(1));
+    await until(1);
+    const { socket, until: untilReceived } = await connectRaw(port);
+    socket.write(post(2));
+    await untilReceived(responses(1));
+    // A delay would not end.
+    const stopped = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(stopped);
+    onTestFinished(() => clock.mockRestore());
+    socket.write(post(3));
+    completeAll();
+    await first;
+    server.close();
+    await until(1);
+    completeAll();
+    const statuses = parseResponses(await untilReceived(responses(2))).map(({ status }) => status);
+    expect(statuses).toEqual([503, 200]);
+    socket.destroy();
+  });
+
   it('requests that are refused by their head do not count towards maxInFlight', async () => {
     const { repository, until, completeAll } = onDemand();
     const { port } = await listen({ repository, maxInFlight: 1 });
@@ -189,6 +239,27 @@ describe('connections', () => {
     const { socket, until } = await connectRaw(port);
     socket.write(post(1));
     await until((text) => responses(1)(text) && text.includes('Keep-Alive: timeout=75'));
+    socket.destroy();
+  });
+
+  it('connections that are older than their keep-alive timeout, but not idle, remain open', async () => {
+    const checked = Promise.withResolvers<boolean>();
+    const checks = [async () => true, async () => checked.promise, async () => true];
+    const { port } = await listen({ authenticate: async () => checks.shift()?.() ?? true });
+    const { socket, until } = await connectRaw(port);
+    socket.write(post(1));
+    await until(responses(1));
+    socket.write(post(2));
+    while (checks.length > 1) await new Promise(setImmediate);
+    const later = performance.now() + 3_600_000;
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
+    onTestFinished(() => clock.mockRestore());
+    checked.resolve(true);
+    await until(responses(2));
+    // The server checks its connections each second.
+    await sleep(1_500);
+    socket.write(post(3));
+    await until(responses(3));
     socket.destroy();
   });
 

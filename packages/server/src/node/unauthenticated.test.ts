@@ -20,6 +20,18 @@ describe('unauthenticated client', () => {
     socket.destroy();
   });
 
+  it('an unauthenticated client can send its next request after a body that was held back', async () => {
+    const { port } = await listen({ maxBodyBytes: 100_000, authenticate: async () => false });
+    const { socket, until } = await connectRaw(port);
+    const body = plant(1).padEnd(50_000);
+    for (const count of [1, 2, 3]) {
+      socket.write(head([...goodFields, `Content-Length: ${body.length}`]) + body);
+      const statuses = parseResponses(await until(responses(count))).map(({ status }) => status);
+      expect(statuses).toEqual(Array(count).fill(401));
+    }
+    socket.destroy();
+  });
+
   it.each([
     ['in one piece', [1_000_000]],
     ['in pieces', Array<number>(60).fill(16_383)],

@@ -64,6 +64,9 @@ it('import reads ids of CSV exactly', () => {
   for (const id of ['1e3', '+1', ' 1', '1.0', '0x1', '-', '9223372036854775808', '9'.repeat(99)]) {
     expect(idOf(id)).toMatch(/^id /);
   }
+  // The first 19 digits are a valid id.
+  expect(idOf(`${2n ** 63n - 1n}0`)).toMatch(/^id /);
+  expect(idOf(`${-(2n ** 63n)}0`)).toMatch(/^id /);
 });
 
 it.each([
