@@ -48,6 +48,11 @@ export const client = [
       'if (isFinal) return outcome;',
     ],
   ),
+  ...of('call-service.ts', 'token', [
+    'a new token is redacted, too',
+    'if (token !== undefined) call.tokens.push(token);',
+    'if (token !== undefined && call.tokens.length === 0) call.tokens.push(token);',
+  ]),
   ...of('call-service.ts', 'report', [
     'every call reports how it settled',
     "notify(readMember(options, 'onSettled'), () => reportOf(call));",

@@ -11,6 +11,11 @@ export const node = [
       'handler.connectionOf(socket)?.endIfIdle(since);',
       'void since;',
     ],
+    [
+      'a connection remains open until the timeout of the repository',
+      'requestTimeoutMs + 2 * limits.handlerTimeoutMs',
+      'requestTimeoutMs + limits.handlerTimeoutMs',
+    ],
     ['an idle connection has a timeout', '    keepAliveTimeout: limits.keepAliveTimeoutMs,\n', ''],
     ['connections are bounded', '  server.maxConnections = limits.maxConnections;\n', ''],
     ['later closed connections are logged', '      dropped = 0;\n    }, 1_000)', '    }, 1_000)'],

@@ -160,6 +160,11 @@ export const sqlite = [
       'return undefined;',
     ],
     [
+      'each long read transaction is reported',
+      '[dueAt, reportAt] = [walLimit, firstReportSize]',
+      'dueAt = walLimit',
+    ],
+    [
       'a WAL that a reader held shrinks afterwards',
       'PRAGMA journal_size_limit = ${walLimit}',
       'PRAGMA journal_size_limit = -1',
@@ -478,10 +483,34 @@ export const sqlite = [
     'identity: undefined, mustRewrite: false',
     'identity: undefined, mustRewrite: true',
   ]),
-  ...of('database-file.ts', 'other-programs', [
-    'a create waits for a short transaction of another program',
-    'const busyTimeoutMs = 2_000;',
-    'const busyTimeoutMs = 0;',
+  ...of(
+    'database-file.ts',
+    'other-programs',
+    [
+      'a create waits for a short transaction of another program',
+      'const busyTimeoutMs = 2_000;',
+      'const busyTimeoutMs = 0;',
+    ],
+    [
+      'no frame of another program is overwritten in a WAL file',
+      "The caller syncs it.\n  database.exec('BEGIN IMMEDIATE');",
+      "The caller syncs it.\n  database.exec('BEGIN');",
+    ],
+  ),
+  ...of('open-error.ts', 'open-error', [
+    'a disk that cannot read is named',
+    "const isReadError = failure === 'input-output' && access === constants.R_OK;",
+    'const isReadError = false;',
+  ]),
+  ...of('foreign-wal.ts', 'foreign-wal', [
+    'a truncated last page is refused',
+    'Math.floor(size / wal.pageSize)',
+    'Math.ceil(size / wal.pageSize)',
+  ]),
+  ...of('commit-thread.ts', 'open-sqlite-repository', [
+    'a process ends after its last create',
+    "      worker.unref();\n      if (reply.kind === 'committed'",
+    "      if (reply.kind === 'committed'",
   ]),
   ...of('commit-worker.ts', 'other-programs', [
     'a plant is not acknowledged when a file beside the database is replaced',

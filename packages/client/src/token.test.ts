@@ -291,8 +291,10 @@ it('a 401 for a token that is a string is returned as an error', async () => {
   expect(received).toEqual([token]);
 });
 
-it('both tokens of a call are redacted in its error', async () => {
-  const tokens = ['first-secret', 'first-secret-renewed'];
+it.each([
+  ['first-secret', 'first-secret-renewed'],
+  ['first-secret', 'another-one'],
+])('both tokens of a call are redacted in its error: %s and %s', async (...tokens) => {
   const client = createTestClient(
     async () => new Response(`Bearer ${tokens.join(' and ')}`, { status: 401 }),
     { token: ({ refresh }) => tokens[refresh ? 1 : 0] ?? '' },

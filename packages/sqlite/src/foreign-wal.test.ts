@@ -146,6 +146,20 @@ describe('WAL file of another database', () => {
     },
   );
 
+  it('a WAL file is refused when the last page of its file is truncated, and the WAL file lacks the page', async () => {
+    const path = inFolder('plants.db');
+    const first = await open(path);
+    // The last page is one of a long text, which no later create changes.
+    await createAll(first, 0, 10, 'x'.repeat(50_000));
+    await first.close();
+    const second = await open(path);
+    await createAll(second, 10, 20, 'x'.repeat(50_000));
+    await copyKilled(path, inFolder('truncated.db'));
+    await second.close();
+    await truncate(inFolder('truncated.db'), (await stat(inFolder('truncated.db'))).size - 100);
+    await expectRefusal(inFolder('truncated.db'));
+  });
+
   it.each(['missing', 'empty'])(
     'a WAL file is refused when the database file is %s',
     async (state) => {

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -15,6 +15,16 @@ it('the error of SQLite on a network file system is reported as no-shared-memory
     message:
       '/net/plants.db is in a folder where processes cannot share memory, such as a network file system; move it to a local disk',
     cause: mapFailed,
+  });
+});
+
+it('the error of a disk that cannot read is not attributed to a folder that cannot be written to', () => {
+  const cannotRead = Object.assign(new Error('disk I/O error'), { errcode: 266 });
+  const path = '/missing/plants.db';
+  expect(openErrorOf(path, cannotRead)?.message).toMatch(/does not exist/);
+  expect(openErrorOf(path, cannotRead, constants.R_OK)).toMatchObject({
+    kind: 'input-output',
+    message: `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
   });
 });
 

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describeRepository } from '@plantstore/core/repository-contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -85,5 +88,15 @@ describe('openSqliteRepository', () => {
       names.map(async (name) => repository.create({ id: 7n, name })),
     );
     expect(results.map((result) => result.isOk())).toEqual([true, false, true]);
+  });
+});
+
+it('an open SQLite repository does not keep the process alive', async () => {
+  const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
+  const path = await plantsFile();
+  const argv = ['--conditions=@plantstore/source', '--no-warnings', program, path];
+  expect(await promisify(execFile)(process.execPath, argv)).toEqual({
+    stdout: 'created',
+    stderr: '',
   });
 });

@@ -90,6 +90,22 @@ describe('other programs', () => {
     expect((await repository.create(plant(2))).isOk()).toBe(true);
   });
 
+  it('while another program writes to a WAL file, a repository does not open the file, and opens it afterwards', async () => {
+    const repository = await open();
+    const other = startOtherProgram(path);
+    await other.run('BEGIN');
+    await other.run(count);
+    await repository.create(plant(1));
+    await repository.close();
+    await other.run('COMMIT');
+    await other.run('BEGIN IMMEDIATE');
+    expect((await openSqliteRepository({ path }))._unsafeUnwrapErr().kind).toBe('locked');
+    await other.run("INSERT INTO plants VALUES (2, 'Fern', NULL)");
+    await other.run('COMMIT');
+    await open();
+    expect(await other.run(count)).toEqual([{ plants: 2 }]);
+  });
+
   it('while a repository is open, another program delays a create by a short transaction', async () => {
     const repository = await open();
     const other = startOtherProgram(path);
@@ -227,11 +243,15 @@ describe('WAL file', () => {
     await createLarge(repository, 70, 80);
     expect(await walSize()).toBeLessThan(walLimit + 3 * megabyte);
     expect(await other.run(count)).toEqual([{ plants: 80 }]);
+    await other.run('BEGIN');
+    await other.run(count);
+    await createLarge(repository, 80, 150);
+    expect(reports.length).toBe(2);
   });
 
   it('the WAL file is not reported as held by a reader when it grows by one large plant', async () => {
     const reports: HeldWal[] = [];
-    const repository = await open((log) => void reports.push(log));
+    const repository = await open((wal) => void reports.push(wal));
     for (const id of [1n, 2n, 3n]) {
       const large = { id, name: 'x'.repeat(65 * megabyte) };
       expect((await repository.create(large)).isOk()).toBe(true);

@@ -234,6 +234,17 @@ describe('connections', () => {
     expect(parseResponses(await ended).length).toBeLessThan(20);
   });
 
+  it('connections remain open until authenticate and then the repository have reached their timeouts', async () => {
+    const { port } = await listen({
+      authenticate: async () => sleep(1_500, true),
+      repository: onDemand().repository,
+      requestTimeoutMs: 1_000,
+      handlerTimeoutMs: 2_000,
+    });
+    const { status, body } = await sendRaw(port, post(1));
+    expect({ status, error: errorOf(body) }).toEqual({ status: 503, error: 3503 });
+  });
+
   it('connections that are idle may send their next request within 75 seconds', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
