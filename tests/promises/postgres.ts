@@ -387,4 +387,34 @@ export const postgres = [
     'await throwAfterTimeout(closeTimeoutMs, client.end()).catch(() => {});',
     'await client.end();',
   ]),
+  ...of('cancel-statement.ts', 'faults', [
+    'a statement is cancelled over a Unix-domain socket, too',
+    "host.startsWith('/')",
+    "host === ''",
+  ]),
+  ...of('connect-leader.ts', 'several-servers', [
+    'no connection to a standby remains',
+    '    await session.close();\n    return err(refusal);',
+    '    return err(refusal);',
+  ]),
+  ...of('database-url.ts', 'database-url', [
+    'a long timeout is not a short one',
+    'Math.min(seconds * 1_000, maxTimerMs)',
+    'seconds * 1_000',
+  ]),
+  ...of('read-plants.ts', 'read-plants', [
+    'reading leaves no connection',
+    '  } finally {\n    await session.close();\n  }',
+    '  } finally {\n  }',
+  ]),
+  ...of('open-postgres-repository.ts', 'faults', [
+    'a statement ends at the deadline of its create',
+    'statementTimeoutMs: Math.min(statementTimeoutMs, createOptions.deadlineMs)',
+    'statementTimeoutMs',
+  ]),
+  ...of('open-postgres-repository.ts', 'locked-ids', [
+    'creates of locked ids are in flight',
+    'mainGroup.waiting() + lockedGroup.waiting()',
+    'mainGroup.waiting()',
+  ]),
 ];

@@ -615,6 +615,25 @@ export const program = [
     'Promise.race([finish(), signals.stopAtOnce, signals.crash])',
     'Promise.race([finish(), signals.stopAtOnce])',
   ]),
+  ...of(
+    'serve/run.ts',
+    mainTest,
+    [
+      'an uncaught exception during the start ends the process',
+      'Promise.race([starting, signals.stopAtOnce, signals.crash])',
+      'Promise.race([starting, signals.stopAtOnce])',
+    ],
+    [
+      'the health port is on the same host',
+      'isHanded ? { fd } : { host, port',
+      "isHanded ? { fd } : { host: '127.0.0.1', port",
+    ],
+  ),
+  ...of('serve/reload.ts', 'serve/reload', [
+    'a reload names the tokens that have expired',
+    '  warnOfExpiredTokens(loaded.value, log);\n',
+    '',
+  ]),
   ...of('settings/setting-table.ts', mainTest, [
     'a password that contains @ is not shown',
     '(?:.*@)?/s',

@@ -1,27 +1,17 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-
-/** Returns the number of connections of repositories; the server's autovacuum has some, too. */
-const connectionsOf = async (database: string) => {
-  const [row] = await runSql(
-    sharedUrl('postgres'),
-    `SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE datname = '${database}' AND application_name = 'plantstore'`,
-  );
-  return row?.['count'];
-};
+import { connectionsOf, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 describe('check of a PostgreSQL repository', () => {
   it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {
     const database = await newDatabase();
     const repository = await open(sharedUrl(database));
-    await expect.poll(async () => connectionsOf(database)).toBe(1);
+    await expect.poll(async () => connectionsOf(sharedUrl(database))).toBe(1);
     const results = await Promise.all([1, 2, 3].map(async () => repository.check()));
     expect(results.map((result) => result.isOk())).toEqual([true, true, true]);
     expect((await repository.check()).isOk()).toBe(true);
-    await expect.poll(async () => connectionsOf(database)).toBe(2);
+    await expect.poll(async () => connectionsOf(sharedUrl(database))).toBe(2);
   });
 
   it('the check of a PostgreSQL repository fails when the database is read-only or the table does not exist', async () => {

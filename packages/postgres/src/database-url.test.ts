@@ -90,6 +90,8 @@ describe('readDatabaseUrl', () => {
       expect(read(`postgres://h?connect_timeout=${none}`).connectTimeoutMs).toBe(maxTimerMs);
     }
     expect(read('postgres://h').connectTimeoutMs).toBe(2_000);
+    // Node.js would set a longer timer to 1 ms.
+    expect(read('postgres://h?connect_timeout=3000000').connectTimeoutMs).toBe(maxTimerMs);
     expect(read('postgres://h', { PGCHANNELBINDING: 'require' }).requiresChannelBinding).toBe(true);
   });
 

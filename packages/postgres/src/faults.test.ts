@@ -5,7 +5,7 @@ import { handleNext, insertsIn, monstera, openBehindProxy } from '../test/behind
 import { open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectionsOf, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
 /** Returns statements that make each insert of a plant take longer. */
@@ -89,6 +89,14 @@ describe('create with a failing statement', () => {
     });
     proxy.freeze(false);
     await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
+  });
+
+  it('a statement without a response ends at the deadline of its create, also with a longer timeout', async () => {
+    const options = { deadlineMs: 500, statementTimeoutMs: 60_000 };
+    const { proxy, repository } = await openBehindProxy(options);
+    handleNext(proxy, /^INSERT/, 'discard');
+    expect((await repository.create(monstera)).isErr()).toBe(true);
+    expect(await isClosedSoon(repository)).toBe(true);
   });
 
   it('the reason of a create that is too slow names no failure before the last success', async () => {
@@ -185,25 +193,21 @@ it('a create is stored by a server that needs longer than the statement timeout'
 });
 
 describe('create that waits for the table', () => {
-  it('a create that waits for the table leaves at most three connections on the server after its deadline', async () => {
-    const { repository, direct } = await openBehindProxy({
-      statementTimeoutMs: 300,
-      deadlineMs: 1_500,
-    });
-    const holder = await connectSql(direct);
-    onTestFinished(async () => holder.end());
-    await holder.query('BEGIN');
-    await holder.query('LOCK TABLE plants');
-    expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
-    const connections = async () => {
-      const { rows } = await holder.query<{ count: string }>(
-        `SELECT count(*) FROM pg_stat_activity
-          WHERE datname = current_database() AND application_name = 'plantstore'`,
-      );
-      return Number(rows[0]?.count);
-    };
-    await expect.poll(connections).toBeLessThanOrEqual(3);
-    await holder.query('ROLLBACK');
-    await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
-  });
+  it.each(['TCP', 'a Unix-domain socket'])(
+    'a create that waits for the table leaves at most three connections on the server after its deadline: %s',
+    async (over) => {
+      const direct = sharedUrl(await newDatabase());
+      const socket = encodeURIComponent(inject('postgresFolder'));
+      const url = over === 'TCP' ? direct : direct.replace('@127.0.0.1:', `@${socket}:`);
+      const repository = await open(url, { statementTimeoutMs: 300, deadlineMs: 1_500 });
+      const holder = await connectSql(direct);
+      onTestFinished(async () => holder.end());
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE plants');
+      expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
+      await expect.poll(async () => connectionsOf(direct)).toBeLessThanOrEqual(3);
+      await holder.query('ROLLBACK');
+      await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { open } from '../test/open.ts';
+import { open, openAndClose } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
@@ -112,6 +112,21 @@ describe('while another session has uncommitted plants', () => {
     expect(created.map((one) => one.isOk())).toEqual([true, true]);
   });
 
+  it('creates of locked ids are in flight until they have a result', async () => {
+    const { proxy, repository, direct } = await openBehindProxy();
+    await holdOpen(direct, insertOf(7n));
+    const waiting: number[] = [];
+    proxy.onStatement(({ text }) => {
+      // Sent when the wait for the lock has timed out.
+      if (text.includes('pg_stat_activity')) waiting.push(repository.waiting());
+      return 'pass';
+    });
+    expect((await repository.create(monstera)).isErr()).toBe(true);
+    // Once in its batch, and once separately.
+    expect(waiting).toContain(2);
+    expect(repository.waiting()).toBe(0);
+  });
+
   it('closing the repository waits for creates of locked ids', async () => {
     const { repository, direct } = await openBehindProxy();
     await holdOpen(direct, insertOf(7n));
@@ -151,6 +166,8 @@ describe('while another session has the table locked', () => {
     async (how) => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
+      // Before the timeout is set, because creating the table can wait for locks of the catalog.
+      await openAndClose(direct);
       if (how !== '') await runSql(direct, `ALTER DATABASE ${database} SET lock_timeout = '50ms'`);
       const repository = await open(direct, { deadlineMs: 600, statementTimeoutMs: 200 });
       const holder = await holdOpen(direct, 'LOCK TABLE plants');

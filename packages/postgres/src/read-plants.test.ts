@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
 import { noDeadline, newRole, openAndClose } from '../test/open.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectionsOf, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 import { readPlantBatches, readPlants } from './read-plants.ts';
@@ -34,6 +34,7 @@ describe('readPlants', () => {
     expect((await readAll(url, -1n)).plants).toEqual(extremes.slice(2));
     expect((await readAll(url, largest)).plants).toEqual([]);
     await repository.close();
+    await expect.poll(async () => connectionsOf(url)).toBe(0);
   });
 
   it('reads many plants, and long ones, in several batches', async () => {

@@ -6,7 +6,7 @@ import {
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, open } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
-import { runSql } from '../test/shared-postgres.ts';
+import { connectionsOf, runSql } from '../test/shared-postgres.ts';
 
 let leader: PostgresServer;
 let standby: PostgresServer;
@@ -43,6 +43,7 @@ it('the leader is found at any position in the URL, and a new leader after a fai
   const repository = await open(urlOf(standby, leader));
   expect((await repository.create({ id: 1n, name: 'Monstera' })).isOk()).toBe(true);
   expect(await runSql(leader.url(), 'SELECT id FROM plants')).toEqual([{ id: '1' }]);
+  await expect.poll(async () => connectionsOf(standby.url())).toBe(0);
 
   await leader.stop();
   const pending = repository.create({ id: 2n, name: 'Ficus' });

@@ -28,6 +28,16 @@ export const runSql = async (
   }
 };
 
+/** Returns the number of connections of this package to a database; the server's autovacuum has some, too. */
+export const connectionsOf = async (url: string): Promise<unknown> => {
+  const [row] = await runSql(
+    url,
+    `SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'plantstore'`,
+  );
+  return row?.['count'];
+};
+
 /** Creates an empty database on the shared server, and returns its name. */
 export const newDatabase = async (options = ''): Promise<string> => {
   count += 1;

@@ -49,7 +49,10 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('main stops at once at a second signal while the database does not respond', async () => {
+  it.each([
+    ['at a second signal', ['SIGTERM', 'SIGTERM']],
+    ['after an uncaught exception', ['uncaughtException']],
+  ])('main stops at once %s while the database does not respond', async (_, events) => {
     const server = createServer().listen(0, '127.0.0.1');
     const connected = once(server, 'connection') as Promise<[Socket]>;
     await once(server, 'listening');
@@ -61,9 +64,19 @@ describe('main', () => {
       socket.destroy();
       server.close();
     });
-    options.signals.emit('SIGTERM');
-    options.signals.emit('SIGTERM');
+    for (const event of events) options.signals.emit(event, new Error('a bug'));
     expect(await status).toBe(1);
+  });
+
+  it('main opens the health port on the same host', async () => {
+    const options = outside(['--host', '127.0.0.2', '--health-port', '0']);
+    const status = main(options);
+    const [first] = (await once(options.stdout, 'data')) as [string];
+    const { health } = JSON.parse(first) as { health: string };
+    expect(new URL(health).hostname).toBe('127.0.0.2');
+    expect((await fetch(`${health}/livez`)).status).toBe(200);
+    options.signals.emit('SIGTERM');
+    expect(await status).toBe(0);
   });
 
   it('main closes the health port and unsubscribes from requests when it stops', async () => {

@@ -41,3 +41,24 @@ it.runIf(hasOpenssl)(
     );
   },
 );
+
+it('a reload names the tokens that have expired', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const tokensFile = join(folder, 'tokens');
+  await writeFile(tokensFile, 'one\ntwo name=former until=2020-01-31\n');
+  const tokens = createTokenSet([]);
+  const started = await startServer({
+    repository: createMemoryRepository(),
+    authenticate: tokens.authenticate,
+    port: 0,
+  });
+  if (started.kind !== 'running') throw new Error(started.message);
+  const { server } = started;
+  onTestFinished(async () => server.close(0));
+  const { logged, logger: log } = recordLog();
+  const settings = { tokensFile, tokens: undefined, tlsCert: undefined, tlsKey: undefined };
+  createReload({ settings, tokens, server, log })();
+  await until(() => logged.length === 2);
+  expect(JSON.stringify(logged[1])).toContain('former');
+});
