@@ -1,5 +1,5 @@
 // Creates plants on an ext4 file system whose disk becomes full, so that syncs fail, and then has space again.
-// Prints the number of each acknowledged plant. Then kills itself with SIGKILL.
+// Prints the numbers of the acknowledged plants at its end, and kills itself with SIGKILL.
 // Arguments: folder of the file system, file that fills the disk, "close" to close the repository first.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeSync } from 'node:fs';
@@ -14,12 +14,13 @@ const [folder = '', ballast = '', end] = process.argv.slice(2);
 const repository = (
   await openSqliteRepository({ path: join(folder, 'plants.db') })
 )._unsafeUnwrap();
+const acknowledged = new Set<number>();
 const reasons = new Set<string>();
 
 const createEach = async (first: number, last: number): Promise<void> => {
   for (let number = first; number < last; number += 1) {
     const created = await repository.create(plantOf(number));
-    if (created.isOk()) writeSync(1, `${number}\n`);
+    if (created.isOk()) acknowledged.add(number);
     else if (created.error.kind !== 'store-unavailable') throw new Error(created.error.kind);
     else reasons.add(created.error.reason);
     skipReopenPause();
@@ -40,4 +41,6 @@ for (let round = 0; round < 2; round += 1) await createEach(190, last);
 rmSync(ballast);
 for (let round = 0; round < 2; round += 1) await createEach(190, last + 20);
 if (end === 'close') await repository.close();
+// In one write: a reader that is late would make one of many fail.
+writeSync(1, JSON.stringify([...acknowledged]));
 process.kill(process.pid, 'SIGKILL');

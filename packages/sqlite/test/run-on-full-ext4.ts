@@ -31,14 +31,15 @@ mountDisk();
 if (end !== 'only mount') {
   const program = fileURLToPath(new URL('create-on-full-ext4.ts', import.meta.url));
   const args = [...process.execArgv, program, disk, ballast, end];
-  const { signal, stdout } = spawnSync(process.execPath, args, {
+  const { signal, status, error, stdout } = spawnSync(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
+  if (signal !== 'SIGKILL') throw error ?? new Error(`the program ended with status ${status}`);
   run('umount', disk);
   mountDisk();
-  const acknowledged = [...new Set(stdout.split('\n').slice(0, -1).map(Number))];
+  const acknowledged = JSON.parse(stdout) as number[];
   const fault = faultIn(join(disk, 'plants.db'), acknowledged) ?? 'none';
-  console.log(JSON.stringify({ signal, acknowledged: acknowledged.length, fault }));
+  console.log(JSON.stringify({ acknowledged: acknowledged.length, fault }));
 }
 run('umount', disk);
