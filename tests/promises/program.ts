@@ -610,14 +610,14 @@ export const program = [
       '',
     ],
   ),
-  ...of('serve/run.ts', mainTest, [
-    'an uncaught exception during a stop ends the process',
-    'Promise.race([finish(), signals.stopAtOnce, signals.crash])',
-    'Promise.race([finish(), signals.stopAtOnce])',
-  ]),
   ...of(
     'serve/run.ts',
     mainTest,
+    [
+      'an uncaught exception during a stop ends the process',
+      'Promise.race([finish(), signals.stopAtOnce, signals.crash])',
+      'Promise.race([finish(), signals.stopAtOnce])',
+    ],
     [
       'an uncaught exception during the start ends the process',
       'Promise.race([starting, signals.stopAtOnce, signals.crash])',
@@ -634,11 +634,6 @@ export const program = [
     '  warnOfExpiredTokens(loaded.value, log);\n',
     '',
   ]),
-  ...of('settings/setting-table.ts', mainTest, [
-    'a password that contains @ is not shown',
-    '(?:.*@)?/s',
-    '(?:.*?@)?/s',
-  ]),
   ...of('../bin.ts', 'tests/black-box/ignored-signals', [
     'a signal during the start does not end the process',
     'process.on(signal, () => {});',
@@ -649,11 +644,12 @@ export const program = [
     'fstatSync(0).isDirectory() ?',
     'fstatSync(0).isSymbolicLink() ?',
   ]),
-  ...of('settings/setting-table.ts', mainTest, [
-    'tokens are not shown',
-    "if (isSecret) return 'set, not shown';",
-    '',
-  ]),
+  ...of(
+    'settings/setting-table.ts',
+    mainTest,
+    ['tokens are not shown', "if (isSecret) return 'set, not shown';", ''],
+    ['a password that contains @ is not shown', '(?:.*@)?/s', '(?:.*?@)?/s'],
+  ),
   ...of('serve/run.ts', 'tests/black-box/full-disk', [
     'a stop closes the store',
     '    await started.store.close();\n',

@@ -3,8 +3,8 @@ import type { UnderlyingSource } from 'node:stream/web';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { ErrorName } from '@plantstore/core/errors';
-import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
+import { onDemand } from '../../test/on-demand.ts';
 import { recordLog } from '../../test/record-log.ts';
 import { errorNameOf } from '../../test/services.ts';
 import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
@@ -227,20 +227,13 @@ describe('requests in flight', () => {
   });
 
   it('requests in flight are limited while the repository takes longer than a body may', async () => {
-    const stored = Promise.withResolvers<undefined>();
-    const creating = Promise.withResolvers<undefined>();
-    const repository: PlantRepository = {
-      create() {
-        creating.resolve(undefined);
-        return ResultAsync.fromSafePromise(stored.promise);
-      },
-    };
+    const { repository, until, completeAll } = onDemand();
     const handler = handlerWith({ repository, maxInFlight: 1, requestTimeoutMs: 50 });
     const first = handler(requestWith(monstera.toString()));
-    await creating.promise;
+    await until(1);
     await sleep(100);
     expect(await nameOf(await handler(requestWith(monstera.toString())))).toBe('unavailable');
-    stored.resolve(undefined);
+    completeAll();
     expect((await first).status).toBe(200);
   });
 });

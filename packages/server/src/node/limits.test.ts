@@ -1,34 +1,14 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
+import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
+import { onDemand } from '../../test/on-demand.ts';
 import { recordLog } from '../../test/record-log.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
-
-/** Returns a repository that completes its creates when `completeAll` is called. */
-const onDemand = () => {
-  const waiting: (() => void)[] = [];
-  const repository: PlantRepository = {
-    create: () =>
-      ResultAsync.fromSafePromise(
-        new Promise<void>((resolve) => {
-          waiting.push(resolve);
-        }),
-      ),
-  };
-  const until = async (count: number) => {
-    while (waiting.length < count) await new Promise(setImmediate);
-  };
-  return {
-    repository,
-    until,
-    completeAll: () => waiting.splice(0).forEach((complete) => complete()),
-  };
-};
 
 describe('requests above maxInFlight', () => {
   it('requests above maxInFlight get 503 with Retry-After at once, and do not affect the requests in flight', async () => {
