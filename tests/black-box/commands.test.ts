@@ -38,11 +38,8 @@ describe('the command line', () => {
     [['export', 'out.ndjson'], ['unexpected argument "out.ndjson"; see --help']],
     [['backup', 'b.db', '--replace'], ['unknown option --replace; see --help']],
     [
-      ['export', '--format', 'xml', '--to-id', '9223372036854775808'],
-      [
-        '--format must be ndjson or csv',
-        '--to-id must be a whole number from -9223372036854775808 to 9223372036854775807',
-      ],
+      ['export', '--format', 'xml', '--strict'],
+      ['unknown option --strict; see --help', '--format must be ndjson or csv'],
     ],
     [
       ['check', '--database', 'memory:'],
@@ -153,14 +150,13 @@ describe('export and import', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('export writes a range of ids while a server runs, and import refuses to run then', async () => {
+  it('export writes the plants while a server runs, and import refuses to run then', async () => {
     const cwd = await newFolder();
     const server = await startProgram({ args: ['--database', `sqlite:${join(cwd, 'plants.db')}`] });
-    for (const id of [1, 2, 4]) await post(server.url, `{"id":${id},"name":"a"}`);
-    for (const end of [2, 3]) {
-      const range = ['export', '--from-id', '2', `--to-id=${end}`];
-      expect((await runCommand(range, { cwd })).stdout).toBe('{"id":2,"name":"a"}\n');
-    }
+    for (const id of [1, 2]) await post(server.url, `{"id":${id},"name":"a"}`);
+    expect((await runCommand(['export'], { cwd })).stdout).toBe(
+      '{"id":1,"name":"a"}\n{"id":2,"name":"a"}\n',
+    );
     const imported = await runCommand(['import'], { cwd, stdin: '{"id":5,"name":"a"}' });
     expect(imported.status).toBe(1);
     expect(imported.stderr).toMatch(/cannot open the database .*is in use/);
@@ -278,7 +274,7 @@ describe('backup and restore', () => {
 });
 
 describe('check', () => {
-  it('check finds a damaged page, and prints commands for a shell that export every other plant', async () => {
+  it('check finds a damaged page, with status 1', async () => {
     const cwd = await newFolder();
     const name = "Ada's plants.db";
     const database = ['--database', `sqlite:${name}`];
@@ -297,27 +293,11 @@ describe('check', () => {
     const { status, stdout, stderr } = await runCommand(['check', ...database], { cwd });
     expect([status, stderr]).toEqual([
       1,
-      `plantstore-server: ${name} is damaged: restore a backup, or export what can be read\n`,
+      `plantstore-server: ${name} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL\n`,
     ]);
-    const found = Number(/^Ada's plants\.db: (\d+) plants/.exec(stdout)?.[1]);
-    expect(found).toBeGreaterThan(4_700);
+    expect(stdout).toContain('page');
     const whole = await runCommand(['export', ...database], { cwd });
     expect(whole.status).toBe(1);
     expect(whole.stderr).toMatch(/damaged.*; \d+ plants were read before/);
-
-    const commands = stdout.split('\n').filter((line) => line.startsWith('  plantstore-server '));
-    expect(commands).toHaveLength(2);
-    const bins = await newFolder();
-    const script = `#!/bin/sh\nexec '${process.execPath}' --conditions=@plantstore/source '${bin}' "$@"\n`;
-    await writeFile(join(bins, 'plantstore-server'), script, { mode: 0o755 });
-    const env = { ...process.env, PATH: `${bins}:${process.env['PATH']}` };
-    await run('sh', ['-euc', commands.join('\n')], { cwd, env });
-    let imported = 0;
-    for (const part of ['part-1.ndjson', 'part-2.ndjson']) {
-      const rescued = ['import', part, '--database', 'sqlite:rescued.db'];
-      const { stdout: summary } = await runCommand(rescued, { cwd });
-      imported += Number(/^\d+/.exec(summary)?.[0]);
-    }
-    expect(imported).toBe(found);
   });
 });

@@ -33,21 +33,7 @@ export const commands = [
   ...of(
     'check.ts',
     commandsTest,
-    [
-      'a damaged file has the exit status 1',
-      'return failed(`${path} is damaged: restore a backup, or export what can be read`);',
-      'return done;',
-    ],
-    [
-      'the commands that check prints export every readable plant',
-      '--to-id=${to} >',
-      '--to-id=${from} >',
-    ],
-    [
-      'the commands that check prints are for a shell',
-      "path.replaceAll(\"'\", String.raw`'\\''`)",
-      'path',
-    ],
+
     ['a check reports the size of the WAL', ', and ${walSize} in its WAL file', ''],
   ),
   ...of(
@@ -73,12 +59,7 @@ export const commands = [
       'if (read.isErr()) return failed(readFailure(read.error.message, exported));',
       'if (read.isErr()) break;',
     ],
-    ['an export ends at --to-id', 'if (toId !== undefined && plant.id > toId) return false;', ''],
-    [
-      'an export of a range does not read the plants after it',
-      'return toId === undefined || plants.at(-1)?.id !== toId;',
-      'return true;',
-    ],
+
     ['an export writes CSV with its header', 'let text = format.header;', "let text = '';"],
     [
       'an export writes the last plants',
@@ -289,11 +270,6 @@ export const commands = [
       "commands[name] ?? commands['check']",
     ],
   ),
-  ...of('run-command.ts', commandsTest, [
-    'an id of an option is an int64',
-    'value === undefined || BigInt.asIntN(64, value) !== value',
-    'value === undefined',
-  ]),
   ...of(
     'progress.ts',
     'progress',
@@ -304,11 +280,6 @@ export const commands = [
       '    writeLine(line) {\n',
     ],
   ),
-  ...of('stored-plants.ts', commandsTest, [
-    'an export starts with --from-id',
-    'after: from - 1n',
-    'after: from',
-  ]),
   ...of('import-plants.ts', importTest, [
     'an import goes on after a refused line',
     'failure !== undefined || (strict && counts.refused > 0)',
@@ -334,11 +305,6 @@ export const commands = [
     'a database that cannot be checked has the exit status 1',
     'if (checked.isErr()) return failed(checked.error.message);',
     'if (checked.isErr()) return done;',
-  ]),
-  ...of('check.ts', commandsTest, [
-    'a sound database has the exit status 0',
-    "    stdout.write('sound\\n');\n    return done;",
-    "    stdout.write('sound\\n');\n    return failed('');",
   ]),
   ...of('run-command.ts', commandsTest, [
     'the help of import names the exit status 3',

@@ -98,11 +98,6 @@ export const program = [
       'thrown instanceof Error ? describeCause(thrown)',
       'thrown instanceof Error ? thrown.stack',
     ],
-    [
-      'a crash has the exit status 1',
-      "if (event === 'crash') return 1;",
-      "if (event === 'crash') return 0;",
-    ],
   ),
   ...of(
     'serve/run.ts',
@@ -128,11 +123,7 @@ export const program = [
       'await started.server.close(settings.shutdownTimeoutMs);',
       'await started.server.close(0);',
     ],
-    [
-      'a second signal has the exit status 1',
-      "      log.warn({}, 'stopped at once');\n      return 1;",
-      "      log.warn({}, 'stopped at once');\n      return 0;",
-    ],
+
     [
       'a second signal ends a stop',
       '[finish(), signals.stopAtOnce, signals.crash]',
@@ -650,11 +641,6 @@ export const program = [
     ['tokens are not shown', "if (isSecret) return 'set, not shown';", ''],
     ['a password that contains @ is not shown', '(?:.*@)?/s', '(?:.*?@)?/s'],
   ),
-  ...of('serve/run.ts', 'tests/black-box/full-disk', [
-    'a stop closes the store',
-    '    await started.store.close();\n',
-    '',
-  ]),
   ...of('serve/metrics.ts', 'tests/black-box/metrics', [
     'the state of the store is measured',
     'Number(await isReady())',

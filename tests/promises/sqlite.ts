@@ -12,12 +12,11 @@ export const sqlite = [
     'PRAGMA synchronous = FULL',
     'PRAGMA synchronous = NORMAL',
   ]),
-  ...of(
-    'wal-file.ts',
-    'failed-syncs',
-    ['the name of a new file survives a power cut', '  syncFolderOf(path);\n', ''],
-    ['the folder of a new file is synced', '    fsyncSync(folder);', '    void folder;'],
-  ),
+  ...of('wal-file.ts', 'failed-syncs', [
+    'the name of a new file survives a power cut',
+    '  syncFolderOf(path);\n',
+    '',
+  ]),
   ...of(
     'database-file.ts',
     'failed-syncs',
@@ -100,44 +99,17 @@ export const sqlite = [
   ...of(
     'commit-worker.ts',
     'recovery',
-    [
-      'a plant in a removed or replaced file is not acknowledged',
-      'if (isReplaced()) return replaced(path).error.message;',
-      '',
-    ],
+
     [
       'a plant in a removed WAL file is not acknowledged',
       'return gone && `${gone.name} was removed or replaced while it was in use`;',
       'void gone;\n    return undefined;',
     ],
-    [
-      'an empty file that reuses the inode is not used',
-      "if (database.kind === 'empty') return replaced(path);",
-      '',
-    ],
+
     [
       'a renamed file contains every plant after the close',
       'PRAGMA wal_checkpoint(TRUNCATE)',
       'PRAGMA wal_checkpoint(PASSIVE)',
-    ],
-  ),
-  ...of('commit-worker.ts', 'failed-calls', [
-    'the file is opened again when its lock is never released',
-    'maxLocked = 3',
-    'maxLocked = 300',
-  ]),
-  ...of(
-    'commit-worker.ts',
-    'failed-calls',
-    [
-      'a file that is replaced while it is opened is not used',
-      'if (identity === undefined || (before !== undefined && !isSameFile(before, identity)))',
-      'if (identity === undefined)',
-    ],
-    [
-      'a new file that is replaced while it is opened is not used',
-      "if (!('kind' in prepared) && before !== undefined) return prepared;",
-      "if (!('kind' in prepared)) return prepared;",
     ],
   ),
   ...of('commit-worker.ts', 'bad-files', [
@@ -183,11 +155,7 @@ export const sqlite = [
   ...of(
     'open-sqlite-repository.ts',
     'open-sqlite-repository',
-    [
-      'a close waits for the queued plants',
-      '      closing ??= group\n        .close()',
-      '      closing ??= Promise.resolve()',
-    ],
+
     ['each plant has its own result', 'committed.value.has(index) ?', 'committed.value.has(0) ?'],
     [
       'plants of one id are created in call order',
@@ -195,11 +163,6 @@ export const sqlite = [
       'const committed = await commit(plants.toReversed());',
     ],
   ),
-  ...of('open-sqlite-repository.ts', 'full-disk', [
-    'a close says that plants are only in the WAL',
-    '({ walLeft: remainingWalOf(path) })',
-    '({ walLeft: undefined })',
-  ]),
   // Which files are opened.
   ...of(
     'database-file.ts',
@@ -262,8 +225,7 @@ export const sqlite = [
       'return isForeignNow(path) && stateOf(path) === before;',
       'return false;',
     ],
-    ['an older backup beside a newer WAL is refused', ' && wal.hasFrom(1)', ''],
-    ['a copy of equal size is refused', 'return wal.pages === file.pages;', 'return true;'],
+
     ['a WAL beside an empty file is refused', 'if (size === 0) return true;', ''],
     [
       'a WAL beside a smaller backup is refused',
@@ -271,16 +233,6 @@ export const sqlite = [
       '',
     ],
   ),
-  ...of('foreign-wal.ts', 'killed-programs', [
-    'a file that VACUUM or a kill leaves is opened',
-    'return autoVacuum !== 0 || (cookie > file.cookie && wal.hasFrom(1));',
-    'return false;',
-  ]),
-  ...of('committed-pages.ts', 'committed-pages', [
-    'a torn frame ends the WAL',
-    ' || !sums.areAt(chunk, at + 16)',
-    '',
-  ]),
   // Copies.
   ...of(
     'backup-worker.ts',
@@ -374,8 +326,7 @@ export const sqlite = [
   ...of(
     'check-plants.ts',
     'check-plants',
-    ['every plant beside a damaged page is found', 'found = end;', 'found = next;'],
-    ['a page of another place is damage', 'if (id < next) return { range, isDamaged: true };', ''],
+
     ['the size of the WAL is reported', 'walSize: walSize(file),', 'walSize: 0,'],
   ),
   ...of(
@@ -388,33 +339,8 @@ export const sqlite = [
       'if (plants.length > 0) yield ok(plants);',
       'if (plants.length > 0 && error === undefined) yield ok(plants);',
     ],
-    [
-      'reading starts after the id',
-      'let last = after ?? smallestId - 1n;',
-      'let last = smallestId - 1n;',
-    ],
-    [
-      'a loop that ends early closes the file',
-      '  } finally {\n    database.close();\n  }\n}',
-      '  } finally {\n    void 0;\n  }\n}',
-    ],
+
     ['reading prevents no checkpoint', 'LIMIT ${batch.maxPlants}', ''],
-  ),
-  ...of(
-    'open-error.ts',
-    'bad-files',
-    [
-      'a missing folder is named',
-      "if (folderStat === 'missing' || !folderStat.isDirectory()) {",
-      'if (false) {',
-    ],
-    [
-      'a folder that may not be entered is named',
-      "if (folderStat === 'forbidden' || fileStat === 'forbidden') {",
-      'if (false) {',
-    ],
-    ['a read-only file is named', "fileStat !== 'missing' && !hasAccess(path, access)", 'false'],
-    ['a read-only folder is named', 'if (!hasAccess(folder, constants.W_OK)) {', 'if (false) {'],
   ),
   ...of('open-sqlite-repository.ts', 'check', [
     'a closed repository fails its check',
@@ -457,11 +383,6 @@ export const sqlite = [
     'return undefined;',
   ]),
   // After a failed sync.
-  ...of('database-file.ts', 'failed-calls', [
-    'after a failed sync, plants wait until the whole file can be written again',
-    'if (requireExclusive) throw run.cause;',
-    '',
-  ]),
   ...of('commit-worker.ts', 'failed-calls', [
     'an I/O error makes the next thread write the file again',
     "mustRewrite: failure === 'input-output' };",
@@ -472,17 +393,7 @@ export const sqlite = [
     '        ({ mustRewrite } = reply);\n',
     '',
   ]),
-  ...of('open-sqlite-repository.ts', 'failed-calls', [
-    'the next thread writes the file again',
-    '{ path, identity, mustRewrite }, onHeldWal',
-    '{ path, identity, mustRewrite: false }, onHeldWal',
-  ]),
   // Beside other programs.
-  ...of('open-sqlite-repository.ts', 'other-programs', [
-    'a file opens while another program reads it',
-    'identity: undefined, mustRewrite: false',
-    'identity: undefined, mustRewrite: true',
-  ]),
   ...of(
     'database-file.ts',
     'other-programs',
@@ -511,16 +422,6 @@ export const sqlite = [
     'a process ends after its last create',
     "      worker.unref();\n      if (reply.kind === 'committed'",
     "      if (reply.kind === 'committed'",
-  ]),
-  ...of('commit-worker.ts', 'other-programs', [
-    'a plant is not acknowledged when a file beside the database is replaced',
-    '!isSameFile(one.identity, identityOf(one.name))',
-    'identityOf(one.name) === undefined',
-  ]),
-  ...of('commit-worker.ts', 'recovery', [
-    'no file is created in place of a removed one',
-    '  if (identity !== undefined && !isSameFile(identity, before)) return replaced(path);\n',
-    '',
   ]),
   ...of('plants-table.ts', 'other-programs', [
     'of a batch that fails, nothing is stored',
@@ -555,11 +456,7 @@ export const sqlite = [
       '    rewriteOrKeepWal(opened);\n    return failure;',
       '    return failure;',
     ],
-    [
-      'a close writes pages again also when the -shm or the -owner file was removed',
-      'if (isReplaced()) return;',
-      'if (isReplaced() || identityOf(ownerLockPathOf(file)) === undefined) return;',
-    ],
+
     [
       'a close keeps the WAL file when the pages of a failed checkpoint cannot be written again',
       '  database.keepWal();\n',
@@ -585,11 +482,6 @@ export const sqlite = [
     'a WAL file whose syncs failed is written again, also while another program reads',
     '  try {\n    rewriteWal(path);\n  } finally {',
     '  try {\n    void 0;\n  } finally {',
-  ]),
-  ...of('wal-file.ts', 'power-cut', [
-    'commits of another program are synced at open',
-    '  withWal(path, fsyncSync);\n',
-    '',
   ]),
   ...of('owner-lock.ts', 'owner-lock', [
     'a lock file without write access has no owner',

@@ -7,13 +7,12 @@
  * $DISK_FAILING_CALL ("5 30") makes the fifth call in the folder that can fail with error number 30 fail with it,
  * counted since the variable was changed; "5 0" makes the fifth write write half. Each failure adds the name of its call
  * to the file $DISK_FAILED.
- * $DISK_DELAY_MS is the duration of a sync. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
+ * $DISK_DELAY_MS is the duration of a sync. While the file $DISK_HANGS exists, a sync does not end. $DISK_FAILS ("wal 2 4,folder 1 1") makes the second to the fourth
  * sync of the WAL file and the first sync of the folder fail with $DISK_ERROR, an error number (default: EIO). "direct 1 1"
  * makes the first direct write fail with EIO; "fallback 1 1" writes it through the page cache, as Linux does while a page
  * is in use: later direct reads of the file find zeros, until the next direct write.
  * $DISK_REPLACED ("5") renames "replacement" to "plants.db" in the folder after the fifth file in it was opened, counted since
  * the variable was changed.
- * While the file $DISK_UNLOCK_FAILS exists, locks on a -shm file cannot be released.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -139,6 +138,9 @@ static int sync_file(int file, int (*real)(int)) {
   const char *name = name_of_file(file, path), *delay = getenv("DISK_DELAY_MS");
   if (!name || fstat(file, &found) != 0) return real(file);
   if (call_fails(SYNC, name)) return -1;
+  const char *hangs = getenv("DISK_HANGS");
+  struct timespec pause = {0, 10000000L};
+  while (hangs && access(hangs, F_OK) == 0) nanosleep(&pause, NULL);
   if (delay) {
     struct timespec time = {atoi(delay) / 1000, atoi(delay) % 1000 * 1000000L};
     nanosleep(&time, NULL);
@@ -150,23 +152,6 @@ static int sync_file(int file, int (*real)(int)) {
   const char *error = getenv("DISK_ERROR");
   if (fails) errno = error ? atoi(error) : EIO;
   return fails ? -1 : 0;
-}
-
-int fcntl64(int file, int command, ...) {
-  va_list rest;
-  va_start(rest, command);
-  void *argument = va_arg(rest, void *);
-  va_end(rest);
-  char path[4096];
-  const char *failing = getenv("DISK_UNLOCK_FAILS");
-  if (failing && command == F_SETLK && ((struct flock *)argument)->l_type == F_UNLCK && access(failing, F_OK) == 0) {
-    const char *name = name_of_file(file, path);
-    if (name && strlen(name) > 4 && strcmp(name + strlen(name) - 4, "-shm") == 0) {
-      errno = EIO;
-      return -1;
-    }
-  }
-  return REAL(int, "fcntl64", int, int, ...)(file, command, argument);
 }
 
 int fsync(int file) { return sync_file(file, REAL(int, "fsync", int)); }

@@ -15,9 +15,12 @@ for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {})
 
 // Imported dynamically, because its imports do not load on an older Node.
 const { main } = await import('./main.ts');
+const { endAtOnce } = await import('./program/serve/end-at-once.ts');
 const { createReadStream, fstatSync } = await import('node:fs');
 const { argv, env, stdout, stderr } = process;
 // As process.stdin, a folder is an empty stream; reading it fails.
 const stdin = () => (fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin);
 
-process.exit(await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals: process }));
+const status = await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals: process });
+if (status === 'at once') endAtOnce();
+process.exit(status);

@@ -65,7 +65,7 @@ describe('main', () => {
       server.close();
     });
     for (const event of events) options.signals.emit(event, new Error('a bug'));
-    expect(await status).toBe(1);
+    expect(await status).toBe('at once');
   });
 
   it('main opens the health port on the same host', async () => {
@@ -137,22 +137,22 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('resolves with 1 after an uncaught exception, also during the start', async () => {
+  it('resolves with "at once" after an uncaught exception, also during the start', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('uncaughtException', new Error('a bug'));
-    expect(await status).toBe(1);
+    expect(await status).toBe('at once');
     expect(options.stdout.read()).toMatch(/"error".*a bug/);
     expect(options.signals.eventNames()).toEqual([]);
   });
 
-  it('resolves with 1 after an uncaught exception during a stop', async () => {
+  it('resolves with "at once" after an uncaught exception during a stop', async () => {
     const options = outside([]);
     const status = main(options);
     await once(options.stdout, 'data');
     options.signals.emit('SIGTERM');
     options.signals.emit('uncaughtException', new Error('a bug'));
-    expect(await status).toBe(1);
+    expect(await status).toBe('at once');
   });
 
   it('reports wrong settings on standard error only', async () => {

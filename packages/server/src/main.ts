@@ -24,15 +24,16 @@ const secretVariables = [variableOf('tokens'), variableOf('database')];
  * Runs the server: reads the settings, opens the store, and serves until it receives a signal. If the
  * command line begins with a command, it runs that and does not serve.
  *
- * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, was stopped by a second
- * signal or had an uncaught exception; 2 for invalid settings; of a command, see `runCommand`
+ * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start; 2 for invalid settings; of a command, see
+ * `runCommand`; `at once` for status 1 although a thread of the store may hang: after a second signal, the deadline or an
+ * uncaught exception
  */
 export const main = async ({
   argv,
   env,
   stdin,
   ...programProcess
-}: MainOptions): Promise<number> => {
+}: MainOptions): Promise<number | 'at once'> => {
   const { stdout, stderr } = programProcess;
   // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});

@@ -2,8 +2,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { backUpPlants } from './back-up-plants.ts';
+import { checkPlants } from './check-plants.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { readPlants } from './read-plants.ts';
 
 let path = '';
 beforeEach(async () => {
@@ -17,6 +20,12 @@ const alter = (sql: string) => {
   const database = new Database(path);
   database.exec(sql);
   database.close();
+};
+
+const readAll = async (from: string) => {
+  const plants: unknown[] = [];
+  for await (const read of readPlants({ path: from })) plants.push(read._unsafeUnwrap());
+  return plants;
 };
 
 describe('a file whose plants table was altered', () => {
@@ -33,6 +42,68 @@ describe('a file whose plants table was altered', () => {
       message: `${path} has the trigger or unique index "silent" on its table plants, which can change what is stored; drop it`,
     });
     expect(await readFile(path)).toEqual(before);
+  });
+
+  it.each([
+    [
+      'was recreated',
+      'DROP TABLE plants; CREATE TABLE plants ("id" INTEGER, "name" TEXT, "tag" TEXT, PRIMARY KEY ("id")) STRICT',
+    ],
+    [
+      'compares names without case',
+      'DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, tag TEXT) STRICT',
+    ],
+  ])(
+    'a file whose plants table %s is refused as altered, and can be checked, read and backed up',
+    async (_, sql) => {
+      alter(`${sql}; INSERT INTO plants VALUES (7, 'Monstera', NULL)`);
+      expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
+        kind: 'table-altered',
+        message: `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`,
+      });
+      expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
+      const to = `${path}.backup`;
+      expect((await backUpPlants({ from: path, to }))._unsafeUnwrap().plants).toBe(1);
+      expect(await readAll(path)).toEqual([{ id: 7n, name: 'Monstera' }]);
+    },
+  );
+
+  it.each([
+    'ALTER TABLE plants RENAME COLUMN tag TO label',
+    'ALTER TABLE plants DROP COLUMN tag',
+    'DROP TABLE plants',
+    'DROP TABLE plants; CREATE TABLE plants (id, name, tag)',
+  ])('a file is neither opened nor read, as altered and not as damaged, after %s', async (sql) => {
+    alter(sql);
+    const kind = 'table-altered';
+    expect((await openSqliteRepository({ path }))._unsafeUnwrapErr().kind).toBe(kind);
+    expect(checkPlants(path)._unsafeUnwrapErr().kind).toBe(kind);
+    const to = `${path}.backup`;
+    expect((await backUpPlants({ from: path, to }))._unsafeUnwrapErr().kind).toBe(kind);
+  });
+
+  it.each([
+    'ALTER TABLE plants ADD COLUMN note TEXT',
+    "ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'shade'",
+    'ALTER TABLE plants ADD COLUMN length INTEGER AS (length(name))',
+    'ALTER TABLE plants RENAME TO other; ALTER TABLE other RENAME TO plants',
+  ])('a file is used, read and backed up after %s, also while it is open', async (sql) => {
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    alter(sql);
+    expect((await repository.create({ id: 8n, name: 'Ficus', tag: '' })).isOk()).toBe(true);
+    await repository.close();
+    const again = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    expect((await again.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    expect((await again.create({ id: 7n, name: 'monstera' })).isErr()).toBe(true);
+    await again.close();
+    expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 2, damage: [] });
+    const to = `${path}.backup`;
+    expect((await backUpPlants({ from: path, to }))._unsafeUnwrap().plants).toBe(2);
+    expect(await readAll(to)).toEqual([
+      { id: 7n, name: 'Monstera' },
+      { id: 8n, name: 'Ficus', tag: '' },
+    ]);
   });
 
   it('a file is opened when its plants table has indexes that are not unique', async () => {

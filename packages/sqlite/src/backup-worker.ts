@@ -3,7 +3,7 @@ import { closeSync, linkSync, lstatSync, openSync, rmSync, statSync, unlinkSync 
 import { parentPort, workerData } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
-import { findDamage, openReader, readErrorOf } from './find-damage.ts';
+import { countPlants, findDamage, openReader, readErrorOf } from './find-damage.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
@@ -12,9 +12,6 @@ import { type SqliteFailure, sqliteFailureOf } from './sqlite-failure.ts';
 import { syncFolderOf } from './wal-file.ts';
 
 const failed = (error: BackUpError): FromBackupWorker => ({ kind: 'failed', error });
-
-const countPlants = (database: Database): number =>
-  Number(database.prepare('SELECT count(*) AS plants FROM plants').get()?.['plants']);
 
 /** Suffixes of a database, and of the files that SQLite would apply to it or share with another process. */
 const suffixes = ['', '-wal', '-shm', '-journal'];

@@ -1,12 +1,12 @@
 import type { Batch } from './batch.ts';
-import type { FileIdentity } from './file-identity.ts';
+import type { KeptFile } from './kept-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 
 /** Start parameters of the commit worker. */
 export type WorkerData = {
   readonly path: string;
-  /** Device and inode that the file must have; `undefined` when it is opened for the first time. */
-  readonly identity: FileIdentity | undefined;
+  /** The file that must still be at the path; `undefined` when it is opened for the first time. */
+  readonly kept: KeptFile | undefined;
   /** Whether a sync of the file failed in the previous thread. */
   readonly mustRewrite: boolean;
 };
@@ -17,7 +17,7 @@ export type ToWorker =
 
 /** Messages from the commit worker. It exits after `cannot-open` and `failed`. */
 export type FromWorker =
-  | { readonly kind: 'opened'; readonly identity: FileIdentity }
+  | { readonly kind: 'opened'; readonly kept: KeptFile }
   | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
   | {
       readonly kind: 'committed';

@@ -3,7 +3,7 @@ import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { toBatch } from './batch.ts';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
-import type { FileIdentity } from './file-identity.ts';
+import type { KeptFile } from './kept-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { workerFile } from './worker-file.ts';
 
@@ -12,7 +12,7 @@ export type CommitResult = Result<ReadonlySet<number>, StoreUnavailable>;
 
 /** A worker thread that owns the database, so that fsync does not block the event loop. */
 export type CommitThread = {
-  readonly identity: FileIdentity;
+  readonly kept: KeptFile;
   /** Whether the thread has exited. */
   readonly hasExited: () => boolean;
   /** Whether a sync failed: the next thread must rewrite the data that may be missing from the disk. */
@@ -49,7 +49,8 @@ export const startCommitThread = async (
   data: WorkerData,
   onHeldWal: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> => {
-  const options = { workerData: data, execArgv: [], name: 'plantstore' };
+  // The descriptor of the kept file stays open after the thread.
+  const options = { workerData: data, execArgv: [], name: 'plantstore', trackUnmanagedFds: false };
   const worker = new Worker(workerFile('commit'), options);
   let hasExited = false;
   let crash: unknown;
@@ -79,7 +80,7 @@ export const startCommitThread = async (
   worker.unref();
 
   return ok({
-    identity: first.identity,
+    kept: first.kept,
     hasExited: () => hasExited,
     mustRewrite: () => mustRewrite,
     async commit(plants) {

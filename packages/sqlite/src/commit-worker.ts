@@ -1,9 +1,14 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
 import { openDatabaseFile } from './database-file.ts';
-import { type FileIdentity, identityOf, isSameFile } from './file-identity.ts';
 import { type Checkpointer, createCheckpointer } from './checkpointer.ts';
-import { unusableFileError, openErrorOf } from './open-error.ts';
+import { fateOf, identityOf, type KeptFile, keepFile, releaseFile } from './kept-file.ts';
+import {
+  findReplaced,
+  openErrorOf,
+  type OpenSqliteError,
+  unusableFileError,
+} from './open-error.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 import { ownerLockPathOf } from './owner-lock.ts';
 import { createPlantsTable, type PlantsTable } from './plants-table.ts';
@@ -13,81 +18,74 @@ import { rewriteTail } from './wal-file.ts';
 
 type Opened = {
   readonly database: OwnedDatabase;
-  /** The path of the database, with symbolic links resolved. */
-  readonly file: string;
+  readonly kept: KeptFile;
   readonly table: PlantsTable;
   readonly checkpointer: Checkpointer;
-  readonly identity: FileIdentity;
-  /** Whether the database was removed or replaced. */
-  readonly isReplaced: () => boolean;
-  /** Returns a message when the database, or a file that belongs to it, was removed or replaced. */
-  readonly findReplaced: () => string | undefined;
+  /** Returns a message when a file that belongs to the database was removed or replaced. */
+  readonly findReplacedCompanion: () => string | undefined;
 };
 
 type CannotOpen = Extract<FromWorker, { readonly kind: 'cannot-open' }>;
 
-const replaced = (path: string): CannotOpen => ({
-  kind: 'cannot-open',
-  error: unusableFileError(path, { kind: 'replaced' }),
-});
+const cannotOpen = (error: OpenSqliteError): CannotOpen => ({ kind: 'cannot-open', error });
 
-/** Prepares an open database for commits, if its path still refers to the file that it had before. */
-const prepare = (
-  database: OwnedDatabase,
-  path: string,
-  before: FileIdentity | undefined,
-): Opened | CannotOpen => {
-  const identity = identityOf(path);
-  if (identity === undefined || (before !== undefined && !isSameFile(before, identity)))
-    return replaced(path);
-  const file = database.location() ?? path;
+/** Prepares an open database for commits. */
+const prepare = (database: OwnedDatabase, kept: KeptFile): Opened => {
+  const { name: file } = kept;
   // An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks.
   const companions = [`${file}-wal`, `${file}-shm`, ownerLockPathOf(file)].map((name) => ({
     name,
     identity: identityOf(name),
   }));
-  const isReplaced = () => !isSameFile(identity, identityOf(path));
-  const findReplaced = () => {
-    if (isReplaced()) return replaced(path).error.message;
-    const gone = companions.find((one) => !isSameFile(one.identity, identityOf(one.name)));
+  const findReplacedCompanion = () => {
+    const gone = companions.find((one) => one.identity !== identityOf(one.name));
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
   const checkpointer = createCheckpointer(database, file);
   const table = createPlantsTable(database);
-  return { database, file, table, checkpointer, identity, isReplaced, findReplaced };
+  return { database, kept, table, checkpointer, findReplacedCompanion };
 };
 
-const tryToOpen = (data: WorkerData): Opened | CannotOpen => {
-  const { path, identity, mustRewrite } = data;
-  const before = identityOf(path);
+/** Opens the file that is kept, which must have its path before and after. */
+const openKept = (kept: KeptFile, { path, kept: former, mustRewrite }: WorkerData) => {
   // SQLite would create a missing file.
-  if (identity !== undefined && !isSameFile(identity, before)) return replaced(path);
-  // A new file can reuse the inode of a removed one, so the content must be a plant store, too.
-  const database = openDatabaseFile(path, { mayBeNew: identity === undefined, mustRewrite });
-  if ('kind' in database) {
-    if (database.kind === 'empty') return replaced(path);
-    return { kind: 'cannot-open', error: unusableFileError(path, database) };
-  }
-  let prepared: Opened | CannotOpen;
+  let replaced = findReplaced(kept);
+  if (replaced !== undefined) return cannotOpen(replaced);
+  const database = openDatabaseFile(path, { mayBeNew: former === undefined, mustRewrite });
+  if ('kind' in database) return cannotOpen(unusableFileError(path, database));
+  let opened: Opened | undefined;
   try {
-    prepared = prepare(database, path, before);
-  } catch (thrown) {
-    database.close();
-    throw thrown;
+    replaced = findReplaced(kept);
+    if (replaced !== undefined) return cannotOpen(replaced);
+    opened = prepare(database, kept);
+    return opened;
+  } finally {
+    if (opened === undefined) database.close();
   }
-  if (!('kind' in prepared) && before !== undefined) return prepared;
-  database.close();
-  // Another file may have taken the place of a new one before its identity was read. Now there is one to compare.
-  return 'kind' in prepared ? prepared : tryToOpen(data);
 };
 
 const openOnce = (data: WorkerData): Opened | CannotOpen => {
+  const { path } = data;
+  let kept = data.kept;
+  let opened: Opened | CannotOpen | undefined;
   try {
-    return tryToOpen(data);
+    kept ??= keepFile(path);
+    if (kept === undefined) {
+      const created = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
+      if ('kind' in created) return cannotOpen(unusableFileError(path, created));
+      created.close();
+      // Now there is a file to keep.
+      return openOnce(data);
+    }
+    opened = openKept(kept, data);
+    return opened;
   } catch (thrown) {
-    const error = openErrorOf(data.path, thrown);
+    const error = openErrorOf(path, thrown);
     if (error === undefined) throw thrown;
-    return { kind: 'cannot-open', error };
+    return cannotOpen(error);
+  } finally {
+    const isOpen = opened !== undefined && 'kept' in opened;
+    if (!isOpen && kept !== undefined && kept !== data.kept) releaseFile(kept);
   }
 };
 
@@ -131,15 +129,18 @@ const failureOf = (cause: unknown): Extract<FromWorker, { reason: string }> => {
 };
 
 const commit = (
-  { table, checkpointer, findReplaced }: Opened,
+  { kept, table, checkpointer, findReplacedCompanion }: Opened,
   { batch }: ToWorker & { kind: 'commit' },
 ): FromWorker => {
   try {
+    // After a checkpoint, a commit overwrites the WAL file, which a copy in the place of the file may need.
+    const before = findReplaced(kept);
+    if (before !== undefined) return failed(before.message);
     const created = table.createAll(batch);
     if (created.kind === 'table-altered')
       return failed('another program altered the table plants of the database');
     // After a restart, plants in a file that was removed or replaced would be missing.
-    const reason = findReplaced();
+    const reason = findReplaced(kept)?.message ?? findReplacedCompanion();
     return reason === undefined
       ? { kind: 'committed', taken: created.taken, heldWal: checkpointer.measure() }
       : failed(reason);
@@ -148,12 +149,17 @@ const commit = (
   }
 };
 
+/** Whether the file is beside its WAL file: otherwise, SQLite runs no checkpoint when it closes the file. */
+const isInPlace = (kept: KeptFile): boolean => {
+  const { kind } = fateOf(kept);
+  return kind === 'unchanged' || kind === 'relinked';
+};
+
 /** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
-const rewriteOrKeepWal = ({ database, file, isReplaced }: Opened): void => {
-  // Without its file, SQLite runs no checkpoint.
-  if (isReplaced()) return;
+const rewriteOrKeepWal = ({ database, kept }: Opened): void => {
+  if (!isInPlace(kept)) return;
   try {
-    if (withExclusiveLock(database, () => rewriteTail(database, file)).kind === 'done') return;
+    if (withExclusiveLock(database, () => rewriteTail(database, kept.name)) === undefined) return;
   } catch {
     // The next open rewrites them, unless another program has the file open.
   }
@@ -177,34 +183,19 @@ const checkpoint = (opened: Opened): Failed | undefined => {
 
 /**
  * Runs a checkpoint that truncates the WAL file, also when the database file was renamed. On close, SQLite would then
- * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them.
+ * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them. If the file
+ * was removed or replaced, the WAL file remains as it is: a copy in the place of the file may need it.
  */
 const truncateWal = (opened: Opened): void => {
+  const { database, kept } = opened;
+  if (!isInPlace(kept) && fateOf(kept).kind !== 'renamed') return;
   try {
     // Readers are not waited for.
-    opened.database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
     // The plants remain in the WAL file.
     rewriteOrKeepWal(opened);
   }
-};
-
-/** Number of commits in a row that find the file locked, after which it is opened again. */
-const maxLocked = 3;
-
-/**
- * Counts the commits in a row that find the file locked, and makes the last one end the connection: after a failed system
- * call (`fcntl` on the `-shm` file), SQLite can keep a lock that nothing but closing the file releases.
- */
-const createLockedCounter = () => {
-  let locked = 0;
-  return (reply: FromWorker): FromWorker => {
-    const isLocked = reply.kind === 'refused' && sqliteFailureOf(reply.cause) === 'locked';
-    locked = isLocked ? locked + 1 : 0;
-    return isLocked && locked === maxLocked
-      ? { ...reply, kind: 'failed', mustRewrite: false }
-      : reply;
-  };
 };
 
 const runWorker = (port: MessagePort, data: WorkerData): void => {
@@ -214,7 +205,6 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
     return;
   }
   let failedCheckpoint: Failed | undefined;
-  const countLocked = createLockedCounter();
   const end = () => {
     if (failedCheckpoint === undefined) truncateWal(opened);
     opened.database.close();
@@ -225,13 +215,13 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
       end();
       return;
     }
-    const reply = failedCheckpoint ?? countLocked(commit(opened, message));
+    const reply = failedCheckpoint ?? commit(opened, message);
     port.postMessage(reply);
     if (reply.kind === 'failed') end();
     // The next batch reports the failure: the plants of this batch are on the disk.
     else failedCheckpoint = checkpoint(opened);
   });
-  port.postMessage({ kind: 'opened', identity: opened.identity });
+  port.postMessage({ kind: 'opened', kept: opened.kept } satisfies FromWorker);
 };
 
 if (parentPort !== null) runWorker(parentPort, workerData as WorkerData);

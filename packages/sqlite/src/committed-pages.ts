@@ -16,35 +16,28 @@ export type Committed = {
   readonly pages: number;
   /** Whether it contains every page of the database from this number on. */
   readonly hasFrom: (page: number) => boolean;
-  /** Database header in the last frame of page 1 (sqlite.org/fileformat2.html#database_header). */
-  readonly header: Buffer | undefined;
 };
 
-/** Cumulative checksums. Local variables of the type int32 make the loop four times as fast. */
-const createSums = () => {
-  const sums = new Int32Array(2);
-  return {
-    add(words: Int32Array, from: number, length: number) {
-      let first = sums[0] ?? 0;
-      let second = sums[1] ?? 0;
-      const end = (from + length) / 4;
-      for (let at = from / 4; at < end; at += 2) {
-        first = (first + second + (words[at] ?? 0)) | 0;
-        second = (first + second + (words[at + 1] ?? 0)) | 0;
-      }
-      sums.set([first, second]);
-    },
-    areAt: (bytes: Buffer, at: number) =>
-      bytes.readInt32BE(at) === sums[0] && bytes.readInt32BE(at + 4) === sums[1],
-  };
+/** Adds bytes to the two cumulative checksums. Local variables of the type int32 make the loop four times as fast. */
+const add = (sums: Int32Array, words: Int32Array, from: number, length: number): void => {
+  let [first = 0, second = 0] = sums;
+  const end = (from + length) / 4;
+  for (let at = from / 4; at < end; at += 2) {
+    first = (first + second + (words[at] ?? 0)) | 0;
+    second = (first + second + (words[at + 1] ?? 0)) | 0;
+  }
+  sums.set([first, second]);
 };
+
+const areAt = (sums: Int32Array, bytes: Buffer, at: number): boolean =>
+  bytes.readInt32BE(at) === sums[0] && bytes.readInt32BE(at + 4) === sums[1];
 
 const readFrames = (wal: number): Committed | undefined => {
   const start = Buffer.alloc(headerSize);
   if (readSync(wal, start, 0, headerSize, 0) < headerSize) return undefined;
-  const sums = createSums();
-  sums.add(new Int32Array(start.buffer), 0, 24);
-  if (start.readUInt32BE(0) !== magic || !sums.areAt(start, 24)) return undefined;
+  const sums = new Int32Array(2);
+  add(sums, new Int32Array(start.buffer), 0, 24);
+  if (start.readUInt32BE(0) !== magic || !areAt(sums, start, 24)) return undefined;
 
   const pageSize = start.readUInt32BE(8);
   const frameSize = frameHeaderSize + pageSize;
@@ -52,34 +45,27 @@ const readFrames = (wal: number): Committed | undefined => {
   const words = new Int32Array(chunk.buffer);
   const written = new Set([lockOffset / pageSize + 1]);
   let uncommitted: number[] = [];
-  let header: Buffer | undefined;
-  let committed: Pick<Committed, 'pages' | 'header'> | undefined;
-  const result = (): Committed | undefined => {
-    if (committed === undefined) return undefined;
-    const { pages } = committed;
-    const hasFrom = (page: number) => {
-      let next = page;
-      while (next <= pages && written.has(next)) next += 1;
-      return next > pages;
-    };
-    return { ...committed, pageSize, hasFrom };
+  let pages = 0;
+  const hasFrom = (page: number) => {
+    let next = page;
+    while (next <= pages && written.has(next)) next += 1;
+    return next > pages;
   };
+  const result = () => (pages === 0 ? undefined : { pages, pageSize, hasFrom });
   for (let position = headerSize; ; position += chunk.length) {
     const length = readSync(wal, chunk, 0, chunk.length, position);
     for (let at = 0; at + frameSize <= length; at += frameSize) {
-      sums.add(words, at, 8);
-      sums.add(words, at + frameHeaderSize, pageSize);
+      add(sums, words, at, 8);
+      add(sums, words, at + frameHeaderSize, pageSize);
       const isOfThisWal = chunk.compare(start, 16, 24, at + 8, at + 16) === 0;
-      if (!isOfThisWal || !sums.areAt(chunk, at + 16)) return result();
-      const page = chunk.readUInt32BE(at);
-      uncommitted.push(page);
-      if (page === 1)
-        header = Buffer.from(chunk.subarray(at + frameHeaderSize, at + frameHeaderSize + 100));
-      const pages = chunk.readUInt32BE(at + 4);
-      if (pages === 0) continue;
-      for (const one of uncommitted) written.add(one);
+      if (!isOfThisWal || !areAt(sums, chunk, at + 16)) return result();
+      uncommitted.push(chunk.readUInt32BE(at));
+      // The size of the database, which only the last frame of a commit has.
+      const size = chunk.readUInt32BE(at + 4);
+      if (size === 0) continue;
+      for (const page of uncommitted) written.add(page);
       uncommitted = [];
-      committed = { pages, header };
+      pages = size;
     }
     if (length < chunk.length) return result();
   }

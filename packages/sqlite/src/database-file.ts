@@ -10,28 +10,22 @@ import { walSize, rewriteWal, rewriteTail, syncWal, resolveLinks } from './wal-f
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
 
+const columns = 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT';
+
 /** The statements at each index migrate a file from that schema version to the next one. */
-const migrations = [
-  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
-] as const;
+const migrations = [`CREATE TABLE plants (${columns}) STRICT`] as const;
 
 /** The schema version that this package writes (PRAGMA user_version). */
 export const schemaVersion = migrations.length;
 
 /** Reason why a file cannot be used as a plant store, although SQLite reported no error. */
 export type UnusableFile =
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'hard-links' }
-  | { readonly kind: 'cannot-open' }
-  | { readonly kind: 'mount-point' }
-  | { readonly kind: 'locked' }
-  | { readonly kind: 'damaged' }
-  | { readonly kind: 'replaced' }
+  | { readonly kind: 'missing' | 'empty' | 'cannot-open' | 'mount-point' | 'damaged' }
+  | { readonly kind: 'hard-links'; readonly hasWal: boolean }
   | { readonly kind: 'wal-of-another-file'; readonly wal: string }
   | { readonly kind: 'schema-newer'; readonly version: number }
   | { readonly kind: 'not-a-plant-store' }
-  | { readonly kind: 'table-altered'; readonly by: string };
+  | { readonly kind: 'table-altered'; readonly by?: string };
 
 const readInteger = (database: Database, sql: string): number =>
   Number(Object.values(database.prepare(sql).get() ?? {})[0]);
@@ -44,11 +38,21 @@ const migrate = (database: Database, from: number): void => {
   database.exec('COMMIT');
 };
 
+/** Declaration of a table of this package, also with the columns that another program added, or after it was renamed. */
+const declaration = new RegExp(`^CREATE TABLE "?plants"? \\(${columns}[,)].*\\bSTRICT$`, 's');
+
 /** Whether the table was created by this package. In any other table, ids may not be unique. */
-export const hasExpectedTable = (database: Database): boolean => {
+const hasExpectedTable = (database: Database): boolean => {
   const sql = "SELECT sql FROM sqlite_schema WHERE name = 'plants'";
-  // A migration that alters the table must change this comparison.
-  return database.prepare(sql).get()?.['sql'] === migrations[0];
+  return declaration.test(String(database.prepare(sql).get()?.['sql']));
+};
+
+/** Whether every plant can be read from the table in the order of the ids, by whichever program it was made. */
+export const hasPlantColumns = (database: Database): boolean => {
+  const sql = `SELECT count(*) AS found FROM pragma_table_xinfo('plants') WHERE (name, type, pk) IN
+    (VALUES ('id', 'INTEGER', 1), ('name', 'TEXT', 0), ('tag', 'TEXT', 0))
+    AND (SELECT strict FROM pragma_table_list('plants'))`;
+  return readInteger(database, sql) === 3;
 };
 
 /** Returns the name of a trigger or unique index on the table: with either, an insert can do nothing. */
@@ -93,7 +97,7 @@ export const findUnusable = (
 
 /** Returns why inserts into the table may not do what this package expects. */
 export const findAlteration = (database: Database): UnusableFile | undefined => {
-  if (!hasExpectedTable(database)) return { kind: 'damaged' };
+  if (!hasExpectedTable(database)) return { kind: 'table-altered' };
   const by = findTriggerOrUniqueIndex(database);
   return by === undefined ? undefined : { kind: 'table-altered', by };
 };
@@ -112,13 +116,13 @@ const recoverWal = (database: Database): void =>
 
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
 const makeWalDurable = (database: OwnedDatabase, path: string, requireExclusive: boolean): void => {
-  const run = withExclusiveLock(database, () => {
+  const busy = withExclusiveLock(database, () => {
     rewriteWal(path);
     rewriteTail(database, path);
     syncWal(path);
   });
-  if (run.kind === 'done') return;
-  if (requireExclusive) throw run.cause;
+  if (busy === undefined) return;
+  if (requireExclusive) throw busy;
   // Other programs can still read and run checkpoints, but not write to the WAL file. The caller syncs it.
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -176,7 +180,8 @@ const openOwned = (
 /** Returns why the WAL file and the owner lock beside a path may not be those that another path of the file has. */
 export const findOtherPath = (file: string): UnusableFile | undefined => {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isFile() === true && found.nlink > 1) return { kind: 'hard-links' };
+  if (found?.isFile() === true && found.nlink > 1)
+    return { kind: 'hard-links', hasWal: walSize(file) > 0 };
   return isMountPoint(file) ? { kind: 'mount-point' } : undefined;
 };
 

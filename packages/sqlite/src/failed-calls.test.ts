@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
@@ -21,24 +20,6 @@ const runOn = async (
   const options = { env: { ...process.env, ...env } };
   return JSON.parse((await run(process.execPath, [...node, program, path], options)).stdout);
 };
-
-// Three commits each wait 2 s for a lock.
-it('a repository opens the file again when three commits in a row find it locked, as after a failed unlock of the -shm file', async ({
-  skip,
-}) => {
-  const disk = await makeFaultyDisk();
-  if (disk === undefined) return skip(noCompiler);
-  const env = { ...disk.env, DISK_UNLOCK_FAILS: join(disk.path, '..', '..', 'fails') };
-  const locked = 'the database cannot be written: locked';
-  expect(await runOn('create-with-failing-unlock.ts', disk.path, env)).toEqual([
-    'ok',
-    'ok',
-    locked,
-    locked,
-    locked,
-    'ok',
-  ]);
-});
 
 it('a repository reports disk-full when a quota is exceeded', async ({ skip }) => {
   const disk = await makeFaultyDisk();

@@ -10,6 +10,10 @@ const timeout = 2_000;
 export const openReader = (file: string): Database =>
   new Database(file, { readOnly: true, timeout });
 
+/** Counts the plants of an intact file. */
+export const countPlants = (database: Database): number =>
+  Number(database.prepare('SELECT count(*) AS plants FROM plants').get()?.['plants']);
+
 /** SQLITE_IOERR. */
 const inputOutput = 10;
 

@@ -13,10 +13,12 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
+import { backUpPlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
 import { hasForeignWal } from './foreign-wal.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
+import { readPlants } from './read-plants.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -55,7 +57,7 @@ const expectRefusal = async (path: string) => {
   if (opened.isOk()) await opened.value.close();
   expect(opened._unsafeUnwrapErr()).toMatchObject({
     kind: 'wal-of-another-file',
-    message: `${path} and ${path}-wal do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`,
+    message: `${path}-wal has plants, but ${path} is missing, empty, incomplete or a copy from another time, and opening both would lose plants; put the file back that was beside it, or move both to another folder, keep them, and restore a backup`,
   });
   // Neither is it read; a missing or empty file has nothing to read.
   if ((await stat(path).catch(() => undefined))?.size) {
@@ -65,20 +67,33 @@ const expectRefusal = async (path: string) => {
 };
 
 describe('WAL file of another database', () => {
-  it('a WAL file of another database is refused beside a larger file, which opens after its removal', async () => {
-    const store = await open(inFolder('small.db'));
-    await createAll(store, 0, 10);
-    const other = await open(inFolder('large.db'));
-    await createAll(other, 0, 2_000);
-    await other.close();
-    await copyFile(inFolder('small.db-wal'), inFolder('large.db-wal'));
-    await store.close();
-    await expectRefusal(inFolder('large.db'));
-    await rm(inFolder('large.db-wal'));
-    expect(await countPlants(inFolder('large.db'), 0, 2_000)).toBe(2_000);
-  });
+  it.each([
+    ['an older', 100, 2_100],
+    ['an older, by one plant,', 2_099, 2_100],
+    ['a newer', 2_000, 100],
+  ])(
+    'a WAL file of another database is refused beside %s backup, which opens after its removal',
+    async (_, inBackup, inWal) => {
+      const [path, backup] = [inFolder('plants.db'), inFolder('backup.db')];
+      const store = await open(path);
+      const backUp = async () => {
+        await createAll(store, 0, inBackup);
+        (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();
+      };
+      const copyWal = async () => {
+        await createAll(store, 0, inWal);
+        await copyFile(`${path}-wal`, inFolder('wal'));
+      };
+      for (const step of inBackup < inWal ? [backUp, copyWal] : [copyWal, backUp]) await step();
+      await store.close();
+      await copyFile(inFolder('wal'), `${backup}-wal`);
+      await expectRefusal(backup);
+      await rm(`${backup}-wal`);
+      expect(await countPlants(backup, 0, inBackup)).toBe(inBackup);
+    },
+  );
 
-  it('a WAL file of another database is refused beside an older, smaller backup of the file', async () => {
+  it('a WAL file of another database is refused beside a copy of the file that lacks one of its pages', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
     await createAll(first, 0, 100);
@@ -93,58 +108,6 @@ describe('WAL file of another database', () => {
     await third.close();
     await expectRefusal(inFolder('backup.db'));
   });
-
-  it('a WAL file of another database is refused beside a newer, larger backup of the file', async () => {
-    const path = inFolder('plants.db');
-    const first = await open(path);
-    await createAll(first, 0, 100);
-    await copyFile(`${path}-wal`, inFolder('backup.db-wal'));
-    await createAll(first, 100, 2_000);
-    await first.close();
-    await copyFile(path, inFolder('backup.db'));
-    await expectRefusal(inFolder('backup.db'));
-  });
-
-  it('a WAL file of another database is refused beside an older backup, also when it has all pages that the backup lacks', async () => {
-    const path = inFolder('plants.db');
-    const first = await open(path);
-    await createAll(first, 0, 100);
-    await first.close();
-    await copyFile(path, inFolder('backup.db'));
-    const { size } = await stat(path);
-    const second = await open(path);
-    for (let id = 100; (await stat(path)).size === size; id += 1) {
-      await createAll(second, id, id + 1);
-      runInOtherProgram(path, 'PRAGMA wal_checkpoint(TRUNCATE)');
-    }
-    // It changes the last page and no other, so the WAL file has no page 1.
-    await createAll(second, 1_000, 1_001);
-    await copyFile(`${path}-wal`, inFolder('backup.db-wal'));
-    await second.close();
-    await expectRefusal(inFolder('backup.db'));
-  });
-
-  it.each([
-    ['a WAL of a newer schema without all pages', 'CREATE TABLE notes (text)'],
-    ['a WAL of the same schema', 'PRAGMA user_version = 1'],
-  ])(
-    'a WAL file of another database is refused beside a larger file when it is %s',
-    async (_, sql) => {
-      const path = inFolder('plants.db');
-      const store = await open(path);
-      await createAll(store, 0, 500);
-      await store.close();
-      await copyFile(path, inFolder('large.db'));
-      const large = await open(inFolder('large.db'));
-      await createAll(large, 500, 2_000);
-      await large.close();
-      const database = new Database(path);
-      database.exec(sql);
-      await copyFile(`${path}-wal`, inFolder('large.db-wal'));
-      database.close();
-      await expectRefusal(inFolder('large.db'));
-    },
-  );
 
   it('a WAL file is refused when the last page of its file is truncated, and the WAL file lacks the page', async () => {
     const path = inFolder('plants.db');
@@ -282,6 +245,27 @@ it('comparing a file with its WAL file releases no lock of a repository in the s
   expect(runInOtherProgram(path, 'PRAGMA journal_mode = DELETE')).toBe('database is locked');
   await store.close();
 });
+
+it.each([
+  ['a reader', async (path: string) => checkPlants(path)],
+  ['a backup', async (path: string) => backUpPlants({ from: path, to: `${path}.backup` })],
+  ['a repository', async (path: string) => (await open(path)).close()],
+])(
+  'comparing a file with its WAL file for %s releases no lock of a reader in the same process',
+  async (_, use) => {
+    const store = await open(inFolder('plants.db'));
+    await createAll(store, 0, 2_000);
+    await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
+    await store.close();
+    const reading = readPlants({ path: inFolder('killed.db') });
+    expect((await reading.next()).value?.isOk()).toBe(true);
+    await use(inFolder('killed.db'));
+    expect(runInOtherProgram(inFolder('killed.db'), 'PRAGMA journal_mode = DELETE')).toBe(
+      'database is locked',
+    );
+    await reading.return();
+  },
+);
 
 it('a file to which its owner is writing is reported as locked', async () => {
   const path = inFolder('plants.db');

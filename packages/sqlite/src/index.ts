@@ -10,4 +10,4 @@ export {
   type SqliteRepository,
 } from './open-sqlite-repository.ts';
 export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read-plants.ts';
-export { checkPlants, type IdRange, type PlantsCheck } from './check-plants.ts';
+export { checkPlants, type PlantsCheck } from './check-plants.ts';

@@ -1,12 +1,10 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-
-/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of this process on the file. */
-const pathOnly = 0o10000000;
+import { pathOnly } from './kept-file.ts';
 
 /** Returns the id of the mount that a path is on (proc_pid_fdinfo(5)). */
 const mountOf = (path: string): string | undefined => {
-  const descriptor = openSync(path, pathOnly);
+  const descriptor = openSync(path, pathOnly ?? 'r');
   try {
     const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
     return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
@@ -17,7 +15,7 @@ const mountOf = (path: string): string | undefined => {
 
 /** Whether a file alone is mounted, as with `docker run --volume ./plants.db:/data/plants.db`. The files beside the original one are then not beside it. */
 export const isMountPoint = (file: string): boolean => {
-  if (process.platform !== 'linux') return false;
+  if (pathOnly === undefined) return false;
   try {
     return mountOf(file) !== mountOf(dirname(file));
   } catch {

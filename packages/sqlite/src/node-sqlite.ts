@@ -1,4 +1,5 @@
 import type * as sqliteModule from 'node:sqlite';
+import { countConnection } from './connections.ts';
 
 const withoutWarning = <T>(load: () => T): T => {
   // oxlint-disable-next-line typescript/unbound-method -- it is only restored
@@ -14,7 +15,22 @@ const withoutWarning = <T>(load: () => T): T => {
 // Suppresses the ExperimentalWarning of Node 22. Remove when Node 22 is no longer supported.
 const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
 
-/** One connection to a database file. */
-export type Database = sqliteModule.DatabaseSync;
+/** One connection to a database file. It has no lock on the file before its first statement. */
+export class Database extends sqlite.DatabaseSync {
+  readonly #end: () => void;
 
-export const Database = sqlite.DatabaseSync;
+  constructor(path: string, options: sqliteModule.DatabaseSyncOptions = {}) {
+    super(path, options);
+    try {
+      this.#end = countConnection(path);
+    } catch (thrown) {
+      super.close();
+      throw thrown;
+    }
+  }
+
+  override close(): void {
+    super.close();
+    this.#end();
+  }
+}

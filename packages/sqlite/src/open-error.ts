@@ -1,6 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
+import { fateOf, type KeptFile } from './kept-file.ts';
 import { OwnerLockFailure } from './owner-lock.ts';
 import { sqliteFailureOf, type SqliteFailure } from './sqlite-failure.ts';
 import { resolveLinks } from './wal-file.ts';
@@ -67,6 +68,9 @@ const withLinksResolved = (path: string): string => {
   }
 };
 
+const cannotOpen = (message: string): Description => ({ kind: 'cannot-open', message });
+const readOnly = (message: string): Description => ({ kind: 'read-only', message });
+
 /** Returns the cause in the file system: SQLite's "unable to open" and "disk I/O error" have many causes. */
 export const findFileSystemFault = (
   linkedPath: string,
@@ -74,39 +78,28 @@ export const findFileSystemFault = (
 ): Description | undefined => {
   const path = withLinksResolved(linkedPath);
   const folder = dirname(path);
-  const folderStat = statOf(folder);
-  const fileStat = statOf(path);
-  if (folderStat === 'forbidden' || fileStat === 'forbidden') {
-    return {
-      kind: 'cannot-open',
-      message: `this user may not enter the folder ${folder}; grant it access`,
-    };
+  const [folderStat, fileStat] = [statOf(folder), statOf(path)];
+  const mayWrite = access === readAndWrite;
+  if (folderStat === 'forbidden' || fileStat === 'forbidden')
+    return cannotOpen(`this user may not enter the folder ${folder}; grant it access`);
+  if (folderStat === 'missing' || !folderStat.isDirectory())
+    return cannotOpen(`the folder ${folder} does not exist; make it first`);
+  if (fileStat !== 'missing') {
+    if (fileStat.isDirectory())
+      return cannotOpen(`${path} is a folder, not a file; name a file in it`);
+    if (!fileStat.isFile())
+      return cannotOpen(`${path} is a device or a pipe, not a file; name another file`);
+    if (!hasAccess(path, access))
+      return mayWrite
+        ? readOnly(`${path} cannot be written to; grant this user write access`)
+        : cannotOpen(`this user may not read ${path}; grant it read access`);
   }
-  if (folderStat === 'missing' || !folderStat.isDirectory()) {
-    return { kind: 'cannot-open', message: `the folder ${folder} does not exist; make it first` };
-  }
-  if (fileStat !== 'missing' && fileStat.isDirectory()) {
-    return { kind: 'cannot-open', message: `${path} is a folder, not a file; name a file in it` };
-  }
-  if (fileStat !== 'missing' && !fileStat.isFile()) {
-    return {
-      kind: 'cannot-open',
-      message: `${path} is a device or a pipe, not a file; name another file`,
-    };
-  }
-  if (fileStat !== 'missing' && !hasAccess(path, access)) {
-    return (access & constants.W_OK) === 0
-      ? { kind: 'cannot-open', message: `this user may not read ${path}; grant it read access` }
-      : {
-          kind: 'read-only',
-          message: `${path} cannot be written to; grant this user write access`,
-        };
-  }
-  if (!hasAccess(folder, constants.W_OK)) {
-    const message = `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`;
-    return { kind: 'read-only', message };
-  }
-  return undefined;
+  if (hasAccess(folder, constants.W_OK)) return undefined;
+  return readOnly(
+    mayWrite
+      ? `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`
+      : `the folder ${folder} cannot be written to; SQLite creates files beside ${path} to read it: copy it to another folder, with its -wal file if there is one, and read the copy`,
+  );
 };
 
 /** SQLITE_READONLY_ROLLBACK. */
@@ -176,24 +169,25 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
       return `${path} does not exist; correct the path`;
     case 'cannot-open':
     case 'damaged':
-    case 'locked':
       return describe(path, unusable.kind);
     case 'empty':
       return `${path} is empty and has no table of plants; name another file`;
     case 'hard-links':
-      return `${path} has several hard links, and the newest plants may be in a -wal file beside another one; remove links (find / -samefile lists them) until one is left: the one whose -wal file is not empty, if there is one`;
+      return unusable.hasWal
+        ? `${path} has several hard links; keep this one, because the newest plants are in ${path}-wal, and remove the others (find / -samefile lists them)`
+        : `${path} has several hard links, and the newest plants may be in a -wal file beside another one; keep the one whose -wal file is not empty, else ${path}, and remove the others (find / -samefile lists them)`;
     case 'mount-point':
       return `${path} is mounted alone, and SQLite keeps the latest plants in files beside it; mount its folder`;
     case 'schema-newer':
       return `${path} has schema version ${unusable.version}, made by a newer version of Plantstore; this version supports schema versions up to ${schemaVersion}: upgrade it`;
-    case 'replaced':
-      return `${path} was removed or replaced while it was in use; put it back, or restart to use the new file`;
     case 'wal-of-another-file':
-      return `${path} and ${unusable.wal} do not fit together, and opening them would lose plants; copy both to another folder, then check the copy of ${path} without its WAL: if it is sound, it is a copy that was put in place of the database, so use it without the WAL, whose plants it lacks; if it is damaged or missing, restore a backup`;
+      return `${unusable.wal} has plants, but ${path} is missing, empty, incomplete or a copy from another time, and opening both would lose plants; put the file back that was beside it, or move both to another folder, keep them, and restore a backup`;
     case 'not-a-plant-store':
       return `${path} is the database of another application; name another file`;
     case 'table-altered':
-      return `${path} has the trigger or unique index "${unusable.by}" on its table plants, which can change what is stored; drop it`;
+      return unusable.by === undefined
+        ? `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`
+        : `${path} has the trigger or unique index "${unusable.by}" on its table plants, which can change what is stored; drop it`;
   }
 };
 
@@ -201,4 +195,29 @@ export const unusableFileError = (path: string, unusable: UnusableFile): OpenSql
   const fault =
     unusable.kind === 'cannot-open' ? findFileSystemFault(path, readAndWrite) : undefined;
   return { kind: unusable.kind, message: describeUnusable(path, unusable), ...fault, path };
+};
+
+const describeReplaced = (kept: KeptFile): string | undefined => {
+  const fate = fateOf(kept);
+  const { path, name } = kept;
+  switch (fate.kind) {
+    case 'unchanged':
+      return undefined;
+    case 'relinked':
+      return `${path} leads to another file than when it was opened; the plants are in ${name}: make ${path} lead to it again`;
+    case 'renamed':
+      return `${path} was renamed${fate.to === undefined ? '' : ` to ${fate.to}`} while it was in use; move it back, with the files beside it that were moved, too`;
+    case 'replaced':
+      return fate.to === undefined
+        ? `another file took the place of ${path} while it was in use, and the newest plants are in ${name}-wal; stop the server, and copy both files to another folder before you start it again`
+        : `another file took the place of ${path} while it was in use; the plants are in ${fate.to}, and the newest ones in the -wal file that was beside it: stop the server, move the other file away, and move ${fate.to} back`;
+    case 'removed':
+      return `${path} was removed while it was in use, and the newest plants are in ${name}-wal; keep that file, and put the removed file back, or restore a backup to another path`;
+  }
+};
+
+/** Returns the error for a file that does not have its path any more; `undefined` while it has. */
+export const findReplaced = (kept: KeptFile): OpenSqliteError | undefined => {
+  const message = describeReplaced(kept);
+  return message === undefined ? undefined : { kind: 'replaced', path: kept.path, message };
 };

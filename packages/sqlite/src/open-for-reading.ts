@@ -3,7 +3,7 @@ import { err, ok, type Result } from 'neverthrow';
 import {
   findOtherPath,
   findUnusable,
-  hasExpectedTable,
+  hasPlantColumns,
   isTruncated,
   type UnusableFile,
 } from './database-file.ts';
@@ -22,7 +22,8 @@ const unusableForReading = (database: Database, file: string): UnusableFile | un
   if (unusable !== undefined) return unusable;
   // An owner may start to write between the two checks of the WAL file.
   const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
-  return isDamaged || !hasExpectedTable(database) ? { kind: 'damaged' } : undefined;
+  if (isDamaged) return { kind: 'damaged' };
+  return hasPlantColumns(database) ? undefined : { kind: 'table-altered' };
 };
 
 const openFile = (path: string, file: string): Result<Database, OpenSqliteError> => {

@@ -9,8 +9,9 @@ import {
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
 import { createMutex } from './mutex.ts';
-import type { OpenSqliteError } from './open-error.ts';
-import { walSize, remainingWalOf, resolveLinks } from './wal-file.ts';
+import { releaseFile } from './kept-file.ts';
+import { findReplaced, type OpenSqliteError } from './open-error.ts';
+import { walSize, resolveLinks } from './wal-file.ts';
 
 /** Result of closing a repository. */
 export type ClosedSqliteRepository = {
@@ -19,6 +20,11 @@ export type ClosedSqliteRepository = {
    * or failing, or another program reads the file. Copy both files then. `undefined` when the database file is complete.
    */
   readonly walLeft: string | undefined;
+  /**
+   * A message for the operator when the database file was removed, renamed or replaced while it was open: where the
+   * plants are, and what to do. `undefined` when it is at its path.
+   */
+  readonly replaced: string | undefined;
 };
 
 /** A plant repository on a database file. */
@@ -48,7 +54,7 @@ const createRecoveringCommit = (
   first: CommitThread,
   onHeldWal: (size: number) => void,
 ) => {
-  const { identity } = first;
+  const { kept } = first;
   let thread = first;
   let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
 
@@ -57,7 +63,7 @@ const createRecoveringCommit = (
       return lastFailure.error;
     }
     const mustRewrite = thread.mustRewrite();
-    const started = await startCommitThread({ path, identity, mustRewrite }, onHeldWal);
+    const started = await startCommitThread({ path, kept, mustRewrite }, onHeldWal);
     if (started.isOk()) thread = started.value;
     lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
     return lastFailure?.error;
@@ -73,7 +79,14 @@ const createRecoveringCommit = (
       cause,
     });
   };
-  return { commit, close: async () => thread.close() };
+  const close = async (): Promise<ClosedSqliteRepository> => {
+    await thread.close();
+    const replaced = findReplaced(kept)?.message;
+    releaseFile(kept);
+    const walLeft = walSize(kept.name) > 0 ? `${kept.name}-wal` : undefined;
+    return { walLeft, replaced };
+  };
+  return { commit, close };
 };
 
 const created: Created = ok();
@@ -111,18 +124,9 @@ const repositoryOn = (
     create: group.create,
     check: () => new ResultAsync(check()),
     waiting: group.waiting,
-    walSize: () => {
-      try {
-        return walSize(resolveLinks(path));
-      } catch {
-        return 0;
-      }
-    },
+    walSize: () => walSize(thread.kept.name),
     close: async () => {
-      closing ??= group
-        .close()
-        .then(async () => runExclusively(close))
-        .then(() => ({ walLeft: remainingWalOf(path) }));
+      closing ??= group.close().then(async () => runExclusively(close));
       return closing;
     },
   };
@@ -157,7 +161,7 @@ const open = async (
   // An exception in the callback must not fail the commit.
   const report = (size: number) =>
     queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(path)}-wal`, size }));
-  const data = { path, identity: undefined, mustRewrite: false };
+  const data = { path, kept: undefined, mustRewrite: false };
   return (await startCommitThread(data, report)).map((thread) =>
     repositoryOn(path, thread, report, onCommit),
   );

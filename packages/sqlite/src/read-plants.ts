@@ -19,41 +19,45 @@ export type ReadPlantsOptions = {
 const batch = { maxPlants: 1_000, maxText: 2 ** 20 };
 
 /** The range of int64. */
-export const smallestId = -(2n ** 63n);
-export const largestId = 2n ** 63n - 1n;
+const smallestId = -(2n ** 63n);
+const largestId = 2n ** 63n - 1n;
 
 type Row = readonly [id: bigint, name: string, tag: string | null];
-type Batch = { readonly plants: readonly NewPlant[]; readonly error?: OpenSqliteError };
-type ReadBatch = (from: bigint) => Batch;
 
 const plantOf = ([id, name, tag]: Row): NewPlant =>
   tag === null ? { id, name } : { id, name, tag };
 
 /** Each batch is a separate transaction, because a long one would prevent checkpoints. */
-const createReadBatch = (database: Database, path: string): ReadBatch => {
+function* readBatches(
+  database: Database,
+  path: string,
+  after: bigint,
+): Generator<Result<readonly NewPlant[], OpenSqliteError>> {
   const select = database.prepare(
     `SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ${batch.maxPlants}`,
   );
   select.setReadBigInts(true);
   select.setReturnArrays(true);
-  return (from) => {
+  for (let last: bigint | undefined = after; last !== undefined && last < largestId;) {
     const plants: NewPlant[] = [];
-    let text = 0;
+    let error: OpenSqliteError | undefined;
     try {
-      for (const row of select.iterate(from) as Iterable<unknown> as Iterable<Row>) {
+      let text = 0;
+      for (const row of select.iterate(last + 1n) as Iterable<unknown> as Iterable<Row>) {
         const plant = plantOf(row);
         plants.push(plant);
         text += plant.name.length + (plant.tag?.length ?? 0);
         if (text >= batch.maxText) break;
       }
-      return { plants };
     } catch (thrown) {
-      const error = readErrorOf(path, thrown, database);
+      error = readErrorOf(path, thrown, database);
       if (error === undefined) throw thrown;
-      return { plants, error };
     }
-  };
-};
+    if (plants.length > 0) yield ok(plants);
+    if (error !== undefined) yield err(error);
+    last = error === undefined ? plants.at(-1)?.id : undefined;
+  }
+}
 
 /**
  * Reads the plants of a database file in batches, as {@link readPlants} reads them one by one, in a fraction of the time.
@@ -73,7 +77,7 @@ const createReadBatch = (database: Database, path: string): ReadBatch => {
  */
 export async function* readPlantBatches({
   path,
-  after,
+  after = smallestId - 1n,
 }: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenSqliteError>, void, void> {
   const absolute = resolve(path);
   const opened = openForReading(absolute);
@@ -81,24 +85,13 @@ export async function* readPlantBatches({
     yield err(opened.error);
     return;
   }
-  const database = opened.value;
   try {
-    const readBatch = createReadBatch(database, absolute);
-    let last = after ?? smallestId - 1n;
-    while (last < largestId) {
-      const { plants, error } = readBatch(last + 1n);
-      if (plants.length > 0) yield ok(plants);
-      if (error !== undefined) {
-        yield err(error);
-        return;
-      }
-      const end = plants.at(-1);
-      if (end === undefined) return;
-      last = end.id;
+    for (const read of readBatches(opened.value, absolute, after)) {
+      yield read;
       await nextTurn();
     }
   } finally {
-    database.close();
+    opened.value.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 
 /** Kinds of SQLite's primary result codes (sqlite.org/rescode.html). */
-const kinds = new Map<number, SqliteFailure>([
+const kinds = [
   [5, 'locked'],
   [6, 'locked'],
   [8, 'read-only'],
@@ -10,19 +10,12 @@ const kinds = new Map<number, SqliteFailure>([
   [13, 'disk-full'],
   [14, 'cannot-open'],
   [26, 'not-a-database'],
-]);
+] as const;
 
 /** Kind of a failure that SQLite or the file system reported. */
-export type SqliteFailure =
-  | 'locked'
-  | 'read-only'
-  | 'input-output'
-  | 'damaged'
-  | 'disk-full'
-  | 'cannot-open'
-  | 'not-a-database'
-  | 'no-shared-memory'
-  | 'unexpected';
+export type SqliteFailure = (typeof kinds)[number][1] | 'no-shared-memory' | 'unexpected';
+
+const kindOf = new Map<number, SqliteFailure>(kinds);
 
 /** `SQLITE_IOERR_SHMLOCK` and `SHMMAP`: extended result codes. `SHMOPEN` and `SHMSIZE` are failed writes. */
 const sharedMemoryCodes: readonly unknown[] = [5130, 5386];
@@ -49,5 +42,5 @@ export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   const { errcode } = thrown;
   if (sharedMemoryCodes.includes(errcode)) return 'no-shared-memory';
   // The low byte of an extended result code is the primary one.
-  return typeof errcode === 'number' ? (kinds.get(errcode & 0xff) ?? 'unexpected') : undefined;
+  return typeof errcode === 'number' ? (kindOf.get(errcode & 0xff) ?? 'unexpected') : undefined;
 };

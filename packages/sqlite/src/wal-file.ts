@@ -3,7 +3,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { OwnedDatabase } from './owned-database.ts';
 import { createRewriter } from './rewriter.ts';
 
-const isMissing = (thrown: unknown): boolean =>
+/** Whether a system call failed because a file does not exist. */
+export const isMissing = (thrown: unknown): boolean =>
   thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
 
 /** Returns the target of a link to a missing file; `undefined` when the path is not a link, or its folder is missing. */
@@ -27,32 +28,12 @@ export const resolveLinks = (path: string): string => {
   }
 };
 
-/** Size of the WAL file of a database, in bytes; 0 when it does not exist. */
-export const walSize = (path: string): number =>
-  statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-
-/** Returns the path of a WAL file that remains after close; `undefined` when it does not exist or is inaccessible. */
-export const remainingWalOf = (path: string): string | undefined => {
+/** Size of the WAL file of a database, in bytes; 0 when it does not exist or is inaccessible. */
+export const walSize = (path: string): number => {
   try {
-    const file = resolveLinks(path);
-    return walSize(file) > 0 ? `${file}-wal` : undefined;
+    return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   } catch {
-    return undefined;
-  }
-};
-
-const withWal = (path: string, use: (wal: number) => void): void => {
-  let wal: number;
-  try {
-    wal = openSync(`${path}-wal`, 'r+');
-  } catch (thrown) {
-    if (isMissing(thrown)) return;
-    throw thrown;
-  }
-  try {
-    use(wal);
-  } finally {
-    closeSync(wal);
+    return 0;
   }
 };
 
@@ -80,20 +61,23 @@ export const rewriteTail = (database: OwnedDatabase, path: string): void => {
   rewriter.rewrite(Math.max(0, statSync(path).size - size));
 };
 
+const syncPath = (path: string, flags: string): void => {
+  const opened = openSync(path, flags);
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+};
+
 /** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
 export const syncWal = (path: string): void => {
-  withWal(path, fsyncSync);
+  if (walSize(path) > 0) syncPath(`${path}-wal`, 'r+');
   syncFolderOf(path);
 };
 
 /** Syncs the folder of a file, which makes its name durable. */
 export const syncFolderOf = (path: string): void => {
   // Windows cannot sync a folder.
-  if (process.platform === 'win32') return;
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  if (process.platform !== 'win32') syncPath(dirname(path), 'r');
 };

@@ -66,7 +66,7 @@ const isLocked = (): boolean => {
 /** Waits until the store has opened the file again to rewrite pages, and has released the exclusive lock after it. */
 const waitUntilRewritten = async (): Promise<void> => {
   for (let polls = 0; polls < 500; polls += 1) {
-    if (readdirSync('/proc/self/fd').filter(isOpen).length > 1 && !isLocked()) return;
+    if (readdirSync('/proc/self/fd').filter(isOpen).length > 2 && !isLocked()) return;
     await setTimeout(10);
   }
 };

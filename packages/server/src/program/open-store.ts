@@ -36,6 +36,8 @@ const openPostgres = async (url: string, reports: Reports): Promise<Result<Store
 const walLeftMessage =
   'the newest plants are still in the WAL: copy it together with the database; or end the programs that have the database open, free space on the disk, then start and stop the server';
 
+const replacedMessage = 'the database file is not the one that was opened';
+
 const heldWalMessage =
   'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
 
@@ -52,8 +54,9 @@ const openSqlite = async (
     .map((repository) => ({
       ...repository,
       close: async () => {
-        const { walLeft } = await repository.close();
-        if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
+        const { walLeft, replaced } = await repository.close();
+        if (replaced !== undefined) log.error({ reason: replaced }, replacedMessage);
+        else if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
       },
     }))
     .mapErr(({ message }) => cannotOpen(message));

@@ -13,8 +13,6 @@ export type CommandOptions = {
   readonly database: StoredDatabase;
   readonly strict: boolean;
   readonly format: FormatName | undefined;
-  readonly fromId: bigint | undefined;
-  readonly toId: bigint | undefined;
 };
 
 /** The streams of the process. */

@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream';
-import type { NewPlant } from '@plantstore/core';
 import { done, type CommandResult, failed, type Command } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
 import { formatOf } from './formats.ts';
@@ -25,29 +24,19 @@ export const exportPlants: Command = {
 or CSV (RFC 4180); the server may be running.
 In CSV, an absent tag is an empty field, and an empty tag is "". Exit status 0
 means that the output is complete.`,
-  options: ['format', 'fromId', 'toId'],
+  options: ['format'],
   async run(call) {
-    const { database, stdout, fromId, toId } = call;
+    const { database, stdout } = call;
     const format = formatOf(call.format, undefined);
     const progress = createProgress(call);
     let text = format.header;
     let exported = 0;
 
-    /** Adds the plants up to the last id to the text, and returns whether more may follow. */
-    const addAll = (plants: readonly NewPlant[]): boolean => {
-      for (const plant of plants) {
-        if (toId !== undefined && plant.id > toId) return false;
-        text += format.encode(plant);
-        exported += 1;
-      }
-      // Reads no further than the last id, because the next plants may be damaged.
-      return toId === undefined || plants.at(-1)?.id !== toId;
-    };
-
     const copy = async (): Promise<CommandResult> => {
-      for await (const read of readStored(database, fromId)) {
+      for await (const read of readStored(database)) {
         if (read.isErr()) return failed(readFailure(read.error.message, exported));
-        if (!addAll(read.value)) break;
+        for (const plant of read.value) text += format.encode(plant);
+        exported += read.value.length;
         if (text.length >= chunkSize) {
           await write(stdout, text);
           text = '';

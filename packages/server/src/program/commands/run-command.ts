@@ -36,23 +36,11 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
 type Option = { readonly parser?: Parser<unknown>; readonly help: string };
 type OptionName = Command['options'][number];
 
-const id: Parser<bigint> = {
-  placeholder: 'ID',
-  parse(text) {
-    const value = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
-    return value === undefined || BigInt.asIntN(64, value) !== value
-      ? err('a whole number from -9223372036854775808 to 9223372036854775807')
-      : ok(value);
-  },
-};
-
 const optionTable: Readonly<Record<OptionName, Option>> = {
   format: {
     parser: oneOf(...formatNames),
     help: 'default: csv to import a file named .csv, else ndjson',
   },
-  fromId: { parser: id, help: 'the smallest id to export; --from-id=-7 for one below 0' },
-  toId: { parser: id, help: 'the greatest id to export' },
   strict: { help: 'stop at the first refused line' },
 };
 

@@ -6,21 +6,19 @@ import type { StoredDatabase } from './command.ts';
 import { plantCount } from './progress.ts';
 
 /**
- * Reads the plants of a database in batches, in the order of their ids, starting with the id `from`. An error is the last
- * result, with a message for the operator.
+ * Reads the plants of a database in batches, in the order of their ids. An error is the last result, with a message for
+ * the operator.
  */
 export async function* readStored(
   database: StoredDatabase,
-  from: bigint | undefined,
 ): AsyncGenerator<Result<readonly NewPlant[], { readonly message: string }>, void, void> {
-  const range = from === undefined ? {} : { after: from - 1n };
   switch (database.kind) {
     case 'sqlite':
-      return yield* readPlantBatches({ path: database.path, ...range });
+      return yield* readPlantBatches({ path: database.path });
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) yield err({ message: postgres.error });
-      else yield* postgres.value.readPlantBatches({ url: database.url, ...range });
+      else yield* postgres.value.readPlantBatches({ url: database.url });
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
 import type { HealthParts, HealthServer } from './health-server.ts';
@@ -24,23 +25,28 @@ export type ProgramProcess = {
   readonly signals: EventEmitter;
 };
 
+/** Time for the store to close after the requests in flight, in milliseconds. */
+const closeTimeoutMs = 5_000;
+
 const serveUntilStopped = async (
   started: StartedProgram,
   { settings, log, signals }: ProgramParts,
   readiness: Readiness,
-): Promise<number> => {
+): Promise<number | 'at once'> => {
   readiness.start(async () => started.store.check());
   await warnOfFewOpenFiles(settings.maxConnections, log);
   const event = await Promise.race([signals.stop, signals.crash]);
   // First, so that load balancers send requests elsewhere.
   readiness.stop();
   // Closes nothing, because the state of the process is unknown; acknowledged plants are on the disk.
-  if (event === 'crash') return 1;
+  if (event === 'crash') return 'at once';
   log.info({}, 'stopping: finishing the requests in flight');
   const finish = async () => {
     await started.server.close(settings.shutdownTimeoutMs);
-    await started.store.close();
-    return 'finished' as const;
+    return Promise.race([
+      started.store.close().then(() => 'finished' as const),
+      sleep(closeTimeoutMs, 'hanging' as const, { ref: false }),
+    ]);
   };
   const ended = await Promise.race([finish(), signals.stopAtOnce, signals.crash]);
   switch (ended) {
@@ -49,9 +55,12 @@ const serveUntilStopped = async (
       return 0;
     case 'at once':
       log.warn({}, 'stopped at once');
-      return 1;
+      return 'at once';
+    case 'hanging':
+      log.error({}, 'stopped at once: the store could not be closed in time');
+      return 'at once';
     case 'crash':
-      return 1;
+      return 'at once';
   }
 };
 
@@ -75,11 +84,11 @@ const openHealth = async (
   }));
 };
 
-/** Runs the server and returns its exit status when it has stopped. */
+/** Runs the server and returns its exit status when it has stopped; see `main`. */
 export const run = async (
   { settings, sockets, warnings }: Invocation & { readonly kind: 'run' },
   programProcess: ProgramProcess,
-): Promise<number> => {
+): Promise<number | 'at once'> => {
   const { stdout, stderr } = programProcess;
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
   // Only terminals have colours; hasColors() respects NO_COLOR.
@@ -109,7 +118,7 @@ export const run = async (
     Promise.race([starting, signals.stopAtOnce, signals.crash]);
   try {
     const loaded = await orStopped(loadParts(settings, sockets));
-    if (loaded === 'at once' || loaded === 'crash') return 1;
+    if (loaded === 'at once' || loaded === 'crash') return 'at once';
     if (loaded.isErr()) return fail(loaded.error);
     const { prometheus } = loaded.value;
     metrics = prometheus && createMetrics(prometheus, isReady);
@@ -129,7 +138,7 @@ export const run = async (
     // Imported dynamically, because a command needs no HTTP.
     const starting = import('./start-program.ts').then(async (all) => all.startProgram(parts));
     const started = await orStopped(starting);
-    if (started === 'at once' || started === 'crash') return 1;
+    if (started === 'at once' || started === 'crash') return 'at once';
     if (started.isErr()) return fail(started.error);
     // After the first line, which names the URL.
     logWarnings();

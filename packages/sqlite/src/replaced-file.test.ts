@@ -1,0 +1,228 @@
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Result } from 'neverthrow';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { runInOtherProgram } from '../test/other-program.ts';
+import { skipReopenPause } from '../test/skip-reopen-pause.ts';
+import { backUpPlants } from './back-up-plants.ts';
+import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
+
+const count = 200;
+let root = '';
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  await mkdir(inRoot('data'));
+  return async () => rm(root, { recursive: true });
+});
+const inRoot = (name: string) => join(root, name);
+
+const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
+
+const createAll = async (repository: SqliteRepository, from: number, to: number, name?: string) =>
+  Promise.all(
+    Array.from({ length: to - from }, async (_, index) =>
+      repository.create(plant(from + index, name)),
+    ),
+  );
+
+const reasonOf = (result: Result<void, { readonly kind: string; readonly reason?: string }>) =>
+  result.match(
+    () => undefined,
+    (error) => error.reason,
+  );
+
+const folder = () => inRoot('data');
+
+/** Opens a repository with all plants, of which a backup has half. */
+const fill = async (path: string) => {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  await createAll(repository, 0, count / 2);
+  (await backUpPlants({ from: path, to: inRoot('backup.db') }))._unsafeUnwrap();
+  await createAll(repository, count / 2, count);
+  return repository;
+};
+
+const replaceOpen = async (path: string, command: string) => {
+  const repository = await fill(path);
+  const replacement = await commands[command]?.(path);
+  if (replacement === undefined) throw new Error('unknown command');
+  return { repository, replacement };
+};
+
+/** Counts the stored plants in a file. */
+const countPlants = async (path: string, to = count): Promise<number> => {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  const results = await createAll(repository, 0, to, 'other');
+  await repository.close();
+  return results.filter((result) => result.isErr()).length;
+};
+
+const moveAll = async (from: string, to: string) => {
+  for (const name of await readdir(from)) await rename(join(from, name), join(to, name));
+};
+
+type Replacement = {
+  /** The file that contains every plant afterwards, without a further command. */
+  readonly complete?: string;
+  /** Whether the WAL file must stay as it is. */
+  readonly keepsWal?: true;
+  /** A path that the message must contain. */
+  readonly named: string;
+  /** Follows the message; then every plant is at the path. */
+  readonly follow?: () => Promise<void>;
+};
+
+/** Commands of an operator, while a repository has the file open. */
+const commands: Readonly<Record<string, (path: string) => Promise<Replacement>>> = {
+  async 'moves the file alone'(path) {
+    const moved = `${path}.moved`;
+    await rename(path, moved);
+    return { complete: moved, named: moved, follow: async () => rename(moved, path) };
+  },
+  async 'moves all its files'() {
+    const moved = inRoot('elsewhere');
+    await mkdir(moved);
+    await moveAll(folder(), moved);
+    const follow = async () => moveAll(moved, folder());
+    return { complete: join(moved, 'plants.db'), named: join(moved, 'plants.db'), follow };
+  },
+  async 'moves its folder'() {
+    const moved = inRoot('elsewhere');
+    await rename(folder(), moved);
+    const follow = async () => rename(moved, folder());
+    return { complete: join(moved, 'plants.db'), named: join(moved, 'plants.db'), follow };
+  },
+  async 'moves the file, and links its path to it'(path) {
+    await rename(path, `${path}.moved`);
+    await symlink(`${path}.moved`, path);
+    return { complete: path, named: `${path}.moved` };
+  },
+  async 'copies the file, and moves the copy over it'(path) {
+    await copyFile(path, `${path}.copy`);
+    await rename(`${path}.copy`, path);
+    return { complete: path, keepsWal: true, named: `${path}-wal` };
+  },
+  async 'removes the file'(path) {
+    await copyFile(path, inRoot('copy.db'));
+    await rm(path);
+    const follow = async () => rename(inRoot('copy.db'), path);
+    return { keepsWal: true, named: `${path}-wal`, follow };
+  },
+  async 'removes the file, and makes an empty one'(path) {
+    await copyFile(path, inRoot('copy.db'));
+    await rm(path);
+    await writeFile(path, '');
+    const follow = async () => rename(inRoot('copy.db'), path);
+    return { keepsWal: true, named: `${path}-wal`, follow };
+  },
+  async 'moves the file, and puts a backup in its place'(path) {
+    await rename(path, `${path}.moved`);
+    await rename(inRoot('backup.db'), path);
+    const follow = async () => rename(`${path}.moved`, path);
+    return { keepsWal: true, named: `${path}.moved`, follow };
+  },
+  async 'moves a backup over the file'(path) {
+    await copyFile(path, inRoot('copy.db'));
+    await rename(inRoot('backup.db'), path);
+    const follow = async () => rename(inRoot('copy.db'), path);
+    return { keepsWal: true, named: `${path}-wal`, follow };
+  },
+};
+
+/** How the repository notices it. Each returns a message. */
+const uses: Readonly<
+  Record<string, (repository: SqliteRepository) => Promise<string | undefined>>
+> = {
+  'a create': async (repository) => reasonOf(await repository.create(plant(count))),
+  'a check': async (repository) => reasonOf(await repository.check()),
+  'a second create': async (repository) => {
+    await repository.create(plant(count));
+    skipReopenPause();
+    return reasonOf(await repository.create(plant(count)));
+  },
+  'a stop': async (repository) => (await repository.close()).replaced,
+};
+
+const cases = Object.keys(commands).flatMap((command) =>
+  Object.keys(uses).map((use) => [command, use] as const),
+);
+
+describe('a file that is replaced while a repository has it open', () => {
+  it.each(cases)(
+    'no plant is lost when an operator %s, and %s notices it',
+    async (command, use) => {
+      const path = join(folder(), 'plants.db');
+      const { repository, replacement } = await replaceOpen(path, command);
+      const wal = replacement.keepsWal && (await readFile(`${path}-wal`));
+      expect(await uses[use]?.(repository)).toContain(replacement.named);
+      const { replaced } = await repository.close();
+      expect(replaced).toContain(replacement.named);
+      if (wal) expect(await readFile(`${path}-wal`)).toEqual(wal);
+      if (replacement.complete === undefined) {
+        // Starting the server again does not make it worse.
+        const opened = await openSqliteRepository({ path });
+        expect(opened._unsafeUnwrapErr()).toMatchObject({
+          kind: 'wal-of-another-file',
+          message: expect.stringContaining(`${path}-wal`) as unknown,
+        });
+        expect(await readFile(`${path}-wal`)).toEqual(wal);
+      } else {
+        expect(await countPlants(replacement.complete)).toBe(count);
+      }
+      if (replacement.follow === undefined) return;
+      await replacement.follow();
+      expect(await countPlants(path)).toBe(count);
+    },
+  );
+
+  it('no plant is lost when a file is moved alone, gets plants elsewhere, and is put back', async () => {
+    const path = join(folder(), 'plants.db');
+    const { repository } = await replaceOpen(path, 'moves the file alone');
+    await repository.create(plant(count));
+    await repository.close();
+    const other = (await openSqliteRepository({ path: `${path}.moved` }))._unsafeUnwrap();
+    await createAll(other, count, 20 * count);
+    await other.close();
+    await rename(`${path}.moved`, path);
+    expect(await countPlants(path, 20 * count)).toBe(20 * count);
+  });
+
+  it('no plant is lost when the path is a link that is switched to another file', async () => {
+    const path = inRoot('current.db');
+    await symlink(join(folder(), 'plants.db'), path);
+    const repository = await fill(path);
+    await rm(path);
+    await symlink(inRoot('backup.db'), path);
+    const reason = reasonOf(await repository.create(plant(count)));
+    expect(reason).toBe(
+      `${path} leads to another file than when it was opened; the plants are in ${join(folder(), 'plants.db')}: make ${path} lead to it again`,
+    );
+    await repository.close();
+    expect(await countPlants(join(folder(), 'plants.db'))).toBe(count);
+  });
+
+  it('a file that is replaced after a checkpoint keeps its WAL file, which the next commit would overwrite', async () => {
+    const path = join(folder(), 'plants.db');
+    const repository = await fill(path);
+    // Makes the WAL file due to be overwritten.
+    runInOtherProgram(path, 'PRAGMA wal_checkpoint(PASSIVE)');
+    await copyFile(path, `${path}.copy`);
+    const wal = await readFile(`${path}-wal`);
+    await rename(`${path}.copy`, path);
+    expect((await repository.create(plant(count))).isErr()).toBe(true);
+    expect(await readFile(`${path}-wal`)).toEqual(wal);
+    await repository.close();
+    expect(await countPlants(path)).toBe(count);
+  });
+});
