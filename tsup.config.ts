@@ -61,6 +61,8 @@ export default defineConfig([
       name: packageName,
       entry: [...modulesOf(packageName), ...programsOf(packageName)],
       skipNodeModulesBundle: true,
+      // Only `import` of CSV loads its module.
+      noExternal: ['csv-parse'],
       external: [/^@plantstore\//],
     })),
   {

@@ -46,5 +46,13 @@ const removeInternalDeclarations = (folder) => {
 };
 for (const file of globSync('packages/*/package.json')) removeInternalDeclarations(dirname(file));
 
-// The build of core contains its code.
-copyFileSync('packages/core/node_modules/zod/LICENSE', 'packages/core/dist/zod-licence.txt');
+// The builds contain their code.
+for (const [folder, bundled] of [
+  ['packages/core', 'zod'],
+  ['packages/server', 'csv-parse'],
+]) {
+  copyFileSync(
+    `${folder}/node_modules/${bundled}/LICENSE`,
+    `${folder}/dist/${bundled}-licence.txt`,
+  );
+}

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPostgres, superuserPassword } from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { expect, it } from 'vitest';
 import { newFolder } from './program.ts';
 import { runCommand, writePlants } from './run-command.ts';
@@ -32,6 +33,16 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   const moved = await runCommand(['export', '--format', 'csv'], postgres);
   expect(moved.status).toBe(0);
   await writeFile(join(cwd, 'moved.csv'), moved.stdout);
+  // Another reader of CSV, for which an empty field is absent, too.
+  const sql = await connectSql(server.url());
+  onTestFinished(async () => sql.end());
+  await chmod(cwd, 0o755);
+  await sql.query('CREATE TABLE copied (LIKE plants)');
+  await sql.query(`COPY copied FROM '${join(cwd, 'moved.csv')}' WITH (FORMAT csv, HEADER match)`);
+  const different =
+    '(TABLE plants EXCEPT TABLE copied) UNION ALL (TABLE copied EXCEPT TABLE plants)';
+  expect((await sql.query(different)).rows).toEqual([]);
+
   const back = ['--database', 'sqlite:back.db'];
   expect((await runCommand(['import', 'moved.csv', ...back], { cwd })).status).toBe(0);
   expect((await runCommand(['export', ...back], { cwd })).stdout).toBe(text);

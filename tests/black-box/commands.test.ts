@@ -103,8 +103,7 @@ describe('export and import', () => {
     expect(stdout).toBe(
       'id,name,tag\r\n-1,none,\r\n0,"",""\r\n9223372036854775807,"a ""b"",\r\nc",x\r\n',
     );
-    const others =
-      'unused,tag,id,name\n,,-1,none\n,"",0,""\n"x","x",9223372036854775807,"a ""b"",\r\nc"';
+    const others = 'tag,id,name\n,-1,none\n"",0,""\n"x",9223372036854775807,"a ""b"",\r\nc"';
     const again = await runCommand(['import', '--format', 'csv'], {
       cwd,
       stdin: `\ufeff${others}`,

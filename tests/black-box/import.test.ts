@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
@@ -18,27 +18,20 @@ describe('import', () => {
     const stdin = [
       'id,name,tag',
       '1,"a\nb",',
-      '2,"\n",,',
-      '3,x',
       '1e3,x,',
       '99999999999999999999999,x,',
-      '4,"x"y,',
-      '"5\n",x,y',
-      '6,5" pot,',
-      '7,"x',
+      '"5\r\n",x,y',
+      '1,x,',
+      '6,"5"" pot",',
     ].join('\r\n');
     const { status, stdout, stderr } = await runCommand(csv, { cwd, stdin });
     expect(stderr.trimEnd().split('\n')).toEqual([
-      'lines 4 to 5: the record has more fields than the header; reading continues in line 5',
-      'lines 5 to 9: text follows a closing quote; reading continues in line 6',
-      'line 6: the record has fewer fields than the header',
-      'line 7: id must be an exact integer',
-      expect.stringMatching(/^line 8: id must be from /),
-      'line 9: text follows a closing quote',
-      'lines 10 to 11: id must be an exact integer',
-      'line 13: a quoted field is not closed',
+      'line 4: id must be an exact integer',
+      expect.stringMatching(/^line 5: id must be from /),
+      'lines 6 to 7: id must be an exact integer',
+      'line 8: another plant has this id',
     ]);
-    expect([status, stdout]).toEqual([3, '2 plants in the database, 8 refused\n']);
+    expect([status, stdout]).toEqual([3, '2 plants in the database, 4 refused\n']);
     expect((await runCommand(['export'], { cwd })).stdout).toBe(
       String.raw`{"id":1,"name":"a\nb"}
 {"id":6,"name":"5\" pot"}
@@ -46,29 +39,64 @@ describe('import', () => {
     );
   });
 
-  it('import creates 1,000 plants of CSV with quotes in their names', async () => {
+  const rest =
+    'the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again';
+
+  it.each(['\n', '\r\n', '\r'])(
+    'import ends at a record of CSV that cannot be read, and continues once it is corrected, with the line end %j',
+    async (end) => {
+      const cwd = await newFolder();
+      const records = Array.from({ length: 30_000 }, (_, id) => `${id},"a\r\n",x`);
+      const fileOf = (all: readonly string[]) => ['id,name,tag', ...all].join(end);
+      const stdin = fileOf(records.with(20_000, '20000,"a\r\n",x"'));
+      expect(await runCommand(csv, { cwd, stdin })).toEqual({
+        status: 1,
+        stdout: '20000 plants in the database, 0 refused\n',
+        stderr: `plantstore-server: line 40002 cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
+      });
+      expect((await runCommand(['check'], { cwd })).stdout).toContain(': 20000 plants, ');
+      expect(await runCommand(csv, { cwd, stdin: fileOf(records) })).toMatchObject({
+        status: 0,
+        stdout: '30000 plants in the database, 0 refused\n',
+      });
+    },
+  );
+
+  it('import refuses the rest of a file of CSV after a quote that is not closed, in bounded memory', async () => {
     const cwd = await newFolder();
-    const records = Array.from(
-      { length: 1_000 },
-      (_, id) => `${id},${id % 500 === 20 ? '5" pot' : 'a'},`,
-    );
-    const stdin = ['id,name,tag', ...records].join('\r\n');
-    expect(await runCommand(csv, { cwd, stdin })).toEqual({
-      status: 0,
-      stdout: '1000 plants in the database, 0 refused\n',
-      stderr: '',
+    const path = join(cwd, 'plants.csv');
+    await writeFile(path, 'id,name\n1,a\n2,"b');
+    // The rest are zeros, which take no space on the disk.
+    await truncate(path, 2 ** 30);
+    const report = 'process.on("exit", () => console.log(process.resourceUsage().maxRSS))';
+    const options = `--import ${JSON.stringify(`data:text/javascript,${encodeURIComponent(report)}`)}`;
+    const { status, stdout, stderr } = await runCommand(['import', path], {
+      cwd,
+      env: { NODE_OPTIONS: options },
     });
+    expect([status, stderr]).toEqual([
+      1,
+      `plantstore-server: line 3 cannot be read: it is longer than 16 MiB, or a quoted field is not closed; ${rest}\n`,
+    ]);
+    const [summary, maxRss] = stdout.split('\n');
+    expect(summary).toBe('1 plant in the database, 0 refused');
+    // In KiB. Reading the file takes at least its size.
+    expect(Number(maxRss)).toBeLessThan(2 ** 19);
   });
 
-  it('import creates all plants of CSV but one with a quote that is not closed', async () => {
+  it('export refuses a plant that CSV cannot keep, names NDJSON, and import reads every plant that it wrote', async () => {
     const cwd = await newFolder();
-    const records = Array.from({ length: 1_000 }, (_, id) => `${id},${id === 20 ? '"pot' : 'a'},`);
-    const stdin = ['id,name,tag', ...records].join('\n');
-    expect(await runCommand(csv, { cwd, stdin })).toEqual({
-      status: 3,
-      stdout: '999 plants in the database, 1 refused\n',
-      stderr: 'lines 22 to 1001: a quoted field is not closed; reading continues in line 23\n',
-    });
+    const lines = [15, 17].map((size) => `{"id":${size},"name":"${'x'.repeat(size * 2 ** 20)}"}\n`);
+    await runCommand(['import'], { cwd, stdin: lines.join('') });
+    const { status, stdout, stderr } = await runCommand(['export', '--format=csv'], { cwd });
+    expect([status, stderr]).toEqual([
+      1,
+      'plantstore-server: the output is incomplete: the plant 17 is longer than 16 MiB, the maximum of a CSV record; export with --format=ndjson\n',
+    ]);
+    const other = ['--database', 'sqlite:other.db'];
+    expect((await runCommand([...csv, ...other], { cwd, stdin: stdout })).status).toBe(0);
+    expect((await runCommand(['export', ...other], { cwd })).stdout).toBe(lines[0]);
+    expect((await runCommand(['export'], { cwd })).stdout).toBe(lines.join(''));
   });
 
   it('import removes a byte order mark at the start of a file, and refuses one in another line of JSON', async () => {
@@ -110,12 +138,15 @@ describe('import --strict', () => {
     expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
   });
 
-  it('import --strict stops at a record that cannot be read', async () => {
+  it('import --strict stops at a refused line before a record that cannot be read', async () => {
     const cwd = await newFolder();
-    const stdin = 'id,name\n1,a\n2,"b\n3,c\n';
+    const stdin = 'id,name\n1,a\n1,b\n2,c\n3,"d"e\n';
     const result = await runCommand([...csv, '--strict'], { cwd, stdin });
-    expect([result.status, result.stdout]).toEqual([3, '1 plant in the database, 1 refused\n']);
-    expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
+    expect(result).toEqual({
+      status: 3,
+      stdout: '2 plants in the database, 1 refused\n',
+      stderr: 'line 3: another plant has this id\n',
+    });
   });
 
   it('import --strict creates no plant after the batch of a line whose id is taken', async () => {
@@ -232,16 +263,22 @@ describe('import creates no database', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it.each(['7,x,y\n', 'id,tag\n', '"id,name\n', 'id,name,name\n', '\n\nid\n'])(
-    'import creates no database if the header of CSV is wrong, as in %j, and advises no repetition',
-    async (stdin) => {
+  it.each([
+    ['7,x,y\n', 'line 1 cannot be read: the header must name'],
+    ['id,tag\n', 'line 1 cannot be read: the header must name'],
+    ['id,name,Tag\n1,a,b\n', 'line 1 cannot be read: the header must name'],
+    ['"id,name\n', 'line 1 cannot be read: a quoted field is not closed'],
+    ['\n\nid\n', 'line 3 cannot be read: the header must name'],
+    ['id,name\n"1,a\n', 'line 2 cannot be read: a quoted field is not closed'],
+    ['', 'the header must name'],
+  ])(
+    'import creates no database if the header or the first record of CSV is wrong, as in %j, and advises no repetition',
+    async (stdin, reason) => {
       const cwd = await newFolder();
       const { status, stdout, stderr } = await runCommand(csv, { cwd, stdin });
       expect([status, stdout]).toEqual([1, '']);
-      const line = stdin.startsWith('\n') ? 3 : 1;
-      expect(stderr).toBe(
-        `plantstore-server: line ${line} must name each column once: id,name,tag\n`,
-      );
+      expect(stderr.startsWith(`plantstore-server: ${reason}`)).toBe(true);
+      expect(stderr).not.toContain('run it again');
       expect(await readdir(cwd)).toEqual([]);
     },
   );

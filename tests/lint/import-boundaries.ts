@@ -34,6 +34,8 @@ export const boundaries: Readonly<Record<string, readonly string[]>> = {
     '@plantstore/core/errors',
     '@plantstore/core/wire',
     '@plantstore/sqlite',
+    // Its build contains it.
+    'csv-parse',
     'neverthrow',
     'node:*',
   ],

@@ -20,8 +20,9 @@ type Manifest = {
 
 /** Files of a package other than its manifest, README, licence and code. */
 const additionalFiles: Readonly<Record<string, readonly string[]>> = {
-  // The build contains a part of zod.
+  // The builds contain a part of zod, and csv-parse.
   core: ['dist/zod-licence.txt', 'openapi.json'],
+  server: ['dist/csv-parse-licence.txt'],
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -115,6 +116,22 @@ describe.each(
         .filter((file) => /\.(js|d\.ts)$/.test(file))
         .filter((file) => /(from|import) ?['"]zod/.test(read(file)));
       expect(importing).toEqual(['dist/schemas.d.ts', 'dist/schemas.js']);
+    },
+  );
+
+  it.runIf(name === 'server')(
+    `the packed ${name} contains the CSV parser in one module, which is imported dynamically`,
+    () => {
+      const modules = files().filter((file) => file.endsWith('.js'));
+      const parsers = modules.filter((file) => read(file).includes('CSV_QUOTE_NOT_CLOSED'));
+      expect(parsers).toEqual([expect.stringMatching(/^dist\/read-csv-\w+\.js$/)]);
+      const path = parsers.map((file) => file.replace('dist', '.')).join();
+      const imports = modules.flatMap((file) =>
+        read(file)
+          .split('\n')
+          .filter((line) => line.includes(`"${path}"`)),
+      );
+      expect(imports).toEqual([expect.stringContaining(`await import("${path}")`)]);
     },
   );
 

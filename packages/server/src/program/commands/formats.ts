@@ -1,40 +1,68 @@
 import { type NewPlant, parseNewPlant } from '@plantstore/core';
 import { type ErrorName, errorMessages } from '@plantstore/core/errors';
 import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
-import { err, type Result } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import type { FormatName } from './command.ts';
-import { type Fields, type Scan, scanLine } from './read-records.ts';
-import { createCsvScan } from './scan-csv.ts';
+import type { CsvFields } from './read-csv.ts';
+import { beginsWithMark, type FileLine, readLines } from './read-lines.ts';
 
-/** The plant of a record, or why it is invalid. */
-export type Decoded = Result<NewPlant, string>;
+/** A record of a file; its lines are numbered from 1. */
+export type PlantRecord = {
+  readonly firstLine: number;
+  readonly lastLine: number;
+  /** The plant, or why it is invalid. */
+  readonly decoded: Result<NewPlant, string>;
+};
 
-/** Decodes the fields of a record. */
-export type Decode = (fields: Fields) => Decoded;
+/** The records that a chunk of a file completes. An error is the last: the rest of the file was not read. */
+type Records = AsyncGenerator<Result<readonly PlantRecord[], string>, void, void>;
 
 type Format = {
   /** Empty if the format has none. */
   readonly header: string;
   readonly encode: (plant: NewPlant) => string;
-  /** Creates a scanner of the records of one file. */
-  readonly createScan: () => Scan;
-  /** Returns the function for records after a header, or `undefined` for an invalid header. */
-  readonly createDecode: (header: Fields) => Decode | undefined;
+  /** Returns whether a plant is short enough to be read again. */
+  readonly fits: (plant: NewPlant) => boolean;
+  readonly read: (chunks: AsyncIterable<Buffer>) => Records;
 };
 
 const describe = (names: readonly ErrorName[]): string =>
   names.map((name) => errorMessages[name].replace('the body', 'the record')).join('; ');
 
-const parse = (value: unknown): Decoded =>
+const parse = (value: unknown): PlantRecord['decoded'] =>
   parseNewPlant(value).mapErr(({ faults }) => describe(faults));
 
-const decodeJson: Decode = ([line = '']) =>
+/** A body of the maximum of --max-body-bytes, and a carriage return. */
+const maxLineBytes = 256 * 2 ** 20 + 1;
+
+const isBlank = (bytes: Buffer): boolean =>
+  bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+
+const decodeLine = ({ bytes }: FileLine): PlantRecord['decoded'] => {
+  if (bytes === undefined) return err('the record is longer than 256 MiB');
   // A body may begin with a byte order mark, but no line of a file other than the first.
-  line.startsWith('\ufeff')
-    ? err(describe(['json-malformed']))
-    : decodeBody(Buffer.from(line))
-        .mapErr(({ kind }) => describe([kind]))
-        .andThen(parse);
+  if (beginsWithMark(bytes)) return err(describe(['json-malformed']));
+  return decodeBody(bytes)
+    .mapErr(({ kind }) => describe([kind]))
+    .andThen(parse);
+};
+
+async function* readNdjson(chunks: AsyncIterable<Buffer>): Records {
+  for await (const lines of readLines(chunks, maxLineBytes)) {
+    const records = lines.filter(({ bytes }) => bytes === undefined || !isBlank(bytes));
+    if (records.length === 0) continue;
+    yield ok(
+      records.map((line) => ({
+        firstLine: line.number,
+        lastLine: line.number,
+        decoded: decodeLine(line),
+      })),
+    );
+  }
+}
+
+/** Maximum size of the text of a record: a quote that is not closed would otherwise buffer the rest of the file. */
+const maxCsvBytes = 16 * 2 ** 20;
 
 const quote = (text: string): string =>
   text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -51,27 +79,32 @@ const idOf = (text: string | undefined): unknown => {
   return digits === undefined ? text : BigInt(sign + digits.slice(0, 20));
 };
 
-/** Finds the columns by their names; other columns are ignored. */
-const createCsvDecode = (header: Fields): Decode | undefined => {
-  const columns = ['id', 'name', 'tag'];
-  const [id = -1, name = -1, tag = -1] = columns.map((one) => header.indexOf(one));
-  const isRepeated = columns.some((one) => header.indexOf(one) !== header.lastIndexOf(one));
-  if (id === -1 || name === -1 || isRepeated) return undefined;
-  return (fields) => parse({ id: idOf(fields[id]), name: fields[name], tag: fields[tag] });
-};
+const decodeFields = ([id, name, tag]: CsvFields): PlantRecord['decoded'] =>
+  parse({ id: idOf(id), name, tag });
+
+async function* readCsvPlants(chunks: AsyncIterable<Buffer>): Records {
+  // Only an import of CSV loads the parser.
+  const { readCsv } = await import('./read-csv.ts');
+  for await (const records of readCsv(chunks, maxCsvBytes)) {
+    yield records.map((all) =>
+      all.map(({ fields, ...lines }) => ({ ...lines, decoded: decodeFields(fields) })),
+    );
+  }
+}
 
 export const formats: Readonly<Record<FormatName, Format>> = {
   ndjson: {
     header: '',
     encode: (plant) => `${encodeNewPlant(plant)}\n`,
-    createScan: () => scanLine,
-    createDecode: () => decodeJson,
+    fits: () => true,
+    read: readNdjson,
   },
   csv: {
     header: 'id,name,tag\r\n',
     encode: encodeCsv,
-    createScan: createCsvScan,
-    createDecode: createCsvDecode,
+    fits: ({ id, name, tag = '' }) =>
+      `${id}`.length + Buffer.byteLength(name) + Buffer.byteLength(tag) <= maxCsvBytes,
+    read: readCsvPlants,
   },
 };
 

@@ -9,7 +9,7 @@ import type {
   StoreUnavailable,
 } from '@plantstore/core';
 import { errorMessages } from '@plantstore/core/errors';
-import { err, ok, type Result } from 'neverthrow';
+import { err, type Result } from 'neverthrow';
 import { createLog } from '../log.ts';
 import { openStore } from '../open-store.ts';
 import {
@@ -21,17 +21,14 @@ import {
   someRefused,
 } from './command.ts';
 import { fileErrorReason } from './file-error-reason.ts';
-import { type Decoded, formatOf } from './formats.ts';
+import { formatOf, type PlantRecord } from './formats.ts';
 import { createProgress, percent, plantCount, type Progress } from './progress.ts';
-import { readRecords } from './read-records.ts';
 
 /** Limits of a batch; a single plant may be longer. Text in UTF-16 code units. */
 const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 
-/** A record and the numbers of its lines: `line 7`, or `lines 7 to 9`. */
-type Line = { readonly firstLine: number; readonly lastLine: number; readonly decoded: Decoded };
-
-const nameOf = ({ firstLine, lastLine }: Line): string =>
+/** Returns `line 7`, or `lines 7 to 9`. */
+const nameOf = ({ firstLine, lastLine }: PlantRecord): string =>
   firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`;
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
@@ -39,7 +36,7 @@ const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?
 /** Creates plants in batches, each while the next one is being collected. */
 const createImport = (repository: PlantRepository, strict: boolean, progress: Progress) => {
   const counts = { created: 0, refused: 0 };
-  let batch: Line[] = [];
+  let batch: PlantRecord[] = [];
   let text = 0;
   let creating: Promise<void> = Promise.resolve();
   let failure: string | undefined;
@@ -47,12 +44,12 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
   // In strict mode, no line after a refused one is created.
   const isStopped = (): boolean => failure !== undefined || (strict && counts.refused > 0);
 
-  const refuse = (line: Line, reason: string): void => {
+  const refuse = (line: PlantRecord, reason: string): void => {
     counts.refused += 1;
     progress.writeLine(`${nameOf(line)}: ${reason}`);
   };
 
-  const onError = (line: Line, error: IdTaken | PlantRefused | StoreUnavailable): void => {
+  const onError = (line: PlantRecord, error: IdTaken | PlantRefused | StoreUnavailable): void => {
     switch (error.kind) {
       case 'id-taken':
         refuse(line, errorMessages['id-taken']);
@@ -66,7 +63,7 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
     }
   };
 
-  const create = async (lines: readonly Line[]): Promise<void> => {
+  const create = async (lines: readonly PlantRecord[]): Promise<void> => {
     const results = lines.map(({ decoded }) =>
       decoded.isOk() ? repository.create(decoded.value) : undefined,
     );
@@ -89,7 +86,7 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
     counts,
     isStopped,
     failure: () => failure,
-    add: async (lines: readonly Line[]): Promise<void> => {
+    add: async (lines: readonly PlantRecord[]): Promise<void> => {
       for (const line of lines) {
         if (isStopped()) return;
         batch.push(line);
@@ -107,32 +104,13 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
   };
 };
 
-/**
- * Reads the lines of a source after the header, if there is one. An error is the last result, with a message for the
- * operator; that of a wrong header is the only result.
- */
-async function* readLines(
+/** Reads the records of a source. An error is the last result, with a message for the operator. */
+async function* readRecords(
   source: Readable,
-  { format: name, file }: CommandCall,
-): AsyncGenerator<Result<readonly Line[], string>, void, void> {
-  const { header, createScan, createDecode } = formatOf(name, file);
-  let decode = header === '' ? createDecode([]) : undefined;
+  { format, file }: CommandCall,
+): AsyncGenerator<Result<readonly PlantRecord[], string>, void, void> {
   try {
-    for await (const records of readRecords(source, createScan())) {
-      const lines: Line[] = [];
-      for (const { firstLine, lastLine, fields } of records) {
-        if (decode !== undefined) {
-          lines.push({ firstLine, lastLine, decoded: fields.andThen(decode) });
-          continue;
-        }
-        decode = fields.map(createDecode).unwrapOr(undefined);
-        if (decode === undefined) {
-          yield err(`line ${firstLine} must name each column once: ${header.trim()}`);
-          return;
-        }
-      }
-      if (lines.length > 0) yield ok(lines);
-    }
+    yield* formatOf(format, file).read(source);
   } catch (thrown) {
     yield err(`cannot read ${file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
   }
@@ -141,12 +119,12 @@ async function* readLines(
 const sizeOf = async (file: string | undefined): Promise<number> =>
   file === undefined ? 0 : ((await stat(file).catch(() => undefined))?.size ?? 0);
 
-type Lines = ReturnType<typeof readLines>;
+type Records = ReturnType<typeof readRecords>;
 
-/** Creates the plants of the first lines that were read, and of those after them. */
-const importLines = async (
-  first: Awaited<ReturnType<Lines['next']>>,
-  lines: Lines,
+/** Creates the plants of the first records that were read, and of those after them. */
+const importRecords = async (
+  first: Awaited<ReturnType<Records['next']>>,
+  records: Records,
   bytesRead: () => number,
   call: CommandCall,
   repository: PlantRepository,
@@ -156,18 +134,24 @@ const importLines = async (
   const { counts } = imported;
   const size = await sizeOf(call.file);
   const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
-  let failure: string | undefined;
-  for (let read = first; read.done !== true; read = await lines.next()) {
+  let unread: string | undefined;
+  for (let read = first; read.done !== true; read = await records.next()) {
     if (read.value.isOk()) await imported.add(read.value.value);
-    else failure = read.value.error;
+    else unread = read.value.error;
     if (imported.isStopped()) break;
     progress.show(() => `${summary()} ${percent(bytesRead(), size)}`);
   }
   await imported.finish();
-  failure ??= imported.failure();
+  const failure = imported.failure();
   progress.clear();
   call.stdout.write(`${summary()}\n`);
   if (failure !== undefined) return failed(`${failure}; run it again to continue`);
+  // In strict mode, a record that was refused before it has stopped the import.
+  if (unread !== undefined && !imported.isStopped()) {
+    return failed(
+      `${unread}; the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again`,
+    );
+  }
   return counts.refused > 0 ? someRefused : done;
 };
 
@@ -182,31 +166,31 @@ JSON or CSV (RFC 4180), as export writes them. A refused line is reported by its
 number on standard error, and the import continues. Creating a plant that exists
 already changes nothing, so an interrupted import can be run again. Stop the
 server of a SQLite database first.
-In CSV, the first line names the columns, an empty field is absent, and "" is
-empty text. A quote opens a field only at its start. After a record that cannot
-be read, reading continues in its second line.`,
+The header of CSV names the columns id, name and, if there are tags, tag. An empty
+field is absent, and "" is empty text. A record that cannot be read ends the
+import: correct it and import the file again.`,
   options: ['format', 'strict'],
   async run(call) {
     const { file, database, stderr } = call;
     const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
       file === undefined ? call.stdin() : createReadStream(file, { highWaterMark });
-    const lines = readLines(source, call);
+    const records = readRecords(source, call);
     try {
       // Read first: a source that cannot be read must not create a database.
-      const first = await lines.next();
+      const first = await records.next();
       if (first.done !== true && first.value.isErr()) return failed(first.value.error);
       const log = createLog('pretty', stderr);
       const store = await openStore(database, log);
       if (store.isErr()) return failed(store.error);
       try {
-        return await importLines(first, lines, () => source.bytesRead ?? 0, call, store.value);
+        return await importRecords(first, records, () => source.bytesRead ?? 0, call, store.value);
       } finally {
         await store.value.close();
         log.flush();
       }
     } finally {
       // Closes the source.
-      await lines.return();
+      await records.return();
     }
   },
 };

@@ -1,0 +1,135 @@
+import { isUtf8 } from 'node:buffer';
+import { CsvError, parse } from 'csv-parse';
+import { err, ok, type Result } from 'neverthrow';
+import { withoutMark } from './read-lines.ts';
+
+/** The fields of the columns id, name and tag. An empty field is absent, as in PostgreSQL's COPY; with quotes, it is empty text. */
+export type CsvFields = readonly (string | undefined)[];
+
+/** A record of a file; its lines are numbered from 1. */
+export type CsvRecord = {
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly fields: CsvFields;
+};
+
+/** Thrown to the parser, which ends and reports it. */
+class Unreadable extends Error {}
+
+const reasons: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quoted field is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
+  INVALID_OPENING_QUOTE: 'a field that contains a quote must begin with one',
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: 'it must have as many fields as the header',
+};
+
+/** Returns why a record cannot be read. Rethrows other errors. */
+const reasonOf = (error: Error, maxBytes: number): string => {
+  if (error instanceof Unreadable) return error.message;
+  const code = error instanceof CsvError ? error.code : undefined;
+  if (code === 'CSV_MAX_RECORD_SIZE') {
+    return `it is longer than ${maxBytes / 2 ** 20} MiB, or a quoted field is not closed`;
+  }
+  const reason = code && reasons[code];
+  if (!reason) throw error;
+  return reason;
+};
+
+/** Without a maximum, a line of commas would take any amount of memory. */
+const maxFields = 100;
+
+const columns = ['id', 'name', 'tag'];
+
+const headerRule =
+  'the header must name the columns id and name, and tag if there are tags, each once and nothing else';
+
+/** Returns the index of each column in a record. */
+const findColumns = (header: CsvFields): readonly number[] => {
+  const { length } = header;
+  if (length === 2 || length === 3) {
+    const isComplete = columns.slice(0, length).every((name) => header.includes(name));
+    if (isComplete) return columns.map((name) => header.indexOf(name));
+  }
+  throw new Unreadable(`${headerRule}; it is ${JSON.stringify(header.join(',').slice(0, 200))}`);
+};
+
+/** Decodes UTF-8 that was read as Latin-1. */
+const decode = (field: string | undefined): string | undefined => {
+  if (field === undefined || !/[\u0080-\u00ff]/.test(field)) return field;
+  const bytes = Buffer.from(field, 'latin1');
+  if (!isUtf8(bytes)) throw new Unreadable('it is not valid UTF-8');
+  return bytes.toString();
+};
+
+const countLineEnds = (text: string): number => text.split(/\r\n|[\r\n]/).length - 1;
+
+/**
+ * Reads CSV (RFC 4180) in UTF-8, and yields the records that each chunk completes. A record ends with CR LF, LF or CR. The
+ * error of a record that cannot be read is the last result: a misplaced quote may be in any record before or after it.
+ */
+export async function* readCsv(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Result<readonly CsvRecord[], string>, void, void> {
+  let indexes: readonly number[] | undefined;
+  let records: CsvRecord[] = [];
+  // Without empty lines. The parser's own number counts a CR LF in quotes twice.
+  let line = 1;
+  let lineEnds = 0;
+
+  const parser = parse({
+    // Decoded here, because the parser replaces invalid UTF-8.
+    encoding: 'latin1',
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    max_record_size: maxBytes,
+    cast: (field, { index, quoting }) => {
+      if (index === maxFields) throw new Unreadable(`it has more than ${maxFields} fields`);
+      if (quoting) lineEnds += countLineEnds(field);
+      return field === '' && !quoting ? undefined : field;
+    },
+    on_record: (encoded: CsvFields, { empty_lines: empty }) => {
+      const fields = encoded.map(decode);
+      if (indexes === undefined) indexes = findColumns(fields);
+      else {
+        const firstLine = line + empty;
+        records.push({
+          firstLine,
+          lastLine: firstLine + lineEnds,
+          fields: indexes.map((index) => fields[index]),
+        });
+      }
+      line += lineEnds + 1;
+      lineEnds = 0;
+      return null;
+    },
+  });
+  // The callbacks below receive it.
+  parser.on('error', () => {});
+  const parseNext = async (chunk: Buffer | undefined): Promise<Error | undefined> =>
+    new Promise((settle) => {
+      const onParsed = (error?: Error | null) => settle(error ?? undefined);
+      if (chunk === undefined) parser.end(onParsed);
+      else parser.write(chunk, onParsed);
+    });
+
+  /** Yields the records that were read, and the failure. */
+  function* takeRecords(
+    failure: Error | undefined,
+  ): Generator<Result<readonly CsvRecord[], string>, void, void> {
+    if (records.length > 0) yield ok(records);
+    records = [];
+    if (failure === undefined) return;
+    const reason = reasonOf(failure, maxBytes);
+    yield err(`line ${line + parser.info.empty_lines} cannot be read: ${reason}`);
+  }
+
+  for await (const chunk of withoutMark(chunks)) {
+    const failure = await parseNext(chunk);
+    yield* takeRecords(failure);
+    if (failure !== undefined) return;
+  }
+  const failure = await parseNext(undefined);
+  yield* takeRecords(failure);
+  if (failure === undefined && indexes === undefined) yield err(`${headerRule}; there is none`);
+}
