@@ -79,13 +79,6 @@ export const commands = [
     ],
   ),
   ...of(
-    'file-error-reason.ts',
-    importTest,
-    ['a folder is named as the reason', "['EISDIR', 'it is a folder'],", ''],
-    ['a missing file is named as the reason', "['ENOENT', 'it does not exist'],", ''],
-    ['a file in place of a folder is named as the reason', "['ENOTDIR', 'it does not exist'],", ''],
-  ),
-  ...of(
     'formats.ts',
     'formats',
     ['a carriage return in CSV is quoted', String.raw`/[",\r\n]/`, String.raw`/[",\n]/`],

@@ -5,6 +5,7 @@ import { takeHandedSockets } from './program/settings/handed-sockets.ts';
 import { variableOf } from './program/settings/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './program/settings/settings.ts';
 import { writeMessages } from './program/settings/write-messages.ts';
+import { createOutputCheck } from './program/output-check.ts';
 import { version } from './program/version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
@@ -24,9 +25,9 @@ const secretVariables = [variableOf('tokens'), variableOf('database')];
  * Runs the server: reads the settings, opens the store, and serves until it receives a signal. If the
  * command line begins with a command, it runs that and does not serve.
  *
- * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start; 2 for invalid settings; of a command, see
- * `runCommand`; `at once` for status 1 although a thread of the store may hang: after a second signal, the deadline or an
- * uncaught exception
+ * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, or its output is lost; 2 for invalid
+ * settings; of a command, see `runCommand`; `at once` for status 1 although a thread of the store may hang: after a second
+ * signal, the deadline or an uncaught exception
  */
 export const main = async ({
   argv,
@@ -37,24 +38,26 @@ export const main = async ({
   const { stdout, stderr } = programProcess;
   // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});
+  // It is for all that does not serve.
+  const checkOutput = createOutputCheck(stdout, stderr);
   if (argv[0]?.startsWith('-') === false) {
     // A server never needs it.
     const { runCommand } = await import('./program/commands/run-command.ts');
     const given = { ...env };
     for (const variable of secretVariables) delete env[variable];
-    return runCommand(argv, given, { stdin, stdout, stderr });
+    return checkOutput(await runCommand(argv, given, { stdin, stdout, stderr }));
   }
   const invocation = readSettings(argv, env, takeHandedSockets(env, process.pid));
   for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
   switch (invocation.kind) {
     case 'help':
       stdout.write(helpText);
-      return 0;
+      return checkOutput(0);
     case 'check':
-      return checkSettings(invocation, programProcess);
+      return checkOutput(await checkSettings(invocation, programProcess));
     case 'version':
       stdout.write(`${version()}\n`);
-      return 0;
+      return checkOutput(0);
     case 'invalid':
       writeMessages(stderr, invocation.faults);
       return 2;

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { done, type CommandResult, failed, type Command } from './command.ts';
-import { fileErrorReason } from './file-error-reason.ts';
+import { fileErrorReason } from '../file-error-reason.ts';
 import { formatOf } from './formats.ts';
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';

@@ -20,7 +20,7 @@ import {
   type Command,
   someRefused,
 } from './command.ts';
-import { fileErrorReason } from './file-error-reason.ts';
+import { fileErrorReason } from '../file-error-reason.ts';
 import { formatOf, type PlantRecord } from './formats.ts';
 import { createProgress, percent, plantCount, type Progress } from './progress.ts';
 

@@ -11,6 +11,7 @@ const reasons = new Map([
   ['EROFS', 'the file system is read-only'],
   ['EIO', 'the disk reports an error'],
   ['EMFILE', 'too many files are open'],
+  ['EBADF', 'it is closed'],
   ['EPIPE', 'the reader has closed it'],
 ]);
 

@@ -1,0 +1,43 @@
+import { fstatSync, readFileSync, statSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { fileErrorReason } from './file-error-reason.ts';
+import { writeMessages } from './settings/write-messages.ts';
+
+/** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */
+const readAndWrite = /^flags:\s*\d*2$/m;
+
+/**
+ * Whether standard output was closed when the process started: Node.js then opens `/dev/null` for reading and writing in
+ * its place. A shell opens `> /dev/null` for writing only. Without `/proc`, the two cannot be distinguished.
+ */
+const isClosed = (stdout: Writable & { readonly fd?: number }): boolean => {
+  if (stdout.fd === undefined) return false;
+  try {
+    const mode = readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8');
+    return readAndWrite.test(mode) && fstatSync(stdout.fd).rdev === statSync('/dev/null').rdev;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Creates a function that waits until standard output is written, and returns the exit status of a process with the given
+ * one: 1 in place of 0 if the output is lost.
+ */
+export const createOutputCheck = (stdout: Writable, stderr: Writable) => {
+  // `stdout.errored` is reset, because Node.js does not close standard output.
+  let failure: Error | undefined;
+  stdout.on('error', (error) => {
+    failure ??= error;
+  });
+  return async (status: number): Promise<number> => {
+    if (status !== 0) return status;
+    await new Promise<void>((settle) => {
+      stdout.write('', () => settle());
+    });
+    if (failure === undefined && !isClosed(stdout)) return 0;
+    const reason = failure === undefined ? 'it is closed' : fileErrorReason(failure);
+    writeMessages(stderr, [`done, but cannot write to standard output: ${reason}`]);
+    return 1;
+  };
+};

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bin, neededVariables, newFolder } from './program.ts';
+import { runCommand } from './run-command.ts';
+
+/** Runs the program in a folder, with a standard output that a shell redirects, or with a pipe that nobody reads. */
+const runWith = async (cwd: string, args: readonly string[], redirection: string) => {
+  const command = [process.execPath, '--conditions=@plantstore/source', bin, ...args];
+  const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...command], {
+    cwd,
+    env: neededVariables(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // The pipe has no reader, long before the program writes.
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, stderr };
+};
+
+/** In the order in which they can run in one folder. */
+const lines = [
+  'import in.ndjson',
+  'check',
+  'export',
+  'backup b.db',
+  'restore b.db --database sqlite:new.db',
+  'check --help',
+  '--check-settings',
+  '--help',
+  '--version',
+];
+
+const newStore = async () => {
+  const cwd = await newFolder();
+  await writeFile(join(cwd, 'in.ndjson'), '{"id":1,"name":"a"}\n');
+  return cwd;
+};
+
+describe('standard output that is lost', () => {
+  it.each([
+    ['a pipe without a reader', '', 'the reader has closed it'],
+    ['a full disk', '>/dev/full', 'the disk is full'],
+    ['a closed descriptor', '>&-', 'it is closed'],
+    ['a file that is open for reading only', '1</dev/null', 'it is closed'],
+  ])(
+    'no command exits with the status 0 after its output was lost in %s, and its work is done',
+    async (_, redirection, reason) => {
+      const cwd = await newStore();
+      for (const line of lines) {
+        const { status, stderr } = await runWith(cwd, line.split(' '), redirection);
+        expect([line, status]).toEqual([line, 1]);
+        expect(stderr).toContain(`cannot write to standard output: ${reason}\n`);
+      }
+      const restored = ['export', '--database', 'sqlite:new.db'];
+      expect((await runCommand(restored, { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
+    },
+  );
+
+  it('a command whose work fails keeps its exit status when its output is lost', async () => {
+    const cwd = await newStore();
+    await writeFile(join(cwd, 'in.ndjson'), '{}\n');
+    expect((await runWith(cwd, ['import', 'in.ndjson'], '>&-')).status).toBe(3);
+    expect((await runWith(cwd, ['check', '--port=1'], '>/dev/full')).status).toBe(2);
+  });
+});
+
+it('every command exits with the status 0 when its output is written to /dev/null', async () => {
+  const cwd = await newStore();
+  for (const line of lines) {
+    const { status } = await runWith(cwd, line.split(' '), '>/dev/null');
+    expect([line, status]).toEqual([line, 0]);
+  }
+});
