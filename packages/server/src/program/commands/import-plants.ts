@@ -166,9 +166,9 @@ JSON or CSV (RFC 4180), as export writes them. A refused line is reported by its
 number on standard error, and the import continues. Creating a plant that exists
 already changes nothing, so an interrupted import can be run again. Stop the
 server of a SQLite database first.
-The header of CSV names the columns id, name and, if there are tags, tag. An empty
-field is absent, and "" is empty text. A record that cannot be read ends the
-import: correct it and import the file again.`,
+The header of CSV names the columns id, name and, if there are tags, tag. An
+empty field is absent, and "" is empty text. A record that cannot be read ends
+the import: correct it and import the file again.`,
   options: ['format', 'strict'],
   async run(call) {
     const { file, database, stderr } = call;
