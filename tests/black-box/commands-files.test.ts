@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
@@ -8,6 +17,17 @@ import { bin, newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
 
 const run = promisify(execFile);
+
+type User = { readonly uid: number; readonly gid: number };
+const root: User = { uid: 0, gid: 0 };
+const user: User = { uid: 65_534, gid: 65_534 };
+
+/** Whether a user may run this clone. */
+const canStartAs = async (one: User): Promise<boolean> =>
+  run(process.execPath, ['--check', bin], one).then(
+    () => true,
+    () => false,
+  );
 
 /** Returns each file below a folder: its path, inode, and digest. SQLite changes only the -shm file when it reads. */
 const filesIn = async (folder: string) => {
@@ -70,7 +90,7 @@ const refused = [
 /** Arguments that succeed there, and the files that they create. */
 const accepted = [
   ['backup copy.db', ['copy.db']],
-  ['restore backup.db --database sqlite:new.db', ['new.db', 'new.db-owner']],
+  ['restore backup.db --database sqlite:new.db', ['new.db']],
   ['export', []],
   ['export --database sqlite:backup.db', []],
   ['check', []],
@@ -139,19 +159,14 @@ describe('backup', () => {
       expect(stdout.split('\n').length).toBeGreaterThan(1);
     }
     expect(await filesIn(folder)).toEqual(before);
-    expect(await readdir(out)).toEqual(['copy.db', 'restored.db', 'restored.db-owner']);
+    expect(await readdir(out)).toEqual(['copy.db', 'restored.db']);
   });
 
   it('a backup is checked, exported, restored and copied by another user, from a folder of mode 0555', async ({
     skip,
   }) => {
     if (process.getuid?.() !== 0) return skip('only root can run a command as another user');
-    const user = { uid: 65_534, gid: 65_534 };
-    const canStart = run(process.execPath, ['--check', bin], user).then(
-      () => true,
-      () => false,
-    );
-    if (!(await canStart)) return skip('other users may not read this clone');
+    if (!(await canStartAs(user))) return skip('other users may not read this clone');
     const { cwd, folder, out } = await newBackup();
     await chmod(folder, 0o555);
     await chmod(out, 0o777);
@@ -167,8 +182,37 @@ describe('backup', () => {
       expect(stdout.split('\n').length).toBeGreaterThan(1);
     }
     expect(await filesIn(folder)).toEqual(before);
-    expect(await readdir(out)).toEqual(['copy.db', 'restored.db', 'restored.db-owner']);
+    expect(await readdir(out)).toEqual(['copy.db', 'restored.db']);
   });
+});
+
+describe.runIf(process.getuid?.() === 0)('restore as root', () => {
+  it.for<[string, User, User, number]>([
+    ['the user, in a folder of the user', user, user, 0o700],
+    ['root, in a folder of the user', root, user, 0o700],
+    ['the user, in a folder that the user may write to', user, { uid: 0, gid: user.gid }, 0o770],
+  ])(
+    'a server of another user starts after restore as root of a backup of %s',
+    async ([, owner, folderOwner, mode], { skip }) => {
+      if (!(await canStartAs(user))) return skip('other users may not read this clone');
+      const cwd = await newFolder();
+      await chmod(cwd, 0o755);
+      await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}\n' });
+      await runCommand(['backup', 'b.db'], { cwd });
+      await chown(join(cwd, 'b.db'), owner.uid, owner.gid);
+      const folder = join(cwd, 'data');
+      await mkdir(folder);
+      await chown(folder, folderOwner.uid, folderOwner.gid);
+      await chmod(folder, mode);
+      const database = ['--database', `sqlite:${join(folder, 'plants.db')}`];
+      expect((await runCommand(['restore', 'b.db', ...database], { cwd })).status).toBe(0);
+      const server = await startProgram({ args: database, user });
+      expect((await post(server.url, '{"id":2,"name":"b"}')).status).toBe(200);
+      server.process.kill('SIGTERM');
+      expect(await server.exited).toBe(0);
+      expect((await runCommand(['check', ...database], { cwd })).stdout).toContain(': 2 plants, ');
+    },
+  );
 });
 
 it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {

@@ -32,6 +32,8 @@ export type ProgramOptions = {
   readonly cwd?: string;
   /** Arguments of Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** The user of the process. Default is that of the test. */
+  readonly user?: { readonly uid: number; readonly gid: number };
   /** The file descriptor for standard output. Default is a pipe to the test. */
   readonly stdout?: number;
 };
@@ -58,6 +60,7 @@ export const spawnProgram = (
     args = [],
     env = {},
     cwd = process.cwd(),
+    user,
     stdout,
   }: ProgramOptions,
   cleanup: Cleanup = onTestFinished,
@@ -65,6 +68,7 @@ export const spawnProgram = (
   const [program, ...firstArgs] = command;
   const child = spawn(program, [...firstArgs, ...args], {
     cwd,
+    ...user,
     env: { ...neededVariables(), ...env },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });

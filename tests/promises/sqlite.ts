@@ -257,11 +257,6 @@ export const sqlite = [
       'copyPermissions(order.from, temporary);',
     ],
     ['the temporary file is removed', '    removeLeft(temporary);\n', ''],
-    [
-      'a server that starts meanwhile waits for a restore',
-      "order.command === 'backup' ? giveName : giveNameOwned",
-      'giveName',
-    ],
     ['the size of the copy is reported', 'copy: { plants, size } }', 'copy: { plants, size: 0 } }'],
     [
       'a restore advises to move the database away',
@@ -277,7 +272,6 @@ export const sqlite = [
   ...of(
     'backup-worker.ts',
     'copies-killed',
-    ['the name of the copy survives a power cut', '  syncFolderOf(path);\n', ''],
     [
       'each copy has a temporary file of its own',
       "`${to}.${randomBytes(6).toString('hex')}.partial`",

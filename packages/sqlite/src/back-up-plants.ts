@@ -55,7 +55,8 @@ export const backUpPlants = (options: BackUpOptions): ResultAsync<PlantsBackup, 
 
 /**
  * Creates a database file as a copy of a backup, in the same way as {@link backUpPlants}. Never replaces a database: close
- * and move an existing one away first, with the files beside it. Holds the owner lock of the file while it gets its name.
+ * and move an existing one away first, with the files beside it. As root, the file belongs to the owner of the backup, or of
+ * its folder if the backup is root's.
  *
  * @returns the number of plants and the size of the file, or the reason why the restore failed
  *

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, linkSync, lstatSync, openSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
@@ -7,7 +17,7 @@ import { countPlants, findDamage, openReader, readErrorOf } from './find-damage.
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';
 import { openForReading } from './open-for-reading.ts';
-import { acquireOwnerLock, copyPermissions } from './owner-lock.ts';
+import { copyPermissions } from './owner-lock.ts';
 import { type SqliteFailure, sqliteFailureOf } from './sqlite-failure.ts';
 import { syncFolderOf } from './wal-file.ts';
 
@@ -46,24 +56,19 @@ const giveName = (temporary: string, order: CopyOrder): BackUpRefused | undefine
     return { kind: 'no-hard-links', path, message };
   }
   try {
-    unlinkSync(temporary);
     syncFolderOf(path);
+    unlinkSync(temporary);
   } catch (thrown) {
-    // The name may not survive a power cut. A failed copy leaves no file.
+    // The name may not survive a power cut. A failed copy leaves no file, and no server opens one that has two names.
     unlinkSync(path);
     throw thrown;
   }
-  return undefined;
-};
-
-/** The owner lock excludes a server that starts meanwhile: it would open a file that still has two links. */
-const giveNameOwned = (temporary: string, order: CopyOrder): BackUpRefused | undefined => {
-  const ownerLock = acquireOwnerLock(order.to);
   try {
-    return giveName(temporary, order);
-  } finally {
-    ownerLock.close();
+    syncFolderOf(path);
+  } catch {
+    // The copy is complete and durable. After a power cut, it can have its temporary name, too.
   }
+  return undefined;
 };
 
 /** Returns the number of plants of a sound copy; `undefined` for a damaged one. */
@@ -120,7 +125,7 @@ const copyTo = (temporary: string, source: Database, order: CopyOrder): FromBack
   // VACUUM copies the rows of a damaged page without reading their columns.
   if (plants === undefined) return failed(unusableFileError(order.from, { kind: 'damaged' }));
   const { size } = statSync(temporary);
-  const refused = (order.command === 'backup' ? giveName : giveNameOwned)(temporary, order);
+  const refused = giveName(temporary, order);
   return refused === undefined ? { kind: 'done', copy: { plants, size } } : failed(refused);
 };
 
@@ -132,12 +137,20 @@ const removeLeft = (path: string): void => {
   }
 };
 
+/** As root, gives a copy of root's file to the owner of its folder, because the user of the server must open it. */
+const giveToFolderOwner = (path: string): void => {
+  if (process.geteuid?.() !== 0 || statSync(path).uid !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  if (uid !== 0) chownSync(path, uid, gid);
+};
+
 /** Copies to a temporary file, and removes it unless it has become the copy. */
 const copyThrough = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
   closeSync(openSync(temporary, 'wx', 0o600));
   try {
     // The copy of a read-only file can be written to.
     copyPermissions(order.from, temporary, 0o600);
+    if (order.command === 'restore') giveToFolderOwner(temporary);
     return copyTo(temporary, source, order);
   } finally {
     removeLeft(temporary);
