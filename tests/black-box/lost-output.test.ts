@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
 
-/** Runs the program in a folder, with a standard output that a shell redirects, or with a pipe that nobody reads. */
+/** Runs the program in a folder, with a standard output that a shell redirects, or with a pipe without a reader. */
 const runWith = async (cwd: string, args: readonly string[], redirection: string) => {
   const command = [process.execPath, '--conditions=@plantstore/source', bin, ...args];
   const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...command], {
@@ -54,7 +54,7 @@ describe('standard output that is lost', () => {
       for (const line of lines) {
         const { status, stderr } = await runWith(cwd, line.split(' '), redirection);
         expect([line, status]).toEqual([line, 1]);
-        expect(stderr).toContain(`cannot write to standard output: ${reason}\n`);
+        expect(stderr).toContain(`cannot write to standard output: ${reason}`);
       }
       const restored = ['export', '--database', 'sqlite:new.db'];
       expect((await runCommand(restored, { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');

@@ -38,7 +38,7 @@ export const main = async ({
   const { stdout, stderr } = programProcess;
   // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});
-  // It is for all that does not serve.
+  // Only a server may lose its output, which is its log.
   const checkOutput = createOutputCheck(stdout, stderr);
   if (argv[0]?.startsWith('-') === false) {
     // A server never needs it.

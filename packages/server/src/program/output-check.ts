@@ -3,6 +3,8 @@ import type { Writable } from 'node:stream';
 import { fileErrorReason } from './file-error-reason.ts';
 import { writeMessages } from './settings/write-messages.ts';
 
+const closed = 'it is closed; to discard the output, use > /dev/null';
+
 /** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */
 const readAndWrite = /^flags:\s*\d*2$/m;
 
@@ -36,7 +38,7 @@ export const createOutputCheck = (stdout: Writable, stderr: Writable) => {
       stdout.write('', () => settle());
     });
     if (failure === undefined && !isClosed(stdout)) return 0;
-    const reason = failure === undefined ? 'it is closed' : fileErrorReason(failure);
+    const reason = failure === undefined ? closed : fileErrorReason(failure);
     writeMessages(stderr, [`done, but cannot write to standard output: ${reason}`]);
     return 1;
   };
