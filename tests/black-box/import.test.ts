@@ -222,6 +222,19 @@ describe('import to a disk that fails', () => {
     const { status, stderr } = await runCommand(args, { cwd, env, stdin });
     expect(status).toBe(1);
     expect(stderr).toMatch(/^plantstore-server: stopped at line 1: .*; run it again to continue$/m);
+    // What is not in the database is not said to be, although a later record cannot be read.
+    const unread = await runCommand([...args, '--format=csv'], {
+      cwd,
+      env,
+      stdin: 'id,name\n5,a\n6,"a"b\n',
+    });
+    expect([unread.status, unread.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^plantstore-server: stopped at line 2: .*; run it again to continue$/m,
+      ),
+    ]);
+    expect(unread.stderr).not.toContain('are in the database');
   });
 });
 
