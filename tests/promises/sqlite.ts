@@ -30,7 +30,7 @@ export const sqlite = [
       '    rewriteWal(path);\n    rewriteTail(database, path);\n    syncWal(path);',
       '    syncWal(path);',
     ],
-    ['a failed open keeps the WAL file', '    if (hadWal) database.keepWal();\n', ''],
+    
   ),
   ...of('commit-worker.ts', 'failed-syncs', [
     'a failed checkpoint is reported, and the file opened again',
@@ -289,21 +289,6 @@ export const sqlite = [
     ],
   ),
   ...of(
-    'open-for-reading.ts',
-    'back-up-plants',
-    [
-      'a missing source is reported, and not created',
-      "if (found === undefined) return unusable({ kind: 'missing' });",
-      '',
-    ],
-    ['a folder is no source', "if (!found.isFile()) return unusable({ kind: 'cannot-open' });", ''],
-  ),
-  ...of('open-for-reading.ts', 'foreign-wal', [
-    'reading refuses a WAL of another file',
-    "if (hasForeignWal(file)) return unusable({ kind: 'wal-of-another-file', wal: `${file}-wal` });",
-    'void hasForeignWal;',
-  ]),
-  ...of(
     'find-damage.ts',
     'read-errors',
     [
@@ -412,11 +397,6 @@ export const sqlite = [
     'Math.floor(size / wal.pageSize)',
     'Math.ceil(size / wal.pageSize)',
   ]),
-  ...of('commit-thread.ts', 'open-sqlite-repository', [
-    'a process ends after its last create',
-    "      worker.unref();\n      if (reply.kind === 'committed'",
-    "      if (reply.kind === 'committed'",
-  ]),
   ...of('plants-table.ts', 'other-programs', [
     'of a batch that fails, nothing is stored',
     "if (database.isTransaction) database.exec('ROLLBACK');",
@@ -481,11 +461,6 @@ export const sqlite = [
     'a lock file without write access has no owner',
     '; PRAGMA user_version = 1',
     '',
-  ]),
-  ...of('database-file.ts', 'owner-lock', [
-    'a file has one owner under each of its symbolic links',
-    'const file = resolveLinks(path);\n  const ownerLock',
-    'const file = path;\n  const ownerLock',
   ]),
   ...of('open-sqlite-repository.ts', 'check', [
     'a close waits for the checks',

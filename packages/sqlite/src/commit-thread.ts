@@ -25,19 +25,6 @@ export type CommitThread = {
 const unavailable = (reason: string, cause: unknown): CommitResult =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
-const resultOf = (reply: FromWorker): CommitResult => {
-  switch (reply.kind) {
-    case 'committed':
-      return ok(new Set(reply.taken));
-    case 'refused':
-    case 'failed':
-      return unavailable(reply.reason, reply.cause);
-    case 'opened':
-    case 'cannot-open':
-      throw new Error(`unexpected reply "${reply.kind}" from the commit worker`);
-  }
-};
-
 /** The error for a thread that exited before it opened the file. */
 const startError = (path: string, cause: unknown): OpenSqliteError => {
   const reason = cause instanceof Error ? cause.message : 'its worker thread exited';
@@ -47,7 +34,7 @@ const startError = (path: string, cause: unknown): OpenSqliteError => {
 /** Starts a worker thread that opens the file. */
 export const startCommitThread = async (
   data: WorkerData,
-  onHeldWal: (size: number) => void,
+  onHeldWal: (wal: { readonly wal: string; readonly size: number }) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> => {
   // The descriptor of the kept file stays open after the thread.
   const options = { workerData: data, execArgv: [], name: 'plantstore', trackUnmanagedFds: false };
@@ -89,15 +76,25 @@ export const startCommitThread = async (
       const received = nextReply();
       worker.postMessage({ kind: 'commit', batch } satisfies ToWorker);
       const reply = await received;
-      if (reply === undefined) return unavailable('the commit worker crashed', crash);
       // The worker must release the file before the next thread opens it.
-      if (reply.kind === 'failed') {
+      if (reply?.kind === 'failed') {
         ({ mustRewrite } = reply);
         await exited;
       }
       worker.unref();
-      if (reply.kind === 'committed' && reply.heldWal !== undefined) onHeldWal(reply.heldWal);
-      return resultOf(reply);
+      switch (reply?.kind) {
+        case 'committed':
+          if (reply.heldWal !== undefined)
+            onHeldWal({ wal: `${first.kept.name}-wal`, size: reply.heldWal });
+          return ok(new Set(reply.taken));
+        case 'refused':
+        case 'failed':
+          return unavailable(reply.reason, reply.cause);
+        case 'opened':
+        case 'cannot-open':
+        case undefined:
+          return unavailable('the commit worker crashed', crash);
+      }
     },
     async close() {
       if (hasExited) return;

@@ -3,7 +3,6 @@ import { endianness } from 'node:os';
 
 const headerSize = 32;
 const frameHeaderSize = 24;
-const chunkSize = 2 ** 20;
 /** Offset of the lock bytes. SQLite does not use the page that contains them (the lock-byte page). */
 const lockOffset = 2 ** 30;
 /** First bytes of a WAL file whose checksums use the byte order of this machine. */
@@ -40,35 +39,31 @@ const readFrames = (wal: number): Committed | undefined => {
   if (start.readUInt32BE(0) !== magic || !areAt(sums, start, 24)) return undefined;
 
   const pageSize = start.readUInt32BE(8);
-  const frameSize = frameHeaderSize + pageSize;
-  const chunk = Buffer.alloc(chunkSize - (chunkSize % frameSize));
-  const words = new Int32Array(chunk.buffer);
+  const frame = Buffer.alloc(frameHeaderSize + pageSize);
+  const words = new Int32Array(frame.buffer);
   const written = new Set([lockOffset / pageSize + 1]);
   let uncommitted: number[] = [];
   let pages = 0;
+  for (let at = headerSize; ; at += frame.length) {
+    if (readSync(wal, frame, 0, frame.length, at) < frame.length) break;
+    add(sums, words, 0, 8);
+    add(sums, words, frameHeaderSize, pageSize);
+    const isOfThisWal = frame.compare(start, 16, 24, 8, 16) === 0;
+    if (!isOfThisWal || !areAt(sums, frame, 16)) break;
+    uncommitted.push(frame.readUInt32BE(0));
+    // The size of the database, which only the last frame of a commit has.
+    const size = frame.readUInt32BE(4);
+    if (size === 0) continue;
+    for (const page of uncommitted) written.add(page);
+    uncommitted = [];
+    pages = size;
+  }
   const hasFrom = (page: number) => {
     let next = page;
     while (next <= pages && written.has(next)) next += 1;
     return next > pages;
   };
-  const result = () => (pages === 0 ? undefined : { pages, pageSize, hasFrom });
-  for (let position = headerSize; ; position += chunk.length) {
-    const length = readSync(wal, chunk, 0, chunk.length, position);
-    for (let at = 0; at + frameSize <= length; at += frameSize) {
-      add(sums, words, at, 8);
-      add(sums, words, at + frameHeaderSize, pageSize);
-      const isOfThisWal = chunk.compare(start, 16, 24, at + 8, at + 16) === 0;
-      if (!isOfThisWal || !areAt(sums, chunk, at + 16)) return result();
-      uncommitted.push(chunk.readUInt32BE(at));
-      // The size of the database, which only the last frame of a commit has.
-      const size = chunk.readUInt32BE(at + 4);
-      if (size === 0) continue;
-      for (const page of uncommitted) written.add(page);
-      uncommitted = [];
-      pages = size;
-    }
-    if (length < chunk.length) return result();
-  }
+  return pages === 0 ? undefined : { pages, pageSize, hasFrom };
 };
 
 /**

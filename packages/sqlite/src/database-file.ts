@@ -155,42 +155,12 @@ const prepareFile = (
   return undefined;
 };
 
-const openOwned = (
-  file: string,
-  ownerLock: Database,
-  expected: Expected,
-): OwnedDatabase | UnusableFile => {
-  // SQLite would copy its pages into the database file.
-  if (hasForeignWal(file)) return { kind: 'wal-of-another-file', wal: `${file}-wal` };
-  const hadWal = walSize(file) > 0;
-  const database = new OwnedDatabase(file, ownerLock);
-  try {
-    const unusable = prepareFile(database, file, { ...expected, hadWal });
-    if (unusable === undefined) return database;
-    database.close();
-    return unusable;
-  } catch (thrown) {
-    // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
-    if (hadWal) database.keepWal();
-    database.close();
-    throw thrown;
-  }
-};
-
 /** Returns why the WAL file and the owner lock beside a path may not be those that another path of the file has. */
 export const findOtherPath = (file: string): UnusableFile | undefined => {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() === true && found.nlink > 1)
     return { kind: 'hard-links', hasWal: walSize(file) > 0 };
   return isMountPoint(file) ? { kind: 'mount-point' } : undefined;
-};
-
-/** Acquires the owner lock of a file, if it is one that SQLite can use. Throws the exceptions of node:sqlite. */
-const acquireFile = (file: string): Database | UnusableFile => {
-  const found = statSync(file, { throwIfNoEntry: false });
-  // SQLite would create files beside a device or a pipe.
-  if (found !== undefined && !found.isFile()) return { kind: 'cannot-open' };
-  return findOtherPath(file) ?? acquireOwnerLock(file);
 };
 
 /**
@@ -204,14 +174,24 @@ export const openDatabaseFile = (
   expected: Expected,
 ): OwnedDatabase | UnusableFile => {
   const file = resolveLinks(path);
-  const ownerLock = acquireFile(file);
+  // SQLite would create files beside a device or a pipe.
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) return { kind: 'cannot-open' };
+  const ownerLock = findOtherPath(file) ?? acquireOwnerLock(file);
   if ('kind' in ownerLock) return ownerLock;
+  const hadWal = walSize(file) > 0;
+  let database: OwnedDatabase | undefined;
+  let unusable: UnusableFile | 'unknown' | undefined = 'unknown';
   try {
-    const opened = openOwned(file, ownerLock, expected);
-    if ('kind' in opened && ownerLock.isOpen) ownerLock.close();
-    return opened;
+    // SQLite would copy its pages into the database file.
+    if (hasForeignWal(file)) return { kind: 'wal-of-another-file', wal: `${file}-wal` };
+    database = new OwnedDatabase(file, ownerLock);
+    unusable = prepareFile(database, file, { ...expected, hadWal });
+    return unusable ?? database;
   } catch (thrown) {
-    if (ownerLock.isOpen) ownerLock.close();
+    // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
+    if (hadWal) database?.keepWal();
     throw thrown;
+  } finally {
+    if (unusable !== undefined) (database ?? ownerLock).close();
   }
 };

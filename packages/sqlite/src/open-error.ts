@@ -1,4 +1,4 @@
-import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { schemaVersion, type UnusableFile } from './database-file.ts';
 import { fateOf, type KeptFile } from './kept-file.ts';
@@ -40,21 +40,13 @@ const readAndWrite = constants.R_OK | constants.W_OK;
 
 type Description = Pick<OpenSqliteError, 'kind' | 'message'>;
 
-const hasAccess = (path: string, mode: number): boolean => {
+/** Returns the code of the error of access(2), if there is one. */
+const accessError = (path: string, mode: number): string | undefined => {
   try {
     accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const statOf = (path: string): Stats | 'missing' | 'forbidden' => {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? 'missing';
+    return undefined;
   } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    return code === 'EACCES' || code === 'EPERM' ? 'forbidden' : 'missing';
+    return (thrown as NodeJS.ErrnoException).code;
   }
 };
 
@@ -78,23 +70,23 @@ export const findFileSystemFault = (
 ): Description | undefined => {
   const path = withLinksResolved(linkedPath);
   const folder = dirname(path);
-  const [folderStat, fileStat] = [statOf(folder), statOf(path)];
   const mayWrite = access === readAndWrite;
-  if (folderStat === 'forbidden' || fileStat === 'forbidden')
+  const folderError = accessError(`${folder}/.`, constants.X_OK);
+  if (folderError === 'EACCES' || folderError === 'EPERM')
     return cannotOpen(`this user may not enter the folder ${folder}; grant it access`);
-  if (folderStat === 'missing' || !folderStat.isDirectory())
+  if (folderError !== undefined)
     return cannotOpen(`the folder ${folder} does not exist; make it first`);
-  if (fileStat !== 'missing') {
-    if (fileStat.isDirectory())
-      return cannotOpen(`${path} is a folder, not a file; name a file in it`);
-    if (!fileStat.isFile())
-      return cannotOpen(`${path} is a device or a pipe, not a file; name another file`);
-    if (!hasAccess(path, access))
-      return mayWrite
-        ? readOnly(`${path} cannot be written to; grant this user write access`)
-        : cannotOpen(`this user may not read ${path}; grant it read access`);
-  }
-  if (hasAccess(folder, constants.W_OK)) return undefined;
+  const exists = accessError(path, constants.F_OK) === undefined;
+  const found = exists ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  if (found?.isDirectory() === true)
+    return cannotOpen(`${path} is a folder, not a file; name a file in it`);
+  if (found?.isFile() === false)
+    return cannotOpen(`${path} is a device or a pipe, not a file; name another file`);
+  if (found !== undefined && accessError(path, access) !== undefined)
+    return mayWrite
+      ? readOnly(`${path} cannot be written to; grant this user write access`)
+      : cannotOpen(`this user may not read ${path}; grant it read access`);
+  if (accessError(folder, constants.W_OK) === undefined) return undefined;
   return readOnly(
     mayWrite
       ? `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`

@@ -26,38 +26,33 @@ const unusableForReading = (database: Database, file: string): UnusableFile | un
   return hasPlantColumns(database) ? undefined : { kind: 'table-altered' };
 };
 
-const openFile = (path: string, file: string): Result<Database, OpenSqliteError> => {
-  const database = openReader(file);
-  let error: OpenSqliteError | undefined;
-  try {
-    const unusable = unusableForReading(database, file);
-    if (unusable === undefined) return ok(database);
-    error = unusableFileError(path, unusable);
-  } catch (thrown) {
-    error = readErrorOf(path, thrown, database);
-    if (error === undefined) throw thrown;
-  }
-  database.close();
-  return err(error);
-};
-
-const open = (path: string): Result<Database, OpenSqliteError> => {
-  const file = resolveLinks(path);
-  const unusable = (fault: UnusableFile) => err(unusableFileError(path, fault));
+/** Returns why a file must not be opened to be read: SQLite would apply or remove its WAL. */
+const unusableUnread = (file: string): UnusableFile | undefined => {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return unusable({ kind: 'missing' });
-  if (!found.isFile()) return unusable({ kind: 'cannot-open' });
-  if (hasForeignWal(file)) return unusable({ kind: 'wal-of-another-file', wal: `${file}-wal` });
-  return openFile(path, file);
+  if (found === undefined) return { kind: 'missing' };
+  if (!found.isFile()) return { kind: 'cannot-open' };
+  return hasForeignWal(file) ? { kind: 'wal-of-another-file', wal: `${file}-wal` } : undefined;
 };
 
 /** Opens a database file read-only, whether or not a repository has it open. */
 export const openForReading = (path: string): Result<Database, OpenSqliteError> => {
+  let database: Database | undefined;
+  let error: OpenSqliteError | undefined;
   try {
-    return open(path);
+    const file = resolveLinks(path);
+    const unread = unusableUnread(file);
+    if (unread !== undefined) return err(unusableFileError(path, unread));
+    database = openReader(file);
+    const unusable = unusableForReading(database, file);
+    if (unusable === undefined) return ok(database);
+    error = unusableFileError(path, unusable);
   } catch (thrown) {
-    const error = openErrorOf(path, thrown, constants.R_OK);
+    error =
+      database === undefined
+        ? openErrorOf(path, thrown, constants.R_OK)
+        : readErrorOf(path, thrown, database);
     if (error === undefined) throw thrown;
-    return err(error);
   }
+  database?.close();
+  return err(error);
 };

@@ -11,7 +11,7 @@ import { type CommitResult, type CommitThread, startCommitThread } from './commi
 import { createMutex } from './mutex.ts';
 import { releaseFile } from './kept-file.ts';
 import { findReplaced, type OpenSqliteError } from './open-error.ts';
-import { walSize, resolveLinks } from './wal-file.ts';
+import { walSize } from './wal-file.ts';
 
 /** Result of closing a repository. */
 export type ClosedSqliteRepository = {
@@ -49,21 +49,17 @@ export interface SqliteRepository extends PlantStore {
 const reopenPauseMs = 1_000;
 
 /** Commits in a worker thread, and starts a new one after it has exited. */
-const createRecoveringCommit = (
-  path: string,
-  first: CommitThread,
-  onHeldWal: (size: number) => void,
-) => {
+const createRecoveringCommit = (first: CommitThread, onHeldWal: (wal: HeldWal) => void) => {
   const { kept } = first;
   let thread = first;
   let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
 
   const reopen = async (): Promise<OpenSqliteError | undefined> => {
-    if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs) {
+    if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs)
       return lastFailure.error;
-    }
     const mustRewrite = thread.mustRewrite();
-    const started = await startCommitThread({ path, kept, mustRewrite }, onHeldWal);
+    const data = { path: kept.path, kept, mustRewrite };
+    const started = await startCommitThread(data, onHeldWal);
     if (started.isOk()) thread = started.value;
     lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
     return lastFailure?.error;
@@ -72,12 +68,8 @@ const createRecoveringCommit = (
   const commit = async (plants: readonly NewPlant[]): Promise<CommitResult> => {
     const error = thread.hasExited() ? await reopen() : undefined;
     if (error === undefined) return thread.commit(plants);
-    const { message, cause } = error;
-    return err({
-      kind: 'store-unavailable',
-      reason: `the database cannot be opened: ${message}`,
-      cause,
-    });
+    const reason = `the database cannot be opened: ${error.message}`;
+    return err({ kind: 'store-unavailable', reason, cause: error.cause });
   };
   const close = async (): Promise<ClosedSqliteRepository> => {
     await thread.close();
@@ -92,12 +84,11 @@ const createRecoveringCommit = (
 const created: Created = ok();
 
 const repositoryOn = (
-  path: string,
   thread: CommitThread,
-  onHeldWal: (size: number) => void,
+  onHeldWal: (wal: HeldWal) => void,
   onCommit: SqliteOptions['onCommit'],
 ): SqliteRepository => {
-  const { commit, close } = createRecoveringCommit(path, thread, onHeldWal);
+  const { commit, close } = createRecoveringCommit(thread, onHeldWal);
   const runExclusively = createMutex();
   const lane: Commit = async (plants) => {
     const committed = await runExclusively(async () => commit(plants));
@@ -153,20 +144,6 @@ export type HeldWal = {
   readonly size: number;
 };
 
-const open = async (
-  path: string,
-  onHeldWal: (wal: HeldWal) => void,
-  onCommit: SqliteOptions['onCommit'],
-): Promise<Result<SqliteRepository, OpenSqliteError>> => {
-  // An exception in the callback must not fail the commit.
-  const report = (size: number) =>
-    queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(path)}-wal`, size }));
-  const data = { path, kept: undefined, mustRewrite: false };
-  return (await startCommitThread(data, report)).map((thread) =>
-    repositoryOn(path, thread, report, onCommit),
-  );
-};
-
 /**
  * Opens a plant repository on a SQLite file with `node:sqlite`. Creates the file if it does not exist.
  * A create resolves once the plant is on the disk (`journal_mode=WAL`, `synchronous=FULL`), so that the
@@ -191,5 +168,11 @@ export const openSqliteRepository = ({
   path,
   onHeldWal = () => {},
   onCommit,
-}: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> =>
-  new ResultAsync(open(resolve(path), onHeldWal, onCommit));
+}: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> => {
+  // An exception in the callback must not fail the commit.
+  const report = (wal: HeldWal) => queueMicrotask(() => onHeldWal(wal));
+  const data = { path: resolve(path), kept: undefined, mustRewrite: false };
+  return new ResultAsync(startCommitThread(data, report)).map((thread) =>
+    repositoryOn(thread, report, onCommit),
+  );
+};

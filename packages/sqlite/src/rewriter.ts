@@ -1,19 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs';
-
-/** Rewrites a file in place, so that the next sync writes its data to the disk. */
-export type Rewriter = {
-  /** Opens the file, and rewrites every byte from an offset to the end. */
-  readonly rewrite: (from: number) => void;
-  readonly close: () => void;
-};
+import { constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
 const chunkSize = 2 ** 20;
 
@@ -69,22 +54,21 @@ const rewriteFrom = (file: number, direct: number | undefined, from: number): vo
 };
 
 /**
- * Creates a rewriter of a file. After a failed sync, Linux keeps the data in the page cache, and later syncs succeed
- * without writing it to the disk. On ext4, a second write through the page cache has the same effect, because the
- * blocks remain marked as unwritten. Direct I/O bypasses the page cache.
+ * Rewrites every byte of a file from an offset to the end, in place, so that the next sync writes its data to the disk.
+ * After a failed sync, Linux keeps the data in the page cache, and later syncs succeed without writing it to the disk. On
+ * ext4, a second write through the page cache has the same effect, because the blocks remain marked as unwritten. Direct I/O
+ * bypasses the page cache.
+ *
+ * @param onOpen receives each descriptor that the caller must close
  */
-export const createRewriter = (path: string): Rewriter => {
-  const files: number[] = [];
-  return {
-    rewrite(from) {
-      const file = openSync(path, 'r+');
-      files.push(file);
-      const direct = openDirect(path);
-      if (direct !== undefined) files.push(direct);
-      rewriteFrom(file, direct, from);
-    },
-    close() {
-      for (const file of files.splice(0)) closeSync(file);
-    },
-  };
+export const rewriteFile = (
+  path: string,
+  from: number,
+  onOpen: (descriptor: number) => void,
+): void => {
+  const file = openSync(path, 'r+');
+  onOpen(file);
+  const direct = openDirect(path);
+  if (direct !== undefined) onOpen(direct);
+  rewriteFrom(file, direct, from);
 };

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { OwnedDatabase } from './owned-database.ts';
-import { createRewriter } from './rewriter.ts';
+import { rewriteFile } from './rewriter.ts';
 
 /** Whether a system call failed because a file does not exist. */
 export const isMissing = (thrown: unknown): boolean =>
@@ -40,11 +40,11 @@ export const walSize = (path: string): number => {
 /** Rewrites the WAL file, if it exists. Must only run while no other program can write to it. */
 export const rewriteWal = (path: string): void => {
   if (walSize(path) === 0) return;
-  const rewriter = createRewriter(`${path}-wal`);
+  const opened: number[] = [];
   try {
-    rewriter.rewrite(0);
+    rewriteFile(`${path}-wal`, 0, (descriptor) => opened.push(descriptor));
   } finally {
-    rewriter.close();
+    for (const descriptor of opened) closeSync(descriptor);
   }
 };
 
@@ -55,10 +55,10 @@ export const rewriteWal = (path: string): void => {
 export const rewriteTail = (database: OwnedDatabase, path: string): void => {
   const size = walSize(path);
   if (size === 0) return;
-  const rewriter = createRewriter(path);
-  // Closing it now would release the locks on the file, and another program could remove the WAL file.
-  database.closeLater(rewriter);
-  rewriter.rewrite(Math.max(0, statSync(path).size - size));
+  // Closing a descriptor now would release the locks on the file, and another program could remove the WAL file.
+  const closeLater = (descriptor: number) =>
+    database.closeLater({ close: () => closeSync(descriptor) });
+  rewriteFile(path, Math.max(0, statSync(path).size - size), closeLater);
 };
 
 const syncPath = (path: string, flags: string): void => {
