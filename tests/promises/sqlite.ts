@@ -30,7 +30,6 @@ export const sqlite = [
       '    rewriteWal(path);\n    rewriteTail(database, path);\n    syncWal(path);',
       '    syncWal(path);',
     ],
-    
   ),
   ...of('commit-worker.ts', 'failed-syncs', [
     'a failed checkpoint is reported, and the file opened again',

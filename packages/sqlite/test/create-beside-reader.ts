@@ -22,6 +22,7 @@ const create = async (id: bigint): Promise<void> => {
 
 for (let id = 1_000n; results.length < 2 && id < 1_100n; id += 1n) await create(id);
 for (let id = 2_000n; id < 2_003n; id += 1n) await create(id);
+results.push('the other connection is closed');
 reader.close();
 await create(3_000n);
 await repository.close();
