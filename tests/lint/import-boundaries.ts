@@ -71,9 +71,16 @@ export const boundaries: Readonly<Record<string, readonly string[]>> = {
     'node:net',
   ],
 
-  'sqlite/src': ['@plantstore/core', '@plantstore/core/group-commit', 'neverthrow', 'node:*'],
+  'sqlite/src': [
+    '@plantstore/core',
+    '@plantstore/core/errors',
+    '@plantstore/core/group-commit',
+    'neverthrow',
+    'node:*',
+  ],
   'postgres/src': [
     '@plantstore/core',
+    '@plantstore/core/errors',
     '@plantstore/core/group-commit',
     'neverthrow',
     'node:*',

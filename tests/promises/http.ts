@@ -244,7 +244,7 @@ export const http = [
     'request-report',
     [
       'a failure is logged at its level',
-      "if (responseData.status === internal) logger.error(failed, 'request failed');\n  else",
+      "else if (responseData.status === internal) logger.error(fields, 'request failed');",
       '',
     ],
     ['the log names the client', '...(client !== undefined && { client }),', ''],

@@ -64,6 +64,22 @@ export const isRefusal = (error: number): boolean =>
   Number.isInteger(error) && error >= 4000 && error <= 4999;
 
 /**
+ * The number and the message of the refusal by a database that does not accept the content of a plant, because
+ * of a constraint, an index or a type that its operator added.
+ *
+ * @example
+ * ```ts
+ * import { databaseRefusal } from '@plantstore/core/errors';
+ *
+ * databaseRefusal.error; // 4000
+ * ```
+ */
+export const databaseRefusal = {
+  error: 4000,
+  message: 'the database does not accept this plant',
+} as const;
+
+/**
  * The message of each error: a sentence for people, without a full stop.
  *
  * @example

@@ -21,8 +21,8 @@ export type StoreUnavailable = {
 };
 
 /**
- * The error for a plant that a custom rule of the repository does not allow. Nothing was changed. Over
- * HTTP, the client receives 400 with this number and message.
+ * The error for a plant that a custom rule of the repository does not allow, or whose content the database
+ * does not accept. Nothing was changed. Over HTTP, the client receives 400 with this number and message.
  */
 export type PlantRefused = {
   readonly kind: 'plant-refused';
@@ -30,6 +30,8 @@ export type PlantRefused = {
   readonly error: number;
   /** The reason, for the client: a sentence without a full stop. */
   readonly message: string;
+  /** The error of the store's driver, if any, for the operator's log. Never sent over HTTP. */
+  readonly cause?: unknown;
 };
 
 /**
@@ -46,7 +48,7 @@ export interface PlantRepository {
    * - the same plant exists (same id, name and tag; no tag differs from an empty tag): `ok`, nothing
    *   changes, so a create can be repeated;
    * - a different plant has the id: `id-taken`, nothing changes;
-   * - a custom rule of the repository does not allow the plant: `plant-refused`, nothing changes.
+   * - a custom rule of the repository or the database does not allow the plant: `plant-refused`, nothing changes.
    *
    * Of concurrent creates with one id, exactly one content is stored. An expected failure is an `err`; a
    * rejection is a bug. A plant that was not validated is a bug of the caller: the result rejects,

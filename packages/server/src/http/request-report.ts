@@ -95,14 +95,15 @@ const log = (
   responseData: ResponseData | undefined,
 ): void => {
   const { request, isWritten, ...result } = event;
-  const fields = { ...request, ...result };
-  if (responseData === undefined || !isServerFault(responseData)) {
-    logger.info(fields, isWritten ? 'request' : 'request aborted');
-    return;
-  }
-  const failed = { ...fields, cause: describeCause(responseData.cause) };
-  if (responseData.status === internal) logger.error(failed, 'request failed');
-  else logger.warn(failed, 'request not served');
+  const isFault = responseData !== undefined && isServerFault(responseData);
+  const cause =
+    isFault || responseData?.cause !== undefined
+      ? { cause: describeCause(responseData.cause) }
+      : undefined;
+  const fields = { ...request, ...result, ...cause };
+  if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
+  else if (responseData.status === internal) logger.error(fields, 'request failed');
+  else logger.warn(fields, 'request not served');
 };
 
 /** Publishes and logs how a request ended. */

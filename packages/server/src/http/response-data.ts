@@ -104,7 +104,10 @@ export const failureResponse = (error: BodyUndecodable | CreatePlantError): Resp
       });
     }
     case 'plant-refused':
-      return numberedResponse(400, error.error, error.message, none);
+      return {
+        ...numberedResponse(400, error.error, error.message, none),
+        ...(error.cause !== undefined && { cause: error.cause }),
+      };
     case 'store-unavailable':
       return errorResponse('unavailable', { cause: { reason: error.reason, cause: error.cause } });
     case 'id-taken':

@@ -33,6 +33,10 @@ const nameOf = ({ firstLine, lastLine }: PlantRecord): string =>
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
+/** Returns the reason of a refusal with that of the database, for the operator. */
+const reasonOf = ({ message, cause }: PlantRefused): string =>
+  cause instanceof Error ? `${message}: ${cause.message}` : message;
+
 /** Creates plants in batches, each while the next one is being collected. */
 const createImport = (repository: PlantRepository, strict: boolean, progress: Progress) => {
   const counts = { created: 0, refused: 0 };
@@ -55,7 +59,7 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
         refuse(line, errorMessages['id-taken']);
         break;
       case 'plant-refused':
-        refuse(line, error.message);
+        refuse(line, reasonOf(error));
         break;
       case 'store-unavailable':
         if (!isStopped()) failure = `stopped at ${nameOf(line)}: ${error.reason}`;
