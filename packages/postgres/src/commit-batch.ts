@@ -2,7 +2,13 @@ import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
-import { notKept, retryStrategyOf, sqlStateOf } from './server-failure.ts';
+import {
+  isContentRefused,
+  notKept,
+  refused,
+  retryStrategyOf,
+  sqlStateOf,
+} from './server-failure.ts';
 import type { Query, Row, Session } from './session.ts';
 import { insertStatement, readStatement } from './statements.ts';
 
@@ -16,7 +22,7 @@ const byId = (one: NewPlant, other: NewPlant): number => (one.id < other.id ? -1
 /**
  * Inserts plants, and compares a plant whose id exists with the stored row. The results are durable when the
  * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
- * Of several plants with one id, the first is inserted.
+ * Of several plants with one id, the first is inserted. Throws if the server refuses one of several plants for its content.
  *
  * @param lockTimeoutMs - timeout of the wait for each locked id, in milliseconds
  * @returns the result of each plant, or `locked` when an open transaction of another session has
@@ -67,19 +73,24 @@ export const createCommitBatch = (table: string): CommitBatch => {
 
     const firsts = new Map<bigint, NewPlant>();
     for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
+    let refusal: unknown;
     try {
       // Sorted, because batches that acquire locks in different orders can deadlock.
       await insert([...firsts.values()].toSorted(byId));
     } catch (thrown) {
       if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
-      throw thrown;
+      if (plants.length > 1 || !isContentRefused(thrown)) throw thrown;
+      // The plant may be stored: a constraint can be newer.
+      refusal = thrown;
     }
     const others = plants.filter(({ id }) => !found.has(id));
     if (others.length > 0) await run(readStatement(table, others));
 
     return plants.map(({ id, name, tag }) => {
       const row = found.get(id);
-      if (row === undefined) return notKept(new Error(missingReason));
+      if (row === undefined) {
+        return refusal === undefined ? notKept(new Error(missingReason)) : refused(refusal);
+      }
       // Compared here, because a nondeterministic collation can treat different texts as equal.
       return row[1] === name && row[2] === (tag ?? null) ? ok() : err({ kind: 'id-taken', id });
     });

@@ -24,7 +24,7 @@ export const createLockedPlants = (group: GroupCommit): LockedPlants => {
       if (ids.size >= maxIds) ids.clear();
       ids.add(plant.id);
       const created = await group.create(plant);
-      if (created.isOk() || created.error.kind === 'id-taken') ids.delete(plant.id);
+      if (created.isOk() || created.error.kind !== 'store-unavailable') ids.delete(plant.id);
       return created;
     },
   };

@@ -1,4 +1,5 @@
-import type { StoreUnavailable } from '@plantstore/core';
+import type { PlantRefused, StoreUnavailable } from '@plantstore/core';
+import { databaseRefusal } from '@plantstore/core/errors';
 import { type Err, err } from 'neverthrow';
 
 /** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */
@@ -47,6 +48,10 @@ export const retryStrategyOf = (thrown: unknown): RetryStrategy => {
   return strategies.find(([pattern]) => pattern.test(state))?.[1] ?? 'split';
 };
 
+/** Whether the server refused a statement for its values: data exceptions, constraints and program limits. */
+export const isContentRefused = (thrown: unknown): boolean =>
+  /^(22|23|54)...$/.test(sqlStateOf(thrown) ?? '');
+
 /** Describes an exception in a few words, for a log. */
 export const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return 'unknown failure';
@@ -63,3 +68,7 @@ export const unavailable = (reason: string, cause?: unknown): Err<never, StoreUn
 /** Creates the result for a plant that may not be stored. */
 export const notKept = (thrown: unknown): Err<never, StoreUnavailable> =>
   unavailable(`the database did not keep the plant: ${describeThrown(thrown)}`, thrown);
+
+/** Creates the result for a plant that the database does not accept. */
+export const refused = (cause: unknown): Err<never, PlantRefused> =>
+  err({ kind: 'plant-refused', ...databaseRefusal, cause });

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { open } from '../test/open.ts';
+import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+
+const openWith = async (...statements: readonly string[]) => {
+  const url = sharedUrl(await newDatabase());
+  const repository = await open(url);
+  await runSql(url, ...statements);
+  return { url, repository };
+};
+
+/** A name of 20 kB that an index cannot compress. */
+const longName = `weed ${randomBytes(10_000).toString('hex')}`;
+
+it.each([
+  ['a CHECK', 'ALTER TABLE plants ADD CHECK (length(name) < 5000)', '23514'],
+  ['the entry limit of an index', 'CREATE INDEX ON plants (name)', '54000'],
+  ['the type of a column', 'ALTER TABLE plants ALTER name TYPE varchar(10)', '22001'],
+  [
+    'an expression of an index',
+    `CREATE INDEX ON plants ((CASE WHEN name LIKE 'weed%' THEN name::int END))`,
+    '22P02',
+  ],
+])(
+  'a plant that %s does not accept is refused with 4000 and the cause, and the others of its batch are stored',
+  async (_, statement, code) => {
+    const { url, repository } = await openWith(statement);
+    const created = await Promise.all(
+      Array.from({ length: 50 }, async (__, id) =>
+        repository.create({ id: BigInt(id), name: id === 13 ? longName : `n${id}` }),
+      ),
+    );
+    expect(created.flatMap((one, index) => (one.isErr() ? [index] : []))).toEqual([13]);
+    expect(created[13]?._unsafeUnwrapErr()).toMatchObject({
+      kind: 'plant-refused',
+      error: 4000,
+      message: 'the database does not accept this plant',
+      cause: { code },
+    });
+    expect(await runSql(url, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 49 }]);
+  },
+);
+
+it('a plant that was stored before its constraint is created again, and a different one has its id taken', async () => {
+  const { url, repository } = await openWith("INSERT INTO plants VALUES (7, 'weed', NULL)");
+  await runSql(url, "ALTER TABLE plants ADD CHECK (name NOT LIKE 'weed%') NOT VALID");
+  expect((await repository.create({ id: 7n, name: 'weed' })).isOk()).toBe(true);
+  const kindOf = async (id: bigint, name: string) =>
+    (await repository.create({ id, name }))._unsafeUnwrapErr().kind;
+  expect(await kindOf(7n, 'weed 2')).toBe('id-taken');
+  expect(await kindOf(8n, 'weed')).toBe('plant-refused');
+});
