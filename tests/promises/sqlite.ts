@@ -56,8 +56,8 @@ export const sqlite = [
     'open-sqlite-repository',
     [
       'a different plant under a taken id is refused',
-      'if (!isStored(...row)) taken.push(index);',
-      'void isStored(...row), taken, index;',
+      'if (rejection !== undefined) rejected.set(index, rejection);',
+      'void rejection, rejected, index;',
     ],
     [
       'nothing is ever overwritten',
@@ -154,8 +154,7 @@ export const sqlite = [
   ...of(
     'open-sqlite-repository.ts',
     'open-sqlite-repository',
-
-    ['each plant has its own result', 'committed.value.has(index) ?', 'committed.value.has(0) ?'],
+    ['each plant has its own result', 'committed.value.get(index)', 'committed.value.get(0)'],
     [
       'plants of one id are created in call order',
       'const committed = await runExclusively(async () => commit(plants));',

@@ -26,8 +26,11 @@ export const toBatch = (plants: readonly NewPlant[]): Batch => {
   return { ids, names, tags, lengths };
 };
 
-/** Unpacks a batch: the id, the name and the tag of each plant, in order. */
-export const rowsOf = ({ ids, names, tags, lengths }: Batch): [bigint, string, string | null][] => {
+/** The id, the name and the tag of a plant. */
+export type Row = [bigint, string, string | null];
+
+/** Unpacks a batch, in order. */
+export const rowsOf = ({ ids, names, tags, lengths }: Batch): Row[] => {
   let nameEnd = 0;
   let tagEnd = 0;
   return Array.from(ids, (id, index) => {

@@ -11,6 +11,9 @@ export type WorkerData = {
   readonly mustRewrite: boolean;
 };
 
+/** Why plants of a batch are not stored, by their indexes: an exception of SQLite if it does not accept the content. */
+export type Rejected = ReadonlyMap<number, 'id-taken' | Error>;
+
 /** Messages to the commit worker. */
 export type ToWorker =
   { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
@@ -21,7 +24,7 @@ export type FromWorker =
   | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
   | {
       readonly kind: 'committed';
-      readonly taken: readonly number[];
+      readonly rejected: Rejected;
       /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
       readonly heldWal: number | undefined;
     }

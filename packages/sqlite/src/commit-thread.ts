@@ -2,13 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { toBatch } from './batch.ts';
-import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
+import type { FromWorker, Rejected, ToWorker, WorkerData } from './commit-protocol.ts';
 import type { KeptFile } from './kept-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { workerFile } from './worker-file.ts';
 
-/** The indexes of the plants whose ids are taken; the others are committed. */
-export type CommitResult = Result<ReadonlySet<number>, StoreUnavailable>;
+/** The plants that are not stored; the others are committed. */
+export type CommitResult = Result<Rejected, StoreUnavailable>;
 
 /** A worker thread that owns the database, so that fsync does not block the event loop. */
 export type CommitThread = {
@@ -86,7 +86,7 @@ export const startCommitThread = async (
         case 'committed':
           if (reply.heldWal !== undefined)
             onHeldWal({ wal: `${first.kept.name}-wal`, size: reply.heldWal });
-          return ok(new Set(reply.taken));
+          return ok(reply.rejected);
         case 'refused':
         case 'failed':
           return unavailable(reply.reason, reply.cause);

@@ -142,7 +142,7 @@ const commit = (
     // After a restart, plants in a file that was removed or replaced would be missing.
     const reason = findReplaced(kept)?.message ?? findReplacedCompanion();
     return reason === undefined
-      ? { kind: 'committed', taken: created.taken, heldWal: checkpointer.measure() }
+      ? { kind: 'committed', rejected: created.rejected, heldWal: checkpointer.measure() }
       : failed(reason);
   } catch (cause) {
     return failureOf(cause);

@@ -6,6 +6,7 @@ import {
   type Created,
   createGroupCommit,
 } from '@plantstore/core/group-commit';
+import { databaseRefusal } from '@plantstore/core/errors';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
 import { createMutex } from './mutex.ts';
@@ -94,7 +95,11 @@ const repositoryOn = (
     const committed = await runExclusively(async () => commit(plants));
     return plants.map(({ id }, index): Created => {
       if (committed.isErr()) return err(committed.error);
-      return committed.value.has(index) ? err({ kind: 'id-taken', id }) : created;
+      const rejection = committed.value.get(index);
+      if (rejection === undefined) return created;
+      return rejection === 'id-taken'
+        ? err({ kind: rejection, id })
+        : err({ kind: 'plant-refused', ...databaseRefusal, cause: rejection });
     });
   };
   const group = createGroupCommit({

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startOtherProgram } from '../test/other-program.ts';
 import { walLimit } from './checkpointer.ts';
+import { Database } from './node-sqlite.ts';
 import {
   type HeldWal,
   openSqliteRepository,
@@ -177,21 +178,32 @@ describe('other programs', () => {
     },
   );
 
-  it('while a repository is open, another program can create an index, and its failing expression does not stop the creates of other plants', async () => {
+  it('while a repository is open, another program can create an index, and only a plant for which its expression fails is refused', async () => {
     const repository = await open();
     const other = startOtherProgram(path);
     expect(await other.run('CREATE INDEX by_name ON plants (json(name))')).toEqual([]);
-    expect(await refusalOf(repository, 1)).toBe('the database cannot be written: malformed JSON');
-    expect((await repository.create({ id: 2n, name: '{}' })).isOk()).toBe(true);
-    expect(await other.run(count)).toEqual([{ plants: 1 }]);
-    // Of a batch that fails, nothing is stored.
     const batch = await Promise.all(
-      ['{}', 'Monstera'].map(async (name, index) =>
-        repository.create({ id: BigInt(10 + index), name }),
-      ),
+      ['[]', 'Monstera', '{}'].map(async (name, id) => repository.create({ id: BigInt(id), name })),
     );
-    expect(batch.map((created) => created.isErr())).toEqual([true, true]);
-    expect(await other.run(count)).toEqual([{ plants: 1 }]);
+    expect(batch.map((created) => created.isErr())).toEqual([false, true, false]);
+    expect(batch[1]?._unsafeUnwrapErr()).toMatchObject({
+      kind: 'plant-refused',
+      error: 4000,
+      message: 'the database does not accept this plant',
+      cause: { message: 'malformed JSON' },
+    });
+    expect(await other.run(count)).toEqual([{ plants: 2 }]);
+  });
+
+  it('an index with a function that the repository does not have makes creates unavailable, and refuses no plant', async () => {
+    const repository = await open();
+    const other = new Database(path);
+    other.function('shout', { deterministic: true }, String);
+    other.exec('CREATE INDEX shouted ON plants (shout(name))');
+    expect(await refusalOf(repository, 1)).toContain('unknown function: shout()');
+    other.exec('DROP INDEX shouted');
+    other.close();
+    await expect.poll(async () => (await repository.create(plant(1))).isOk()).toBe(true);
   });
 
   it.each([

@@ -1,25 +1,26 @@
-import { type Batch, rowsOf } from './batch.ts';
+import { type Batch, type Row, rowsOf } from './batch.ts';
 import { findAlteration } from './database-file.ts';
+import type { Rejected } from './commit-protocol.ts';
 import type { OwnedDatabase } from './owned-database.ts';
+import { isContentRefused } from './sqlite-failure.ts';
 
-/** Result of a batch: `taken` contains the indexes of the plants whose ids are taken. */
+/** Result of a batch. */
 type CreatedAll =
-  { readonly kind: 'created'; readonly taken: number[] } | { readonly kind: 'table-altered' };
+  { readonly kind: 'created'; readonly rejected: Rejected } | { readonly kind: 'table-altered' };
 
 /** The table of plants in an open database. */
 export type PlantsTable = {
   /**
    * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On return, every
-   * plant that is not in `taken` is on the disk. Throws the exceptions of node:sqlite. After an exception, or when
+   * plant that is not in `rejected` is on the disk. Throws the exceptions of node:sqlite. After an exception, or when
    * another program has altered the table, it is unchanged.
    */
   readonly createAll: (batch: Batch) => CreatedAll;
 };
 
 export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
-  const insert = database.prepare(
-    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const insertSql = 'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+  const insert = database.prepare(insertSql);
   // Since Node 26, `run` throws for a lastInsertRowid above 2^53 unless it may return a bigint.
   insert.setReadBigInts(true);
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
@@ -29,19 +30,32 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
     const cookie = Number(readSchemaCookie.get()?.['schema_version']);
     if (cookie === database.schemaCookie) return false;
     if (findAlteration(database) !== undefined) return true;
+    // An index with an unknown function fails here, so that a later failure is one of a plant.
+    database.prepare(insertSql);
     database.schemaCookie = cookie;
     return false;
   };
 
-  const isStored = (id: bigint, name: string, tag: string | null): boolean =>
-    Number(insert.run(id, name, tag).changes) === 1 || findSame.get(id, name, tag) !== undefined;
-
-  const insertEach = (batch: Batch): number[] => {
-    const taken: number[] = [];
-    for (const [index, row] of rowsOf(batch).entries()) {
-      if (!isStored(...row)) taken.push(index);
+  /** Inserts a plant. Returns why it is not stored, if it is not. */
+  const rejectionOf = (...row: Row): 'id-taken' | Error | undefined => {
+    let refusal: Error | undefined;
+    try {
+      if (Number(insert.run(...row).changes) === 1) return undefined;
+    } catch (thrown) {
+      // A constraint can roll back the transaction.
+      if (!isContentRefused(thrown) || !database.isTransaction) throw thrown;
+      refusal = thrown;
     }
-    return taken;
+    return findSame.get(...row) === undefined ? (refusal ?? 'id-taken') : undefined;
+  };
+
+  const insertEach = (batch: Batch): Rejected => {
+    const rejected = new Map<number, 'id-taken' | Error>();
+    for (const [index, row] of rowsOf(batch).entries()) {
+      const rejection = rejectionOf(...row);
+      if (rejection !== undefined) rejected.set(index, rejection);
+    }
+    return rejected;
   };
 
   return {
@@ -49,9 +63,9 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
       database.exec('BEGIN IMMEDIATE');
       try {
         if (isAltered()) return { kind: 'table-altered' };
-        const taken = insertEach(batch);
+        const rejected = insertEach(batch);
         database.exec('COMMIT');
-        return { kind: 'created', taken };
+        return { kind: 'created', rejected };
       } finally {
         // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).
         if (database.isTransaction) database.exec('ROLLBACK');

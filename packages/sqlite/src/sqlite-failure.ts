@@ -33,6 +33,16 @@ const systemKinds = new Map<unknown, SqliteFailure>([
 const isQuota = (thrown: Error): boolean =>
   'errno' in thrown && thrown.errno === -constants.errno.EDQUOT;
 
+/** `SQLITE_ERROR` of an expression, `TOOBIG`, and `CONSTRAINT`: the primary codes of a statement that fails for its values. */
+const contentCodes = [1, 18, 19];
+
+/** Whether SQLite refused an insert that it had prepared for the values of the plant. */
+export const isContentRefused = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error &&
+  'errcode' in thrown &&
+  typeof thrown.errcode === 'number' &&
+  contentCodes.includes(thrown.errcode & 0xff);
+
 /** Returns the kind of an exception from SQLite or a system call; `undefined` for any other exception. */
 export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   if (!(thrown instanceof Error)) return undefined;
