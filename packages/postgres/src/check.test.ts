@@ -33,6 +33,17 @@ describe('check of a PostgreSQL repository', () => {
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/read-only/);
   });
 
+  it('the check of a PostgreSQL repository fails while the table is UNLOGGED', async () => {
+    const url = sharedUrl(await newDatabase());
+    const repository = await open(url);
+    await runSql(url, 'ALTER TABLE plants SET UNLOGGED');
+    expect((await repository.check())._unsafeUnwrapErr().reason).toBe(
+      'the table "public".plants is UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated',
+    );
+    await runSql(url, 'ALTER TABLE plants SET LOGGED');
+    expect((await repository.check()).isOk()).toBe(true);
+  });
+
   it('the check of a PostgreSQL repository fails while the server is read-only or down, and succeeds afterwards', async () => {
     const server = await startPostgres();
     onTestFinished(server.dispose);

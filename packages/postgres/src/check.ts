@@ -1,6 +1,7 @@
 import type { StoreUnavailable } from '@plantstore/core';
 import { ok, type Result } from 'neverthrow';
 import type { Connect } from './connect-leader.ts';
+import { isDurable, notDurable } from './plants-table.ts';
 import { describeThrown, retryStrategyOf, unavailable } from './server-failure.ts';
 import type { Session } from './session.ts';
 
@@ -11,12 +12,16 @@ export type Check = {
   readonly close: () => Promise<void>;
 };
 
-/** Reads the table, and detects that the server has become read-only since the connection was opened. */
-const checkStatement = `SELECT current_setting('transaction_read_only'), count(*)
-  FROM (SELECT id FROM plants LIMIT 1) AS found`;
+/** Reads the table, and detects what has changed since it was opened: a read-only server, a table that loses plants. */
+const checkStatement = (table: string) => ({
+  text: `SELECT current_setting('transaction_read_only'),
+    (SELECT ${isDurable} FROM pg_class t WHERE t.oid = to_regclass($1)), count(*)
+    FROM (SELECT id FROM ${table} LIMIT 1) AS found`,
+  values: [table],
+});
 
 /** Creates a check with a separate connection, so that it does not wait for queued plants. */
-export const createCheck = (connect: Connect): Check => {
+export const createCheck = (connect: Connect, table: string): Check => {
   let session: Session | undefined;
   let running: ReturnType<Check['check']> | undefined;
   let isClosed = false;
@@ -24,8 +29,9 @@ export const createCheck = (connect: Connect): Check => {
   const runCheck = async (): Promise<Result<void, StoreUnavailable>> => {
     try {
       if (session?.isUsable() !== true) session = await connect(session?.address);
-      const [row] = await session.query({ text: checkStatement });
-      if (row?.[0] === 'off') return ok();
+      const [row] = await session.query(checkStatement(table));
+      if (row?.[1] !== 't') return unavailable(`the table ${table} is ${notDurable}`);
+      if (row[0] === 'off') return ok();
       session.destroy();
       return unavailable('the database has become read-only');
     } catch (thrown) {

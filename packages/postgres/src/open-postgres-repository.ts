@@ -83,7 +83,7 @@ const repositoryOn = (
     }),
   );
   const mainGroup = groupOn(lanes, onCommit);
-  const checker = createCheck(connect);
+  const checker = createCheck(connect, table);
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {

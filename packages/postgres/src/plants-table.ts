@@ -11,11 +11,19 @@ const columns = ['id bigint PRIMARY KEY', 'name text NOT NULL', 'tag text'];
 const createTable = (name: string): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')})`;
 
-// The schema of the table, and whether it and its partitions are permanent and logged. Inheritance children
-// are refused: ids are unique only within each table, and the parent also returns the rows of its children.
-const findTable = `SELECT n.nspname, t.relpersistence = 'p' AND NOT EXISTS (SELECT 1
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = t.oid AND (c.relpersistence <> 'p' OR t.relkind <> 'p'))
+/**
+ * Whether the table `t` and its partitions are permanent and logged. Inheritance children are refused: ids are unique
+ * only within each table, and the parent also returns the rows of its children.
+ */
+export const isDurable = `t.relpersistence = 'p' AND NOT EXISTS (SELECT 1
+    FROM pg_partition_tree(t.oid) p JOIN pg_class c ON c.oid = p.relid WHERE c.relpersistence <> 'p')
+  AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid AND t.relkind <> 'p')`;
+
+/** What a table is that is not durable. */
+export const notDurable =
+  'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
+
+const findTable = `SELECT n.nspname, ${isDurable}
   FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace WHERE t.oid = to_regclass('plants')`;
 
 // Without the quotes of quote_all_identifiers.
@@ -61,11 +69,9 @@ const foreign = (database: string, found: string): OpenPostgresError => ({
 const findDifference = async (
   session: Session,
   table: string,
-  isDurable: boolean,
+  isLogged: boolean,
 ): Promise<string | undefined> => {
-  if (!isDurable) {
-    return 'UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated';
-  }
+  if (!isLogged) return notDurable;
   const found = await firstColumnOf(session, findColumns, table);
   return found.toSorted().join() === columns.join() ? undefined : found.join(', ');
 };
@@ -88,9 +94,9 @@ const checkTable = async (
   session: Session,
   { user, database }: DatabaseUrl,
   table: string,
-  isDurable: boolean,
+  isLogged: boolean,
 ): Promise<OpenPostgresError | undefined> => {
-  const difference = await findDifference(session, table, isDurable);
+  const difference = await findDifference(session, table, isLogged);
   if (difference !== undefined) return foreign(database, difference);
   const missing = await firstColumnOf(session, findMissingPrivileges, table);
   if (missing.length > 0) {

@@ -84,6 +84,24 @@ describe.runIf(version !== undefined).each(settings)(
       expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
     });
 
+    it('pgbouncer may give a connection to other clients: the settings of a create end with its statement', async () => {
+      const database = await newDatabase();
+      await runSql(
+        sharedUrl(database),
+        `ALTER DATABASE ${database} SET synchronous_commit = off`,
+        `ALTER DATABASE ${database} SET client_min_messages = error`,
+      );
+      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
+      const repository = await open(url);
+      // The second one reads the plant, too.
+      for (const name of ['Monstera', 'Ficus']) await repository.create({ id: 7n, name });
+      const settings = ['lock_timeout', 'synchronous_commit', 'client_min_messages'];
+      const shown = `SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`).join()}`;
+      expect(await runSql(url, shown)).toEqual([
+        { lock_timeout: '0', synchronous_commit: 'off', client_min_messages: 'error' },
+      ]);
+    });
+
     it('pgbouncer may reuse a connection on which a client left another table named plants', async () => {
       const database = await newDatabase();
       const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;

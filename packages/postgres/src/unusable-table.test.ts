@@ -66,6 +66,12 @@ describe('a table that cannot be used', () => {
       'CREATE UNLOGGED TABLE every_plant PARTITION OF plants DEFAULT',
     ],
     [
+      'UNLOGGED',
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text) PARTITION BY RANGE (id)',
+      'CREATE TABLE every_plant PARTITION OF plants DEFAULT PARTITION BY RANGE (id)',
+      'CREATE UNLOGGED TABLE each_plant PARTITION OF every_plant DEFAULT',
+    ],
+    [
       'inherited from',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
       'CREATE TABLE trees () INHERITS (plants)',
