@@ -91,12 +91,15 @@ describe('openSqliteRepository', () => {
   });
 });
 
-it('an open SQLite repository does not keep the process alive', async () => {
+it.each([
+  ['that is not used', [], 'opened'],
+  ['after a create', ['Monstera'], 'opened, created'],
+])('an open SQLite repository %s does not keep the process alive', async (_, names, stdout) => {
   const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
   const path = await plantsFile();
-  const argv = ['--conditions=@plantstore/source', '--no-warnings', program, path];
-  expect(await promisify(execFile)(process.execPath, argv)).toEqual({
-    stdout: 'created',
+  const argv = ['--conditions=@plantstore/source', '--no-warnings', program, path, ...names];
+  expect(await promisify(execFile)(process.execPath, argv, { timeout: 60_000 })).toEqual({
+    stdout,
     stderr: '',
   });
 });
