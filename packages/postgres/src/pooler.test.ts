@@ -95,8 +95,8 @@ describe.runIf(version !== undefined).each(settings)(
       const repository = await open(url);
       // The second one reads the plant, too.
       for (const name of ['Monstera', 'Ficus']) await repository.create({ id: 7n, name });
-      const settings = ['lock_timeout', 'synchronous_commit', 'client_min_messages'];
-      const shown = `SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`).join()}`;
+      const names = ['lock_timeout', 'synchronous_commit', 'client_min_messages'];
+      const shown = `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join()}`;
       expect(await runSql(url, shown)).toEqual([
         { lock_timeout: '0', synchronous_commit: 'off', client_min_messages: 'error' },
       ]);
