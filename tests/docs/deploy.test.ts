@@ -7,6 +7,7 @@ import {
   settingNames,
   variableOf,
 } from '../../packages/server/src/program/settings/setting-table.ts';
+import { pages, read } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const files = globSync(['deploy/**/*', 'docs/operating.md'], { cwd: root, withFileTypes: true })
@@ -19,6 +20,15 @@ const variables = new Set(settingNames.map(variableOf));
 it.each(files)('%s sets only variables that the server reads', (file) => {
   const named = readFileSync(join(root, file), 'utf8').match(/PLANTSTORE_\w+/g) ?? [];
   expect(named.filter((name) => !variables.has(name))).toEqual([]);
+});
+
+it('the pages stop and start plantstore.service together with its socket, which else starts it again', () => {
+  const commands = pages.flatMap(
+    (page) => read(page).match(/systemctl (stop|start|disable|mask|kill) [^\n`]*/g) ?? [],
+  );
+  const ofService = commands.filter((one) => / plantstore(?![-.@\w])/.test(one));
+  expect(ofService.length).toBeGreaterThan(5);
+  expect(ofService.filter((one) => !one.includes(' plantstore.socket '))).toEqual([]);
 });
 
 it.each([
