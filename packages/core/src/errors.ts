@@ -49,7 +49,7 @@ export const errorTable = {
 export type ErrorName = keyof typeof errorTable;
 
 /**
- * Returns whether an error number is a refusal by a custom rule of the repository: an integer from 4000
+ * Returns whether an error number is a refusal by a custom rule of the repository, or by its database: an integer from 4000
  * to 4999, a range that the {@link errorTable} does not use. Its status is 400.
  *
  * @example
