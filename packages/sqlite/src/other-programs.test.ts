@@ -178,22 +178,34 @@ describe('other programs', () => {
     },
   );
 
-  it('while a repository is open, another program can create an index, and only a plant for which its expression fails is refused', async () => {
-    const repository = await open();
-    const other = startOtherProgram(path);
-    expect(await other.run('CREATE INDEX by_name ON plants (json(name))')).toEqual([]);
-    const batch = await Promise.all(
-      ['[]', 'Monstera', '{}'].map(async (name, id) => repository.create({ id: BigInt(id), name })),
-    );
-    expect(batch.map((created) => created.isErr())).toEqual([false, true, false]);
-    expect(batch[1]?._unsafeUnwrapErr()).toMatchObject({
-      kind: 'plant-refused',
-      error: 4000,
-      message: 'the database does not accept this plant',
-      cause: { message: 'malformed JSON' },
-    });
-    expect(await other.run(count)).toEqual([{ plants: 2 }]);
-  });
+  it.each([
+    ['an index', 'CREATE INDEX by_name ON plants (json(name))', 'malformed JSON'],
+    [
+      'a column with a CHECK',
+      "ALTER TABLE plants ADD COLUMN colour TEXT CHECK (name <> 'Monstera')",
+      'CHECK constraint failed',
+    ],
+  ])(
+    'while a repository is open, another program can add %s, and only a plant that it does not accept is refused',
+    async (_, sql, reason) => {
+      const repository = await open();
+      const other = startOtherProgram(path);
+      expect(await other.run(sql)).toEqual([]);
+      const batch = await Promise.all(
+        ['[]', 'Monstera', '{}'].map(async (name, id) =>
+          repository.create({ id: BigInt(id), name }),
+        ),
+      );
+      expect(batch.map((created) => created.isErr())).toEqual([false, true, false]);
+      expect(batch[1]?._unsafeUnwrapErr()).toMatchObject({
+        kind: 'plant-refused',
+        error: 4000,
+        message: 'the database does not accept this plant',
+        cause: { message: expect.stringContaining(reason) as unknown },
+      });
+      expect(await other.run(count)).toEqual([{ plants: 2 }]);
+    },
+  );
 
   it('an index with a function that the repository does not have makes creates unavailable, and refuses no plant', async () => {
     const repository = await open();
