@@ -64,11 +64,7 @@ export const sqlite = [
       'ON CONFLICT DO NOTHING',
       'ON CONFLICT DO UPDATE SET name = excluded.name',
     ],
-    [
-      'the names are compared',
-      'id = ? AND name = ? AND tag IS ?',
-      'id = ?1 AND ?2 = ?2 AND tag IS ?3',
-    ],
+
     ['an absent tag is not an empty one', 'AND tag IS ?', "AND ifnull(tag, '') IS ifnull(?, '')"],
   ),
   ...of(
@@ -111,11 +107,6 @@ export const sqlite = [
       'PRAGMA wal_checkpoint(PASSIVE)',
     ],
   ),
-  ...of('commit-worker.ts', 'bad-files', [
-    'a file that another program releases soon is opened',
-    'const lockTimeoutMs = 500;',
-    'const lockTimeoutMs = 0;',
-  ]),
   ...of('sqlite-failure.ts', 'failed-calls', [
     'an exceeded quota is reported as a full disk',
     "if (isQuota(thrown)) return 'disk-full';",
@@ -243,7 +234,7 @@ export const sqlite = [
     ['a -shm file beside the copy is refused', "'-shm', ", ''],
     ['a -wal file beside the copy is refused', "'-wal', ", ''],
     ['a -journal file beside the copy is refused', ", '-journal'", ''],
-    ['the copy is checked', 'findDamage(database, copy).length === 0', 'true'],
+
     [
       'the copy has the permissions and the owner of the source',
       'copyPermissions(order.from, temporary, 0o600);',
@@ -365,11 +356,6 @@ export const sqlite = [
     "mustRewrite: failure === 'input-output' };",
     'mustRewrite: false };',
   ]),
-  ...of('commit-thread.ts', 'failed-calls', [
-    'a thread reports that the file must be written again',
-    '        ({ mustRewrite } = reply);\n',
-    '',
-  ]),
   // Beside other programs.
   ...of(
     'database-file.ts',
@@ -443,11 +429,6 @@ export const sqlite = [
   ...of('owned-database.ts', 'failed-syncs', [
     'a WAL file is kept until the connection is closed',
     "reader.exec('SELECT count(*) FROM sqlite_schema');",
-    '',
-  ]),
-  ...of('database-file.ts', 'other-programs', [
-    'other programs read a file whose WAL file was recovered',
-    '  recoverWal(database);\n',
     '',
   ]),
   ...of('database-file.ts', 'power-cut', [

@@ -106,6 +106,18 @@ describe('a file whose plants table was altered', () => {
     ]);
   });
 
+  it('a plant that a column of another program ignores is refused, and its id is not reported as taken', async () => {
+    alter(
+      'ALTER TABLE plants ADD COLUMN short TEXT NOT NULL ON CONFLICT IGNORE AS (iif(length(name) < 20, name, NULL))',
+    );
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    const long = { id: 7n, name: 'Monstera deliciosa variegata' };
+    expect((await repository.create(long))._unsafeUnwrapErr().kind).toBe('plant-refused');
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    expect((await repository.create(long))._unsafeUnwrapErr().kind).toBe('id-taken');
+    await repository.close();
+  });
+
   it('a file is opened when its plants table has indexes that are not unique', async () => {
     alter('CREATE INDEX by_tag ON plants (tag)');
     alter('CREATE INDEX climbers ON plants (upper(name)) WHERE tag IS NOT NULL');

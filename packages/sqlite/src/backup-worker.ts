@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { err, ok, type Result } from 'neverthrow';
 import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
 import { countPlants, findDamage, openReader, readErrorOf } from './find-damage.ts';
 import type { Database } from './node-sqlite.ts';
@@ -71,20 +70,6 @@ const giveName = (temporary: string, order: CopyOrder): BackUpRefused | undefine
   return undefined;
 };
 
-/** Returns the number of plants of a sound copy; `undefined` for a damaged one. */
-const countSound = (copy: string, to: string): Result<number | undefined, OpenSqliteError> => {
-  const database = openReader(copy);
-  try {
-    return ok(findDamage(database, copy).length === 0 ? countPlants(database) : undefined);
-  } catch (thrown) {
-    const error = readErrorOf(to, thrown, database, copy);
-    if (error === undefined) throw thrown;
-    return err(error);
-  } finally {
-    database.close();
-  }
-};
-
 /** The result codes SQLITE_IOERR_READ, SHORT_READ and CORRUPTFS: `VACUUM INTO` reads the source only. */
 const readErrors: readonly unknown[] = [266, 522, 8458];
 
@@ -117,13 +102,22 @@ const vacuumInto = (
 };
 
 const copyTo = (temporary: string, source: Database, order: CopyOrder): FromBackupWorker => {
-  const error = vacuumInto(temporary, source, order.from);
-  if (error !== undefined) return failed(error);
-  const counted = countSound(temporary, order.to);
-  if (counted.isErr()) return failed(counted.error);
-  const plants = counted.value;
-  // VACUUM copies the rows of a damaged page without reading their columns.
-  if (plants === undefined) return failed(unusableFileError(order.from, { kind: 'damaged' }));
+  const unread = vacuumInto(temporary, source, order.from);
+  if (unread !== undefined) return failed(unread);
+  const copy = openReader(temporary);
+  let plants: number;
+  try {
+    // VACUUM copies the rows of a damaged page without reading their columns.
+    if (findDamage(copy, temporary).length > 0)
+      return failed(unusableFileError(order.from, { kind: 'damaged' }));
+    plants = countPlants(copy);
+  } catch (thrown) {
+    const error = readErrorOf(order.to, thrown, copy, temporary);
+    if (error === undefined) throw thrown;
+    return failed(error);
+  } finally {
+    copy.close();
+  }
   const { size } = statSync(temporary);
   const refused = giveName(temporary, order);
   return refused === undefined ? { kind: 'done', copy: { plants, size } } : failed(refused);

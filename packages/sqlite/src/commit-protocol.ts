@@ -32,7 +32,7 @@ export type FromWorker =
   | {
       readonly kind: 'failed';
       readonly reason: string;
-      readonly cause: unknown;
-      /** Whether writes since the last successful sync may be missing from the disk. */
-      readonly mustRewrite: boolean;
+      readonly cause?: unknown;
+      /** Whether writes since the last successful sync may be missing from the disk. Default: `false`. */
+      readonly mustRewrite?: boolean;
     };

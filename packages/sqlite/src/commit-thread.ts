@@ -78,7 +78,7 @@ export const startCommitThread = async (
       const reply = await received;
       // The worker must release the file before the next thread opens it.
       if (reply?.kind === 'failed') {
-        ({ mustRewrite } = reply);
+        mustRewrite = reply.mustRewrite === true;
         await exited;
       }
       worker.unref();

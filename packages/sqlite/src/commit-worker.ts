@@ -64,7 +64,7 @@ const openKept = (kept: KeptFile, { path, kept: former, mustRewrite }: WorkerDat
   }
 };
 
-const openOnce = (data: WorkerData): Opened | CannotOpen => {
+const open = (data: WorkerData): Opened | CannotOpen => {
   const { path } = data;
   let kept = data.kept;
   let opened: Opened | CannotOpen | undefined;
@@ -75,7 +75,7 @@ const openOnce = (data: WorkerData): Opened | CannotOpen => {
       if ('kind' in created) return cannotOpen(unusableFileError(path, created));
       created.close();
       // Now there is a file to keep.
-      return openOnce(data);
+      return open(data);
     }
     opened = openKept(kept, data);
     return opened;
@@ -89,32 +89,9 @@ const openOnce = (data: WorkerData): Opened | CannotOpen => {
   }
 };
 
-/** Time to wait for another program that has the file locked, in milliseconds. */
-const lockTimeoutMs = 500;
-
-/**
- * Opens the file, and retries while it is locked. SQLite's busy timeout would keep a lock during the wait:
- * two processes that open one new file at the same time would then wait for each other.
- */
-const open = (data: WorkerData): Opened | CannotOpen => {
-  const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  const deadline = performance.now() + lockTimeoutMs;
-  let opened = openOnce(data);
-  while ('kind' in opened && opened.error.kind === 'locked' && performance.now() < deadline) {
-    Atomics.wait(sleeper, 0, 0, 10 + Math.random() * 20);
-    opened = openOnce(data);
-  }
-  return opened;
-};
-
 type Failed = Extract<FromWorker, { readonly kind: 'failed' }>;
 
-const failed = (reason: string): Failed => ({
-  kind: 'failed',
-  reason,
-  cause: undefined,
-  mustRewrite: false,
-});
+const failed = (reason: string): Failed => ({ kind: 'failed', reason });
 
 /** Returns the reply for an exception from SQLite; rethrows any other exception, which is a bug. */
 const failureOf = (cause: unknown): Extract<FromWorker, { reason: string }> => {

@@ -21,10 +21,10 @@ export const schemaVersion = migrations.length;
 /** Reason why a file cannot be used as a plant store, although SQLite reported no error. */
 export type UnusableFile =
   | { readonly kind: 'missing' | 'empty' | 'cannot-open' | 'mount-point' | 'damaged' }
+  | { readonly kind: 'not-a-plant-store' }
   | { readonly kind: 'hard-links'; readonly hasWal: boolean }
   | { readonly kind: 'wal-of-another-file'; readonly wal: string }
   | { readonly kind: 'schema-newer'; readonly version: number }
-  | { readonly kind: 'not-a-plant-store' }
   | { readonly kind: 'table-altered'; readonly by?: string };
 
 const readInteger = (database: Database, sql: string): number =>
@@ -81,10 +81,7 @@ export type Expected = {
 };
 
 /** Returns why a file is not a plant store of this or an older version, nor a permitted new file. */
-export const findUnusable = (
-  database: Database,
-  { mayBeNew }: Pick<Expected, 'mayBeNew'>,
-): UnusableFile | undefined => {
+export const findUnusable = (database: Database, mayBeNew: boolean): UnusableFile | undefined => {
   const application = readInteger(database, 'PRAGMA application_id');
   const version = readInteger(database, 'PRAGMA user_version');
   const objects = readInteger(database, 'SELECT count(*) FROM sqlite_schema');
@@ -109,10 +106,6 @@ const configureAndMigrate = (database: Database): void => {
   const version = readInteger(database, 'PRAGMA user_version');
   if (version < schemaVersion) migrate(database, version);
 };
-
-/** Runs WAL recovery by a first read, in normal locking mode, so that other programs can share the file. */
-const recoverWal = (database: Database): void =>
-  database.exec('SELECT count(*) FROM sqlite_schema');
 
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
 const makeWalDurable = (database: OwnedDatabase, path: string, requireExclusive: boolean): void => {
@@ -140,9 +133,10 @@ const prepareFile = (
   path: string,
   { mayBeNew, mustRewrite, hadWal }: Expected & { readonly hadWal: boolean },
 ): UnusableFile | undefined => {
-  recoverWal(database);
+  // Runs WAL recovery, in normal locking mode, so that other programs can share the file.
+  database.exec('SELECT count(*) FROM sqlite_schema');
   if (hadWal) makeWalDurable(database, path, mustRewrite);
-  const unusable = findUnusable(database, { mayBeNew });
+  const unusable = findUnusable(database, mayBeNew);
   if (unusable !== undefined) return unusable;
   // With a WAL file, the last pages can be in it alone.
   if (!hadWal && isTruncated(database, path)) return { kind: 'damaged' };

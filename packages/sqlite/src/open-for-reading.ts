@@ -18,7 +18,7 @@ const unusableForReading = (database: Database, file: string): UnusableFile | un
   const mode = database.prepare('PRAGMA journal_mode').get()?.['journal_mode'];
   const otherPath = mode === 'wal' ? findOtherPath(file) : undefined;
   if (otherPath !== undefined) return otherPath;
-  const unusable = findUnusable(database, { mayBeNew: false });
+  const unusable = findUnusable(database, false);
   if (unusable !== undefined) return unusable;
   // An owner may start to write between the two checks of the WAL file.
   const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;

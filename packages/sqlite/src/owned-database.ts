@@ -1,4 +1,5 @@
 import { Database } from './node-sqlite.ts';
+import { lockTimeoutMs } from './owner-lock.ts';
 
 /** The connection of the only owner of a file. Other programs can read the file. */
 export class OwnedDatabase extends Database {
@@ -13,7 +14,7 @@ export class OwnedDatabase extends Database {
    * @param ownerLock connection that holds the owner lock; closed last
    */
   constructor(file: string, ownerLock: Database) {
-    super(file);
+    super(file, { timeout: lockTimeoutMs });
     this.#file = file;
     this.#ownerLock = ownerLock;
   }

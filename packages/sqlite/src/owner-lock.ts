@@ -2,6 +2,9 @@ import { chmodSync, chownSync, statSync } from 'node:fs';
 import { Database } from './node-sqlite.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
+/** Time to wait for another process that has the file locked, in milliseconds. */
+export const lockTimeoutMs = 500;
+
 /** Path of the empty file beside a database that its owner keeps locked. */
 export const ownerLockPathOf = (file: string): string => `${file}-owner`;
 
@@ -40,7 +43,7 @@ export const acquireOwnerLock = (file: string): Database => {
   let lock: Database | undefined;
   try {
     const isNew = statSync(lockPath, { throwIfNoEntry: false }) === undefined;
-    lock = new Database(lockPath);
+    lock = new Database(lockPath, { timeout: lockTimeoutMs });
     // The owner of a read-only database must be able to lock the file later.
     if (isNew) copyPermissions(file, lockPath, 0o600);
     lock.exec(lockStatements);

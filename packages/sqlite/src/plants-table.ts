@@ -23,7 +23,7 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
   const insert = database.prepare(insertSql);
   // Since Node 26, `run` throws for a lastInsertRowid above 2^53 unless it may return a bigint.
   insert.setReadBigInts(true);
-  const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
+  const compare = database.prepare('SELECT name = ? AND tag IS ? AS same FROM plants WHERE id = ?');
 
   const readSchemaCookie = database.prepare('PRAGMA schema_version');
   const isAltered = (): boolean => {
@@ -37,22 +37,24 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
   };
 
   /** Inserts a plant. Returns why it is not stored, if it is not. */
-  const rejectionOf = (...row: Row): 'id-taken' | Error | undefined => {
-    let refusal: Error | undefined;
+  const rejectionOf = ([id, name, tag]: Row): 'id-taken' | Error | undefined => {
+    let refusal = new Error('a constraint ignored the plant');
     try {
-      if (Number(insert.run(...row).changes) === 1) return undefined;
+      if (Number(insert.run(id, name, tag).changes) === 1) return undefined;
     } catch (thrown) {
       // A constraint can roll back the transaction.
       if (!isContentRefused(thrown) || !database.isTransaction) throw thrown;
       refusal = thrown;
     }
-    return findSame.get(...row) === undefined ? (refusal ?? 'id-taken') : undefined;
+    const stored = compare.get(name, tag, id);
+    if (stored === undefined) return refusal;
+    return stored['same'] === 1 ? undefined : 'id-taken';
   };
 
   const insertEach = (batch: Batch): Rejected => {
     const rejected = new Map<number, 'id-taken' | Error>();
     for (const [index, row] of rowsOf(batch).entries()) {
-      const rejection = rejectionOf(...row);
+      const rejection = rejectionOf(row);
       if (rejection !== undefined) rejected.set(index, rejection);
     }
     return rejected;
