@@ -107,11 +107,6 @@ export const sqlite = [
       'PRAGMA wal_checkpoint(PASSIVE)',
     ],
   ),
-  ...of('sqlite-failure.ts', 'failed-calls', [
-    'an exceeded quota is reported as a full disk',
-    "if (isQuota(thrown)) return 'disk-full';",
-    '',
-  ]),
   ...of(
     'checkpointer.ts',
     'other-programs',
@@ -195,11 +190,6 @@ export const sqlite = [
       'if (isNew) copyPermissions(file, lockPath);',
     ],
     ['the lock file has no journal', 'PRAGMA journal_mode = MEMORY; ', ''],
-    [
-      'a lock file that cannot be written is named',
-      'throw new OwnerLockFailure(lockPath, thrown);',
-      'throw thrown;',
-    ],
   ),
   ...of('owner-lock.ts', 'owner-lock', [
     'the lock file has the permissions of the database',
@@ -371,11 +361,6 @@ export const sqlite = [
       "The caller syncs it.\n  database.exec('BEGIN');",
     ],
   ),
-  ...of('open-error.ts', 'open-error', [
-    'a disk that cannot read is named',
-    "const isReadError = failure === 'input-output' && access === constants.R_OK;",
-    'const isReadError = false;',
-  ]),
   ...of('foreign-wal.ts', 'foreign-wal', [
     'a truncated last page is refused',
     'Math.floor(size / wal.pageSize)',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import type { BackUpError, CopyOrder, FromBackupWorker, PlantsBackup } from './backup-protocol.ts';
+import type { OpenSqliteError } from './open-error.ts';
 import { workerFile } from './worker-file.ts';
 
 /** Options of {@link backUpPlants} and {@link restorePlants}. */
@@ -11,6 +11,42 @@ export type BackUpOptions = {
   /** Path of the copy. Neither the file nor a `-wal`, `-shm` or `-journal` file beside it may exist. */
   readonly to: string;
 };
+
+/** Reason why a backup or a restore failed. `path` is the affected file. */
+export type BackUpError = OpenSqliteError | BackUpRefused;
+
+/**
+ * The copy cannot have its name: the file or one beside it already exists, or the file system has no hard links, without
+ * which a file cannot be named without replacing another one.
+ */
+export type BackUpRefused = {
+  /** Discriminates the error from {@link OpenSqliteError}. */
+  readonly kind: 'exists' | 'no-hard-links';
+  /** The file, as an absolute path. */
+  readonly path: string;
+  /** Message for the operator: what happened, then what to do. */
+  readonly message: string;
+};
+
+/** A complete copy, synced to the disk. */
+export type PlantsBackup = {
+  /** Number of plants in the copy. */
+  readonly plants: number;
+  /** Size of the copy, in bytes. */
+  readonly size: number;
+};
+
+/** What the backup worker copies, as absolute paths. */
+export type CopyOrder = {
+  readonly command: 'backup' | 'restore';
+  readonly from: string;
+  readonly to: string;
+};
+
+/** The message of the backup worker, which then exits. */
+export type FromBackupWorker =
+  | { readonly kind: 'done'; readonly copy: PlantsBackup }
+  | { readonly kind: 'failed'; readonly error: BackUpError };
 
 const copyInWorker = async (order: CopyOrder): Promise<Result<PlantsBackup, BackUpError>> => {
   const options = { workerData: order, execArgv: [], name: 'backup' };

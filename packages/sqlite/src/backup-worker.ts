@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './backup-protocol.ts';
+import type { BackUpError, BackUpRefused, CopyOrder, FromBackupWorker } from './back-up-plants.ts';
 import { countPlants, findDamage, openReader, readErrorOf } from './find-damage.ts';
 import type { Database } from './node-sqlite.ts';
 import { openErrorOf, type OpenSqliteError, unusableFileError } from './open-error.ts';

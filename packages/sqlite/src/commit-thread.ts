@@ -1,11 +1,45 @@
 import { Worker } from 'node:worker_threads';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import { toBatch } from './batch.ts';
-import type { FromWorker, Rejected, ToWorker, WorkerData } from './commit-protocol.ts';
+import { type Batch, toBatch } from './batch.ts';
 import type { KeptFile } from './kept-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { workerFile } from './worker-file.ts';
+
+/** Start parameters of the commit worker. */
+export type WorkerData = {
+  readonly path: string;
+  /** The file that must still be at the path; `undefined` when it is opened for the first time. */
+  readonly kept: KeptFile | undefined;
+  /** Whether a sync of the file failed in the previous thread. */
+  readonly mustRewrite: boolean;
+};
+
+/** Why plants of a batch are not stored, by their indexes: an exception of SQLite if it does not accept the content. */
+export type Rejected = ReadonlyMap<number, 'id-taken' | Error>;
+
+/** Messages to the commit worker. */
+export type ToWorker =
+  { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
+
+/** Messages from the commit worker. It exits after `cannot-open` and `failed`. */
+export type FromWorker =
+  | { readonly kind: 'opened'; readonly kept: KeptFile }
+  | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
+  | {
+      readonly kind: 'committed';
+      readonly rejected: Rejected;
+      /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
+      readonly heldWal: number | undefined;
+    }
+  | { readonly kind: 'refused'; readonly reason: string; readonly cause: unknown }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly cause?: unknown;
+      /** Whether writes since the last successful sync may be missing from the disk. Default: `false`. */
+      readonly mustRewrite?: boolean;
+    };
 
 /** The plants that are not stored; the others are committed. */
 export type CommitResult = Result<Rejected, StoreUnavailable>;
@@ -24,12 +58,6 @@ export type CommitThread = {
 
 const unavailable = (reason: string, cause: unknown): CommitResult =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
-
-/** The error for a thread that exited before it opened the file. */
-const startError = (path: string, cause: unknown): OpenSqliteError => {
-  const reason = cause instanceof Error ? cause.message : 'its worker thread exited';
-  return { kind: 'unexpected', path, message: `${path} cannot be opened: ${reason}`, cause };
-};
 
 /** Starts a worker thread that opens the file. */
 export const startCommitThread = async (
@@ -62,7 +90,11 @@ export const startCommitThread = async (
 
   const first = await nextReply();
   if (first?.kind === 'cannot-open') return err(first.error);
-  if (first?.kind !== 'opened') return err(startError(data.path, crash));
+  if (first?.kind !== 'opened') {
+    const reason = crash instanceof Error ? crash.message : 'its worker thread exited';
+    const message = `${data.path} cannot be opened: ${reason}`;
+    return err({ kind: 'unexpected', path: data.path, message, cause: crash });
+  }
   // Only a create in flight keeps the process alive, not an open repository.
   worker.unref();
 

@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { FromWorker, ToWorker, WorkerData } from './commit-protocol.ts';
+import type { FromWorker, ToWorker, WorkerData } from './commit-thread.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { type Checkpointer, createCheckpointer } from './checkpointer.ts';
 import { fateOf, identityOf, type KeptFile, keepFile, releaseFile } from './kept-file.ts';
@@ -11,7 +11,7 @@ import {
 } from './open-error.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 import { ownerLockPathOf } from './owner-lock.ts';
-import { createPlantsTable, type PlantsTable } from './plants-table.ts';
+import { prepareCreateAll } from './plants-table.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
 import { rewriteTail } from './wal-file.ts';
@@ -19,7 +19,7 @@ import { rewriteTail } from './wal-file.ts';
 type Opened = {
   readonly database: OwnedDatabase;
   readonly kept: KeptFile;
-  readonly table: PlantsTable;
+  readonly createAll: ReturnType<typeof prepareCreateAll>;
   readonly checkpointer: Checkpointer;
   /** Returns a message when a file that belongs to the database was removed or replaced. */
   readonly findReplacedCompanion: () => string | undefined;
@@ -42,8 +42,8 @@ const prepare = (database: OwnedDatabase, kept: KeptFile): Opened => {
     return gone && `${gone.name} was removed or replaced while it was in use`;
   };
   const checkpointer = createCheckpointer(database, file);
-  const table = createPlantsTable(database);
-  return { database, kept, table, checkpointer, findReplacedCompanion };
+  const createAll = prepareCreateAll(database);
+  return { database, kept, createAll, checkpointer, findReplacedCompanion };
 };
 
 /** Opens the file that is kept, which must have its path before and after. */
@@ -106,20 +106,20 @@ const failureOf = (cause: unknown): Extract<FromWorker, { reason: string }> => {
 };
 
 const commit = (
-  { kept, table, checkpointer, findReplacedCompanion }: Opened,
+  { kept, createAll, checkpointer, findReplacedCompanion }: Opened,
   { batch }: ToWorker & { kind: 'commit' },
 ): FromWorker => {
   try {
     // After a checkpoint, a commit overwrites the WAL file, which a copy in the place of the file may need.
     const before = findReplaced(kept);
     if (before !== undefined) return failed(before.message);
-    const created = table.createAll(batch);
-    if (created.kind === 'table-altered')
+    const rejected = createAll(batch);
+    if (rejected === 'table-altered')
       return failed('another program altered the table plants of the database');
     // After a restart, plants in a file that was removed or replaced would be missing.
     const reason = findReplaced(kept)?.message ?? findReplacedCompanion();
     return reason === undefined
-      ? { kind: 'committed', rejected: created.rejected, heldWal: checkpointer.measure() }
+      ? { kind: 'committed', rejected, heldWal: checkpointer.measure() }
       : failed(reason);
   } catch (cause) {
     return failureOf(cause);

@@ -9,15 +9,13 @@ export const withExclusiveLock = (database: Database, task: () => void): Error |
   // In exclusive locking mode, the lock is kept after the transaction.
   database.exec('PRAGMA locking_mode = EXCLUSIVE');
   try {
-    try {
-      database.exec('BEGIN EXCLUSIVE');
-    } catch (cause) {
-      if (!(cause instanceof Error) || sqliteFailureOf(cause) !== 'locked') throw cause;
-      return cause;
-    }
+    database.exec('BEGIN EXCLUSIVE');
     database.exec('ROLLBACK');
     task();
     return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof Error) || sqliteFailureOf(thrown) !== 'locked') throw thrown;
+    return thrown;
   } finally {
     database.exec('PRAGMA locking_mode = NORMAL');
     // The next read returns the connection to a shared lock.

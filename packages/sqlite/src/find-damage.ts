@@ -64,14 +64,6 @@ export const findDamage = (database: Database, file: string): readonly string[] 
   return again;
 };
 
-const isDamaged = (database: Database, file: string): boolean => {
-  try {
-    return findDamage(database, file).length > 0;
-  } catch (thrown) {
-    return sqliteFailureOf(thrown) !== 'input-output';
-  }
-};
-
 /**
  * Returns the error for an exception while a database is read. Calls it damaged only if `findDamage` confirms it.
  *
@@ -84,6 +76,12 @@ export const readErrorOf = (
   database: Database,
   file = resolveLinks(path),
 ): OpenSqliteError | undefined => {
-  const isUnread = sqliteFailureOf(thrown) === 'damaged' && !isDamaged(database, file);
-  return openErrorOf(path, isUnread ? inputOutputError(thrown) : thrown, constants.R_OK);
+  let cause = thrown;
+  try {
+    if (sqliteFailureOf(thrown) === 'damaged' && findDamage(database, file).length === 0)
+      cause = inputOutputError(thrown);
+  } catch (unread) {
+    if (sqliteFailureOf(unread) === 'input-output') cause = inputOutputError(thrown);
+  }
+  return openErrorOf(path, cause, constants.R_OK);
 };

@@ -1,5 +1,11 @@
-export { type BackUpOptions, backUpPlants, restorePlants } from './back-up-plants.ts';
-export type { BackUpError, BackUpRefused, PlantsBackup } from './backup-protocol.ts';
+export {
+  type BackUpError,
+  type BackUpOptions,
+  backUpPlants,
+  type BackUpRefused,
+  type PlantsBackup,
+  restorePlants,
+} from './back-up-plants.ts';
 export { checkDatabasePath } from './check-database-path.ts';
 export type { OpenSqliteError } from './open-error.ts';
 export {

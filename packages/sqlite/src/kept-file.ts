@@ -56,28 +56,12 @@ export const releaseFile = ({ descriptor, name }: KeptFile): void => {
   else withoutConnections(name, () => closeSync(descriptor));
 };
 
-/**
- * What became of a kept file:
- *
- * - `unchanged`: it has its name, and its path leads to it;
- * - `relinked`: it has its name, and its path leads elsewhere;
- * - `renamed`: no other file has its name, and it has another one;
- * - `replaced`: another file has its name, or its folder is inaccessible;
- * - `removed`: no file has its name, and it has none.
- */
+/** What became of a kept file. */
 export type Fate = {
+  /** `relinked`: the path leads elsewhere. `renamed`, `removed`: no other file has its name. `replaced`: another file has it. */
   readonly kind: 'unchanged' | 'relinked' | 'renamed' | 'replaced' | 'removed';
   /** Its new name, if it has one and the platform shows it. */
   readonly to?: string | undefined;
-};
-
-/** Returns the name that a file has now; `undefined` if the platform does not show it. */
-const nameOf = (descriptor: number): string | undefined => {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return undefined;
-  }
 };
 
 /** Returns what became of a kept file. */
@@ -91,7 +75,12 @@ export const fateOf = ({ path, name, identity, descriptor }: KeptFile): Fate => 
   if (found !== undefined && identify(found) === identity)
     return { kind: path === name || identityOf(path) === identity ? 'unchanged' : 'relinked' };
   const hasName = fstatSync(descriptor).nlink > 0;
-  const to = hasName ? nameOf(descriptor) : undefined;
+  let to: string | undefined;
+  try {
+    to = hasName ? readlinkSync(`/proc/self/fd/${descriptor}`) : undefined;
+  } catch {
+    // Only Linux shows it.
+  }
   // A link to the file itself may have its name.
   if (found !== undefined && identityOf(name) !== identity) return { kind: 'replaced', to };
   return { kind: hasName ? 'renamed' : 'removed', to };

@@ -50,16 +50,6 @@ const accessError = (path: string, mode: number): string | undefined => {
   }
 };
 
-/** Resolves symbolic links, or returns the path as it is. */
-const withLinksResolved = (path: string): string => {
-  try {
-    return resolveLinks(path);
-  } catch {
-    // A folder that this user may not enter, for example.
-    return path;
-  }
-};
-
 const cannotOpen = (message: string): Description => ({ kind: 'cannot-open', message });
 const readOnly = (message: string): Description => ({ kind: 'read-only', message });
 
@@ -68,7 +58,12 @@ export const findFileSystemFault = (
   linkedPath: string,
   access: number = readAndWrite,
 ): Description | undefined => {
-  const path = withLinksResolved(linkedPath);
+  let path = linkedPath;
+  try {
+    path = resolveLinks(linkedPath);
+  } catch {
+    // A folder that this user may not enter, for example.
+  }
   const folder = dirname(path);
   const mayWrite = access === readAndWrite;
   const folderError = accessError(`${folder}/.`, constants.X_OK);
@@ -124,15 +119,6 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
   }
 };
 
-const describedByFileSystem: readonly SqliteFailure[] = [
-  'read-only',
-  'cannot-open',
-  'input-output',
-];
-
-const describeOwnerLock = (path: string, { message }: OwnerLockFailure): string =>
-  `${message}: grant this user write access, or remove it while no process has ${path} open`;
-
 /** Returns the error for an exception from node:sqlite; `undefined` for any other exception, which is a bug. */
 export const openErrorOf = (
   path: string,
@@ -143,16 +129,14 @@ export const openErrorOf = (
   const failure = sqliteFailureOf(isOfOwnerLock ? cause.cause : cause);
   if (failure === undefined) return undefined;
   // Reading a file that is complete without a WAL file needs no write access.
-  const isReadError = failure === 'input-output' && access === constants.R_OK;
-  const fault =
-    describedByFileSystem.includes(failure) && !isReadError
-      ? findFileSystemFault(path, access)
-      : undefined;
-  if (!isOfOwnerLock) {
+  const mayBeOfPath = failure !== 'input-output' || access === readAndWrite;
+  const isOfPath = ['read-only', 'cannot-open', 'input-output'].includes(failure) && mayBeOfPath;
+  const fault = isOfPath ? findFileSystemFault(path, access) : undefined;
+  if (!isOfOwnerLock)
     return { kind: failure, message: describe(path, failure, cause), ...fault, path, cause };
-  }
   const kind = failure === 'not-a-database' ? 'cannot-open' : failure;
-  return { kind, message: describeOwnerLock(path, cause), ...fault, path, cause: cause.cause };
+  const message = `${cause.message}: grant this user write access, or remove it while no process has ${path} open`;
+  return { kind, message, ...fault, path, cause: cause.cause };
 };
 
 const describeUnusable = (path: string, unusable: UnusableFile): string => {

@@ -17,14 +17,7 @@ export const copyPermissions = (file: string, path: string, extraMode = 0): void
 };
 
 /** The owner lock cannot be acquired, although the file has no owner. */
-export class OwnerLockFailure extends Error {
-  readonly lockPath: string;
-
-  constructor(lockPath: string, cause: Error) {
-    super(`${lockPath} cannot be locked: ${cause.message}`, { cause });
-    this.lockPath = lockPath;
-  }
-}
+export class OwnerLockFailure extends Error {}
 
 /**
  * On a file without write access, BEGIN EXCLUSIVE acquires a shared lock only: the write fails there.
@@ -51,6 +44,8 @@ export const acquireOwnerLock = (file: string): Database => {
   } catch (thrown) {
     lock?.close();
     if (!(thrown instanceof Error) || sqliteFailureOf(thrown) === 'locked') throw thrown;
-    throw new OwnerLockFailure(lockPath, thrown);
+    throw new OwnerLockFailure(`${lockPath} cannot be locked: ${thrown.message}`, {
+      cause: thrown,
+    });
   }
 };

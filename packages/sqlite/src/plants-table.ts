@@ -1,24 +1,17 @@
 import { type Batch, type Row, rowsOf } from './batch.ts';
 import { findAlteration } from './database-file.ts';
-import type { Rejected } from './commit-protocol.ts';
+import type { Rejected } from './commit-thread.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 import { isContentRefused } from './sqlite-failure.ts';
 
-/** Result of a batch. */
-type CreatedAll =
-  { readonly kind: 'created'; readonly rejected: Rejected } | { readonly kind: 'table-altered' };
-
-/** The table of plants in an open database. */
-export type PlantsTable = {
-  /**
-   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On return, every
-   * plant that is not in `rejected` is on the disk. Throws the exceptions of node:sqlite. After an exception, or when
-   * another program has altered the table, it is unchanged.
-   */
-  readonly createAll: (batch: Batch) => CreatedAll;
-};
-
-export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
+/**
+ * Prepares a function that creates plants in the table of an open database: it inserts them in one transaction, and compares a
+ * plant whose id exists with the stored one. On return, every plant that is not in the result is on the disk. It throws the
+ * exceptions of node:sqlite. After an exception, or when another program has altered the table, the table is unchanged.
+ */
+export const prepareCreateAll = (
+  database: OwnedDatabase,
+): ((batch: Batch) => Rejected | 'table-altered') => {
   const insertSql = 'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
   const insert = database.prepare(insertSql);
   // Since Node 26, `run` throws for a lastInsertRowid above 2^53 unless it may return a bigint.
@@ -51,27 +44,20 @@ export const createPlantsTable = (database: OwnedDatabase): PlantsTable => {
     return stored['same'] === 1 ? undefined : 'id-taken';
   };
 
-  const insertEach = (batch: Batch): Rejected => {
+  return (batch) => {
     const rejected = new Map<number, 'id-taken' | Error>();
-    for (const [index, row] of rowsOf(batch).entries()) {
-      const rejection = rejectionOf(row);
-      if (rejection !== undefined) rejected.set(index, rejection);
-    }
-    return rejected;
-  };
-
-  return {
-    createAll(batch) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        if (isAltered()) return { kind: 'table-altered' };
-        const rejected = insertEach(batch);
-        database.exec('COMMIT');
-        return { kind: 'created', rejected };
-      } finally {
-        // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).
-        if (database.isTransaction) database.exec('ROLLBACK');
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      if (isAltered()) return 'table-altered';
+      for (const [index, row] of rowsOf(batch).entries()) {
+        const rejection = rejectionOf(row);
+        if (rejection !== undefined) rejected.set(index, rejection);
       }
-    },
+      database.exec('COMMIT');
+      return rejected;
+    } finally {
+      // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).
+      if (database.isTransaction) database.exec('ROLLBACK');
+    }
   };
 };

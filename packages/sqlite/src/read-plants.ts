@@ -24,9 +24,6 @@ const largestId = 2n ** 63n - 1n;
 
 type Row = readonly [id: bigint, name: string, tag: string | null];
 
-const plantOf = ([id, name, tag]: Row): NewPlant =>
-  tag === null ? { id, name } : { id, name, tag };
-
 /** Each batch is a separate transaction, because a long one would prevent checkpoints. */
 function* readBatches(
   database: Database,
@@ -43,10 +40,10 @@ function* readBatches(
     let error: OpenSqliteError | undefined;
     try {
       let text = 0;
-      for (const row of select.iterate(last + 1n) as Iterable<unknown> as Iterable<Row>) {
-        const plant = plantOf(row);
-        plants.push(plant);
-        text += plant.name.length + (plant.tag?.length ?? 0);
+      const rows = select.iterate(last + 1n) as Iterable<unknown> as Iterable<Row>;
+      for (const [id, name, tag] of rows) {
+        plants.push(tag === null ? { id, name } : { id, name, tag });
+        text += name.length + (tag?.length ?? 0);
         if (text >= batch.maxText) break;
       }
     } catch (thrown) {

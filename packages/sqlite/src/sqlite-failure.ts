@@ -29,10 +29,6 @@ const systemKinds = new Map<unknown, SqliteFailure>([
   ['ENOSPC', 'disk-full'],
 ]);
 
-/** Whether a quota is exceeded. For this error number, libuv has no code. */
-const isQuota = (thrown: Error): boolean =>
-  'errno' in thrown && thrown.errno === -constants.errno.EDQUOT;
-
 /** `SQLITE_ERROR` of an expression, `TOOBIG`, and `CONSTRAINT`: the primary codes of a statement that fails for its values. */
 const contentCodes = [1, 18, 19];
 
@@ -46,7 +42,8 @@ export const isContentRefused = (thrown: unknown): thrown is Error =>
 /** Returns the kind of an exception from SQLite or a system call; `undefined` for any other exception. */
 export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   if (!(thrown instanceof Error)) return undefined;
-  if (isQuota(thrown)) return 'disk-full';
+  // A quota is exceeded. For this error number, libuv has no code.
+  if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
   if ('syscall' in thrown && 'code' in thrown) return systemKinds.get(thrown.code) ?? 'cannot-open';
   if (!('errcode' in thrown)) return undefined;
   const { errcode } = thrown;

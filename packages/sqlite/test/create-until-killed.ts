@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { toBatch } from '../src/batch.ts';
 import { openDatabaseFile } from '../src/database-file.ts';
-import { createPlantsTable } from '../src/plants-table.ts';
+import { prepareCreateAll } from '../src/plants-table.ts';
 
 const [path = '', mode] = process.argv.slice(2);
 
@@ -32,9 +32,9 @@ const createNormally = async () => {
   if ('kind' in database) throw new Error(database.kind);
   // A checkpoint would sync every plant.
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
-  const table = createPlantsTable(database);
+  const createAll = prepareCreateAll(database);
   for (let id = 0; id < maxPlants; id += 1) {
-    table.createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
+    createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
     report(id);
     // The output is written between two iterations of the event loop.
     await nextTurn();
