@@ -1,5 +1,9 @@
 /** A plant, parsed independently of the code of the server. */
-export type ReadPlant = { readonly id: bigint; readonly name: string; readonly tag?: string };
+export type ReadPlant = {
+  readonly id: bigint;
+  readonly name: string;
+  readonly tag?: string | undefined;
+};
 
 const limit = 2n ** 63n;
 

@@ -13,5 +13,5 @@ export type Plant = {
   /** The name, unchanged. */
   name: string;
   /** The tag, unchanged, if the plant has one. */
-  tag?: string;
+  tag?: string | undefined;
 };

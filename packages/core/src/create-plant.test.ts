@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { errAsync, ok, okAsync, ResultAsync } from 'neverthrow';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { errAsync, okAsync, ResultAsync } from 'neverthrow';
+import { describe, expect, it } from 'vitest';
 import { createPlant } from './create-plant.ts';
-import { createGroupCommit } from './group-commit.ts';
 import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
@@ -47,16 +46,6 @@ describe('createPlant', () => {
       faults: ['id-not-integer', 'name-required', 'tag-not-text'],
     });
     expect(repository.created).toEqual([]);
-  });
-
-  it.each([
-    ['in memory', createMemoryRepository()],
-    ['with group commit', createGroupCommit({ lanes: [async (plants) => plants.map(() => ok())] })],
-  ])('reads each text once to validate it, with a repository %s', async (_, repository) => {
-    const reading = vi.spyOn(String.prototype, 'isWellFormed');
-    onTestFinished(() => reading.mockRestore());
-    await createPlant(repository, { id: 7, name: 'Monstera', tag: 'climber' });
-    expect(reading.mock.contexts).toEqual(['Monstera', 'climber']);
   });
 
   it('returns the plant of the input, even if the repository changes its argument', async () => {

@@ -1,5 +1,4 @@
 import { errAsync, type Result, ResultAsync } from 'neverthrow';
-import { createValidated } from './assert-new-plant.ts';
 import { parseNewPlant, type PlantInvalid } from './parse-new-plant.ts';
 import type { NewPlant, Plant } from './plant.ts';
 import type {
@@ -72,10 +71,10 @@ export const createPlant = (
   if (parsed.isErr()) return errAsync(parsed.error);
   const plant = parsed.value;
   try {
-    // ResultAsync.then calls its inner promise's then, so this adds no second wrapper.
-    const creating = createValidated(repository, plant).then((created) =>
-      checkError(created).map(() => withoutId(plant)),
-    );
+    // A copy, because a repository may change its argument. The `then` of a ResultAsync is its promise's, without a wrapper.
+    const creating = repository
+      .create({ ...plant })
+      .then((created) => checkError(created).map(() => withoutId(plant)));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // A repository that throws makes the result reject, so that createPlant never throws.

@@ -1,5 +1,6 @@
 import type { ResultAsync } from 'neverthrow';
 import { describe, expectTypeOf, it } from 'vitest';
+import type * as z from 'zod';
 import {
   createPlant,
   type CreatePlantError,
@@ -7,15 +8,21 @@ import {
   type Plant,
   type PlantRepository,
 } from './index.ts';
+import type * as schemas from './schemas.ts';
 
 describe('the types of core', () => {
   it('the type of a plant has an exact id and an optional tag', () => {
     expectTypeOf<NewPlant>().toEqualTypeOf<{
       id: bigint;
       name: string;
-      tag?: string;
+      tag?: string | undefined;
     }>();
-    expectTypeOf<Plant>().toEqualTypeOf<{ name: string; tag?: string }>();
+    expectTypeOf<Plant>().toEqualTypeOf<{ name: string; tag?: string | undefined }>();
+  });
+
+  it('the schema of a plant has the type of a plant', () => {
+    expectTypeOf<NewPlant>().toEqualTypeOf<z.output<typeof schemas.NewPlant>>();
+    expectTypeOf<Plant>().toEqualTypeOf<z.output<typeof schemas.Plant>>();
   });
 
   it('createPlant accepts any input and returns a Result with a closed union of errors', () => {
