@@ -43,8 +43,6 @@ const options = (packageName: string): Options => ({
   dts: false,
   // Without its prefix, node:sqlite does not exist.
   removeNodeProtocol: false,
-  // With the sources in them.
-  sourcemap: true,
   silent: true,
 });
 
@@ -72,6 +70,10 @@ export default defineConfig([
     skipNodeModulesBundle: true,
     // The part of zod that is used: zod loads all of its modules, and is 8 MB of an install.
     noExternal: ['zod'],
+    esbuildOptions: (esbuild) => {
+      // From the root, in which aliases are resolved.
+      esbuild.alias = { zod: './packages/core/node_modules/zod/mini/index.js' };
+    },
   },
   {
     ...options('core'),

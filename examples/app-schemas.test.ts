@@ -8,6 +8,7 @@ import { NewPlant } from '@plantstore/core/schemas';
 import { initTRPC } from '@trpc/server';
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 
 const faults = [errorMessages['id-not-integer'], errorMessages['name-required']];
 
@@ -38,6 +39,13 @@ it('a form of React Hook Form shows the messages of the error table', async () =
     id: 7n,
     name: 'Monstera',
   });
+});
+
+it('an empty tag of a form is absent after the preprocessing of the page', () => {
+  const tag = z.preprocess((value) => (value === '' ? undefined : value), NewPlant.shape.tag);
+  const Form = NewPlant.extend({ tag });
+  expect(Form.parse({ id: 7, name: 'Monstera', tag: '' }).tag).toBe(undefined);
+  expect(NewPlant.parse({ id: 7, name: 'Monstera', tag: '' }).tag).toBe('');
 });
 
 it('an input of tRPC has the messages of the error table', async () => {

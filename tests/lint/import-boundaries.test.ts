@@ -155,6 +155,6 @@ describe('modules that are reached at run time', () => {
 
   it('the modules that are reached at run time include zod and Node modules for the entry points that use them', () => {
     expect(reachableFrom('server/src/index.ts')).toContain('node:net');
-    expect(reachableFrom('server/src/fetch.ts')).toContain('zod/mini');
+    expect(reachableFrom('server/src/fetch.ts')).toContain('zod');
   });
 });

@@ -72,21 +72,11 @@ describe.each(
       .toSorted();
 
   it(`the packed ${name} contains its manifest, README, licence and code, and no other file`, () => {
-    const code = /^dist\/.+\.(js|js\.map|d\.ts)$/;
+    const code = /^dist\/.+\.(js|d\.ts)$/;
     const ofTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
     expect(files().filter((file) => !code.test(file) || ofTests.test(file))).toEqual(
       ['LICENSE', 'README.md', 'package.json', ...(additionalFiles[name] ?? [])].toSorted(),
     );
-  });
-
-  it(`the packed ${name} has a source map with the sources of each module`, () => {
-    for (const file of files().filter((one) => one.endsWith('.js'))) {
-      const { sources, sourcesContent } = JSON.parse(read(`${file}.map`)) as {
-        sources: string[];
-        sourcesContent: string[];
-      };
-      expect(sourcesContent.length).toBe(sources.length);
-    }
   });
 
   it(`the packed ${name} contains declarations of its exports only`, () => {

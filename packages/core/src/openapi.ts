@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as z from 'zod';
 import { type ErrorName, errorMessages, errorTable, responseHeaders } from './errors.ts';
 import { NewPlant, Plant } from './schemas.ts';
 

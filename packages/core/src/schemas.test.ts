@@ -1,10 +1,11 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import * as z from 'zod/mini';
+import * as z from 'zod';
+import * as mini from 'zod/mini';
 import { errorMessages } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
 import { NewPlant, Plant } from './schemas.ts';
 
-const issuesOf = (schema: z.ZodMiniType, input: unknown) =>
+const issuesOf = (schema: z.ZodType, input: unknown) =>
   schema.safeParse(input).error?.issues.map(({ path, message }) => [path.join('.'), message]);
 
 const valid = { id: 7n, name: 'Monstera', tag: 'climber' };
@@ -51,9 +52,9 @@ describe('schema NewPlant', () => {
   });
 
   it('the schema NewPlant keeps the messages of checks that an app adds', () => {
-    const short = z.extend(NewPlant, {
-      id: NewPlant.shape.id.check(z.refine((id) => id > 0n)),
-      name: NewPlant.shape.name.check(z.maxLength(3)),
+    const short = NewPlant.extend({
+      id: NewPlant.shape.id.refine((id) => id > 0n),
+      name: NewPlant.shape.name.max(3),
     });
     const issues = issuesOf(short, { id: -1, name: 'Monstera' }) ?? [];
     expect(issues.map(([path]) => path)).toEqual(['id', 'name']);
@@ -71,15 +72,18 @@ describe('schema NewPlant', () => {
     expect(Plant.parse({ name: '', tag: undefined }).tag).toBe(undefined);
   });
 
-  it('the schema NewPlant can be extended, and members can be omitted', () => {
-    expect(z.extend(NewPlant, { price: z.number() }).parse({ ...valid, price: 2 })).toEqual({
-      ...valid,
-      price: 2,
-    });
-    expect(z.omit(NewPlant, { id: true }).parse(valid)).toEqual({
-      name: 'Monstera',
-      tag: 'climber',
-    });
+  it('the schema NewPlant is a ZodType and can be extended, and members can be omitted', () => {
+    expect(NewPlant).toBeInstanceOf(z.ZodType);
+    const priced = NewPlant.extend({ price: z.number() });
+    expect(priced.parse({ ...valid, price: 2 })).toEqual({ ...valid, price: 2 });
+    expect(NewPlant.omit({ id: true }).parse(valid)).toEqual({ name: 'Monstera', tag: 'climber' });
+  });
+
+  it('the schema NewPlant can be part of a schema of zod/mini, and be extended by its functions', () => {
+    const order = mini.object({ plant: NewPlant, count: mini.optional(mini.number()) });
+    expect(order.parse({ plant: valid })).toEqual({ plant: valid });
+    const named = mini.extend(NewPlant, { id: mini.string() });
+    expect(named.parse({ ...valid, id: 'a' })).toEqual({ ...valid, id: 'a' });
   });
 
   it('the schema NewPlant has the JSON Schema of the OpenAPI document', () => {

@@ -4,7 +4,8 @@
  * @module
  */
 
-import * as z from 'zod/mini';
+// Built into core, it is zod/mini; built as an entry, it is the zod of the app.
+import * as z from 'zod';
 import { isExactId, type PlantId } from './encode-new-plant.ts';
 import { type ErrorName, errorMessages } from './errors.ts';
 import { isUnicodeText } from './unicode-text.ts';
@@ -29,8 +30,13 @@ const idError: ErrorOf = ({ input }) => {
   return errorMessages[typeof input === 'bigint' ? 'id-out-of-range' : 'id-not-integer'];
 };
 
-const id = z
-  .custom<bigint, PlantId>(isExactId, { error: idError, abort: true })
+// In zod, a custom schema has one type for its input and its output.
+const exactId = z.custom<bigint>(isExactId, { error: idError, abort: true }) as z.ZodType<
+  bigint,
+  PlantId
+>;
+
+const id = exactId
   .check(z.overwrite(BigInt))
   // JSON Schema has no type for a bigint.
   .register(z.globalRegistry, {

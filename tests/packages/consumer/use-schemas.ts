@@ -1,8 +1,8 @@
 import { createMemoryRepository, createPlant, type Plant } from '@plantstore/core';
 import { NewPlant } from '@plantstore/core/schemas';
-import * as z from 'zod/mini';
+import * as z from 'zod';
 
-const Order = z.object({ plant: NewPlant, label: z.optional(NewPlant.shape.name) });
+const Order = z.object({ plant: NewPlant, label: NewPlant.shape.name.optional() });
 const { plant } = Order.parse({ plant: { id: 7, name: 'Monstera', tag: undefined } });
 const id: bigint = plant.id;
 const created = await createPlant(createMemoryRepository(), plant);
