@@ -1,10 +1,20 @@
-import { errAsync, okAsync, ResultAsync } from 'neverthrow';
+import { isDeepStrictEqual } from 'node:util';
+import { errAsync, okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { assertNewPlant } from './assert-new-plant.ts';
 import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
 import type { PlantRepository } from './plant-repository.ts';
 import { describeRepository, type OpenedRepository } from './repository-contract.ts';
+import {
+  changing,
+  confusingRepositories,
+  rejecting,
+  resultOf,
+  withText,
+  type Wrong,
+  writingCopies,
+} from '../test/wrong-repositories.ts';
 
 /** Runs the suite on a repository and returns the names of the failed tests. */
 const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]> => {
@@ -12,7 +22,12 @@ const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]
   const runner = {
     describe: (_: string, body: () => void) => body(),
     it: (name: string, body: () => Promise<void>) => tests.push([name, body]),
-    expect,
+    // Without a description of the difference, which takes longer than the tests.
+    expect: (actual: unknown) => ({
+      toEqual: (expected: unknown) => {
+        if (!isDeepStrictEqual(actual, expected)) throw new Error('not equal');
+      },
+    }),
   };
   describeRepository(runner, 'under test', open);
   const failed = await Promise.all(
@@ -26,29 +41,6 @@ const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]
   return failed.flat();
 };
 
-/** Rejects plants that were not validated, so that each repository has a single fault. */
-const rejecting = (create: PlantRepository['create']): PlantRepository => ({
-  create: (plant) =>
-    new ResultAsync(
-      (async () => {
-        assertNewPlant(plant);
-        return create(plant);
-      })(),
-    ),
-});
-
-const changing = (change: (plant: NewPlant) => NewPlant) => async () => {
-  const inner = createMemoryRepository();
-  return { repository: rejecting((plant) => inner.create(change(plant))) };
-};
-
-const withText = (change: (text: string) => string) =>
-  changing(({ id, name, tag }) => ({
-    id,
-    name: change(name),
-    ...(tag !== undefined && { tag: change(tag) }),
-  }));
-
 const lateWriter = (): PlantRepository => {
   const plants = new Map<bigint, NewPlant>();
   const create = async (plant: NewPlant) => {
@@ -59,10 +51,7 @@ const lateWriter = (): PlantRepository => {
     return same;
   };
   return {
-    create: (plant) =>
-      ResultAsync.fromSafePromise(create(plant)).andThen((same) =>
-        same ? okAsync() : errAsync({ kind: 'id-taken' as const, id: plant.id }),
-      ),
+    create: (plant) => resultOf(plant.id, create(plant)),
   };
 };
 
@@ -84,11 +73,7 @@ const readThenWrite = (
     resolve();
     return kept === undefined || (kept.name === name && kept.tag === plant.tag);
   };
-  return rejecting((plant) =>
-    ResultAsync.fromSafePromise(isKept(plant)).andThen((same) =>
-      same ? okAsync() : errAsync({ kind: 'id-taken' as const, id: plant.id }),
-    ),
-  );
+  return rejecting((plant) => resultOf(plant.id, isKept(plant)));
 };
 
 /** Refuses some plants, with a number. */
@@ -116,7 +101,8 @@ describe('repository contract', () => {
     expect(await failures(refusing((plant) => plant.tag === 'weed'))).toEqual([]);
   });
 
-  it.each<[string, () => Promise<OpenedRepository>]>([
+  it.each<Wrong>([
+    ...confusingRepositories,
     ['does not apply its rule', refusing(() => false)],
     ['refuses with a number of the error table', refusing((plant) => plant.tag === 'weed', 1401)],
     ['refuses with a fraction as the number', refusing((plant) => plant.tag === 'weed', 4000.5)],
@@ -219,6 +205,8 @@ describe('repository contract', () => {
         return [open(), open()];
       },
     ],
+    ['writes back its old copy of all plants', () => writingCopies(false)],
+    ['reads and writes all plants at once', () => writingCopies(true)],
     [
       'does not see the plants of the other',
       () => [createMemoryRepository(), createMemoryRepository()],
