@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { createClient, type CreatePlantError } from '@plantstore/client';
-import type { ErrorName } from '@plantstore/core/errors';
+import { createClient, type CreatePlantError, type Refused } from '@plantstore/client';
 import { describe, expect, it } from 'vitest';
 import { newFolder, type RunningProgram, startProgram, token } from './program.ts';
 
@@ -12,7 +11,7 @@ const clientOf = (server: RunningProgram, options: { token?: string; path?: stri
 const outcomeOf = async (
   client: ReturnType<typeof createClient>,
   plant: unknown,
-): Promise<'created' | ErrorName | 'unknown' | Exclude<CreatePlantError['kind'], 'refused'>> =>
+): Promise<'created' | Refused['name'] | Exclude<CreatePlantError['kind'], 'refused'>> =>
   client.createPlant(plant as { id: bigint; name: string }).match(
     () => 'created',
     (error) => (error.kind === 'refused' ? error.name : error.kind),

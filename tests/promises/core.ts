@@ -174,7 +174,7 @@ export const core = [
   ),
   ...of('repository-contract.ts', 'repository-contract', [
     'the contract finds a race of two processes',
-    "      await expectRaces(repository, second, ['Monstera', 'Ficus'], ['id-taken', 'ok']);\n",
+    "      await expectRaces(repository, second, ['Monstera', 'Ficus'], ['id-taken', 'ok', 'ok', 'ok']);\n",
     '',
   ]),
   ...of(

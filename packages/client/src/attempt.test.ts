@@ -140,9 +140,8 @@ it('a call truncates an endless body, returns response-invalid and does not retr
     writeChunks();
   });
   const error = await errorOf(createClient({ baseUrl, token }));
-  const maxLength = 2 ** 20 + 6 * JSON.stringify({ ...plant, id: Number(plant.id) - 1 }).length;
   expect(error).toMatchObject({ kind: 'response-invalid', status: 200, attempts: 1 });
-  expect(error).toHaveProperty('body', '"'.repeat(maxLength));
+  expect(error).toHaveProperty('body', '"'.repeat(4096));
   await closed.promise;
 });
 

@@ -39,9 +39,8 @@ export const attempt = (
       }
       call.response = { status, source: response };
       // A valid response repeats the plant, at most with every character as a \uXXXX.
-      const maxLength = 2 ** 20 + 6 * body.length;
-      const text = await readText(response, signal, maxLength);
-      return readResponse(call, status, body, text, maxLength);
+      const text = await readText(response, signal, 2 ** 20 + 6 * body.length);
+      return readResponse(call, status, body, text);
     } catch (thrown) {
       return failWithCause(call, 'network', thrown);
     }

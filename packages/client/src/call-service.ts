@@ -1,13 +1,5 @@
 import { attempt } from './attempt.ts';
-import {
-  type Call,
-  createCall,
-  fail,
-  failWithCause,
-  type Outcome,
-  readField,
-  reportOf,
-} from './call.ts';
+import { type Call, fail, failWithCause, type Outcome, readField, reportOf } from './call.ts';
 import type { Settings } from './client-options.ts';
 import type { TimedOut } from './create-plant-error.ts';
 import { notify, readMember } from './untrusted.ts';
@@ -15,10 +7,7 @@ import type { NewPlant } from './plant.ts';
 import { type PreparedRequest, prepareRequest, invalid } from './prepare-request.ts';
 import { mergeHeaders } from './request-headers.ts';
 import { backoffMs, isTransient, retryAfterMs } from './retry-delay.ts';
-import type { Issued } from './token-source.ts';
 import { type Interruption, withTimeout } from './with-timeout.ts';
-
-const never = (): Promise<never> => new Promise(() => {});
 
 /** Sends a request, with retries, until a response settles it or a time limit or the caller ends the call. */
 const send = async (settings: Settings, call: Call, request: PreparedRequest): Promise<Outcome> => {
@@ -43,19 +32,17 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
   }
 
   let { token } = settings;
-  let issued: Issued | undefined;
-  let rejected: Issued | undefined;
+  let rejected: string | undefined;
   for (let retried = 0; ;) {
-    if (getToken && !issued) {
+    if (getToken && !token) {
       const result = await withTimeout(caller, remainingMs(), (signal) =>
         getToken(rejected, signal),
       );
       if (typeof result === 'string') return interrupted(result, 'token');
-      issued = result;
-      ({ token } = issued);
-      if (token !== undefined) call.tokens.push(token);
+      ({ token } = result);
+      if (token) call.tokens.push(token);
     }
-    if (token === undefined) {
+    if (!token) {
       const message = 'token must be an RFC 6750 b64token, or a function that returns one';
       return fail(call, { kind: 'token-failed', message });
     }
@@ -71,20 +58,20 @@ const send = async (settings: Settings, call: Call, request: PreparedRequest): P
     if (outcome.isOk() || result === 'aborted' || (result === 'timeout' && isLast)) return outcome;
 
     const { error } = outcome;
-    const isRejected = issued && !rejected && call.response?.status === 401;
+    const isRejected = getToken && !rejected && call.response?.status === 401;
     const delayMs = retryAfterMs(readField(call, 'retry-after'), readField(call, 'date'));
     const waitMs = delayMs + backoffMs(request.limits, retried);
     // A wait beyond the deadline could only end in a timeout.
     const isFinal = !isTransient(error) || retried >= retries || waitMs >= remainingMs();
     if (isFinal && !isRejected) return outcome;
     if (isRejected) {
-      rejected = issued;
-      issued = undefined;
+      rejected = token;
+      token = undefined;
     } else {
       retried += 1;
       notify(settings.onRetry, () => ({ attempts: call.attempts, waitMs, error }));
       // After an abort, the next attempt ends the call before it sends anything.
-      await withTimeout(caller, waitMs, never);
+      await withTimeout(caller, waitMs, () => new Promise(() => {}));
     }
   }
 };
@@ -95,7 +82,7 @@ export const callService = async (
   newPlant: NewPlant,
   options: unknown,
 ): Promise<Outcome> => {
-  const call = createCall(settings.token);
+  const call: Call = { attempts: 0, tokens: settings.token ? [settings.token] : [] };
   try {
     const request = prepareRequest(settings, newPlant, options);
     return 'kind' in request ? fail(call, request) : await send(settings, call, request);

@@ -22,17 +22,10 @@ export type Report = {
 export type Call = {
   attempts: number;
   /** The response of the last attempt, once it has started. */
-  response: { readonly status: number; readonly source: FetchResponse } | undefined;
+  response?: { readonly status: number; readonly source: FetchResponse } | undefined;
   /** The tokens to redact in errors. */
   readonly tokens: string[];
 };
-
-/** Creates a call; `token` is redacted in its errors. */
-export const createCall = (token: string | undefined): Call => ({
-  attempts: 0,
-  response: undefined,
-  tokens: token === undefined ? [] : [token],
-});
 
 /** Returns a header field of the response, or `undefined` if it cannot be read. */
 export const readField = ({ response }: Call, name: string): string | undefined => {

@@ -131,9 +131,9 @@ export type ClientOptions = Limits & {
   /**
    * The bearer token, an RFC 6750 b64token without the word `Bearer`, or a sync or async function that
    * returns one. Required. The function is called at the start of a call, once for all calls that wait
-   * at that time, and once for each token that was rejected with 401, with `refresh: true`. It is called
-   * again if it takes longer than `timeoutMs`. If it throws, the error is `token-failed`. The token is
-   * redacted in errors and is not a property of the client.
+   * at that time, and once for each token that was rejected with 401, with `refresh: true`. The result of
+   * that, also a failure, serves for one second. It is called again if it takes longer than `timeoutMs`. If it
+   * throws, the error is `token-failed`. The token is redacted in errors and is not a property of the client.
    * Source: the specification's "Authentication".
    */
   readonly token: string | ((request: TokenRequest) => string | Promise<string>);

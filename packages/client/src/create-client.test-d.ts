@@ -25,7 +25,7 @@ declare const maybe: string | undefined;
 const sentence = (error: CreatePlantError): string => {
   switch (error.kind) {
     case 'refused':
-      expectTypeOf(error.name).toEqualTypeOf<ErrorName | 'unknown'>();
+      expectTypeOf(error.name).toEqualTypeOf<ErrorName | 'plant-refused' | 'unknown'>();
       expectTypeOf(error.error).toEqualTypeOf<number>();
       return `${error.status}`;
     case 'request-invalid':

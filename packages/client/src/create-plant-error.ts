@@ -25,8 +25,11 @@ type Responded = Attempted & {
  */
 export type Refused = Responded & {
   readonly kind: 'refused';
-  /** The name in the error table, or `'unknown'` for a number that this version does not have. */
-  readonly name: ErrorName | 'unknown';
+  /**
+   * The name in the error table, `'plant-refused'` for a rule of the service (a number from 4000 to 4999), or `'unknown'`
+   * for a number that this version does not have.
+   */
+  readonly name: ErrorName | 'plant-refused' | 'unknown';
   /** The error's number, an int32. */
   readonly error: number;
 };
@@ -73,7 +76,7 @@ export type TokenFailed = MaybeResponded & { readonly kind: 'token-failed' };
  */
 export type UnexpectedStatus = Responded & {
   readonly kind: 'unexpected-status';
-  /** The raw body, with `***` for each word that contains the token; truncated if it is too long. */
+  /** The raw body, with `***` for each word that contains the token, truncated to 4096 characters before. */
   readonly body: string;
 };
 
@@ -85,7 +88,7 @@ export type UnexpectedStatus = Responded & {
  */
 export type ResponseInvalid = Responded & {
   readonly kind: 'response-invalid';
-  /** The raw body, with `***` for each word that contains the token; truncated if it is too long. */
+  /** The raw body, with `***` for each word that contains the token, truncated to 4096 characters before. */
   readonly body: string;
 };
 

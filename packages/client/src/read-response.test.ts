@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../test/fixtures.ts';
-import { createCall } from './call.ts';
 import { readResponse } from './read-response.ts';
 
 /** Returns the outcome for a response to the request with the JSON `sent`. */
-const read = (
-  status: number,
-  text: string,
-  sent = '{"id":7,"name":"Monstera"}',
-  maxLength = 1e6,
-) => {
-  const call = createCall(token);
-  call.attempts = 1;
-  call.response = { status, source: new Response() };
-  return readResponse(call, status, sent, text, maxLength).match<unknown>(
+const read = (status: number, text: string, sent = '{"id":7,"name":"Monstera"}') => {
+  const call = { attempts: 1, response: { status, source: new Response() }, tokens: [token] };
+  return readResponse(call, status, sent, text).match<unknown>(
     (plant) => plant,
     (error) => error,
   );
@@ -72,7 +64,7 @@ describe('readResponse', () => {
     ['a plant with a number as its tag', '{"name":"a","tag":7}'],
     ['an error', '{"error":1401,"message":"another plant has this id"}'],
     ['a plant with an object as its name', '{"name":{"valueOf":1,"toString":1}}'],
-    ['100,000 brackets', '['.repeat(100_000)],
+    ['4,000 brackets', '['.repeat(4_000)],
   ])('a 200 with %s is response-invalid, with the raw body', (_, body) => {
     expect(read(200, body)).toEqual({
       kind: 'response-invalid',
@@ -83,18 +75,17 @@ describe('readResponse', () => {
     });
   });
 
-  it('truncates the body of an error to maxLength characters', () => {
-    const readUpTo = (maxLength: number) => read(404, 'a, b', undefined, maxLength);
-    expect(readUpTo(4)).toMatchObject({ body: 'a, b' });
-    expect(readUpTo(3)).toMatchObject({ body: 'a, ' });
-    expect(readUpTo(1)).toMatchObject({ body: '***' });
+  it('truncates the body of an error to 4096 characters', () => {
+    expect(read(404, 'a '.repeat(2048))).toMatchObject({ body: 'a '.repeat(2048) });
+    expect(read(404, 'a '.repeat(2 ** 19))).toMatchObject({ body: 'a '.repeat(2048) });
+    expect(read(200, 'a'.repeat(4097))).toMatchObject({ body: '***' });
   });
 
   it('copies no member of a body that is no plant, such as the characters of a text', () => {
     const fill = 'x'.repeat(2 ** 20);
     const timeOf = (body: string) => {
       const before = process.cpuUsage();
-      read(200, body, undefined, 0);
+      read(200, body);
       return process.cpuUsage(before).user;
     };
     const best = (body: string) => Math.min(...Array.from({ length: 5 }, () => timeOf(body)));
@@ -114,6 +105,10 @@ describe('readResponse', () => {
     [401, 2402, 'token-rejected'],
     [503, 3503, 'unavailable'],
     [400, 2402, 'token-rejected'],
+    [400, 4000, 'plant-refused'],
+    [400, 4999, 'plant-refused'],
+    [400, 3999, 'unknown'],
+    [400, 5000, 'unknown'],
     [418, 9999, 'unknown'],
     [400, -(2 ** 31), 'unknown'],
     [400, 2 ** 31 - 1, 'unknown'],

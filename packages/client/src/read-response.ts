@@ -12,20 +12,14 @@ const isInt32 = (value: unknown): value is number => typeof value === 'number' &
 
 /**
  * Returns the outcome for the text of a response. A plant must be the one of `sent`, the body of the request.
- * In errors, the token is redacted, and the text is truncated to `maxLength` characters.
+ * In errors, the text is truncated, and the token is redacted.
  */
-export const readResponse = (
-  call: Call,
-  status: number,
-  sent: string,
-  text: string,
-  maxLength: number,
-): Outcome => {
+export const readResponse = (call: Call, status: number, sent: string, text: string): Outcome => {
   const content = undefinedOnThrow((): unknown => JSON.parse(text));
   // Without a prototype, whose members are not those of the response.
   const { name, tag, error, message } = Object.setPrototypeOf(Object(content), null) as Members;
   if (status === 200 && isText(name) && (tag === undefined || isText(tag))) {
-    const plant = tag === undefined ? { name } : { name, tag };
+    const plant = { name, ...(tag !== undefined && { tag }) };
     // A cache or a proxy may return the response for another plant, or with damaged text. The request is
     // the id and then the plant.
     if (sent.endsWith(JSON.stringify(plant).slice(1))) return ok(plant);
@@ -34,7 +28,7 @@ export const readResponse = (
     const known: ErrorName | undefined = errorNames[error as keyof typeof errorNames];
     return fail(call, {
       kind: 'refused',
-      name: known ?? 'unknown',
+      name: known ?? (~~(error / 1000) === 4 ? 'plant-refused' : 'unknown'),
       error,
       message: redact(call.tokens, message),
     });
@@ -42,6 +36,6 @@ export const readResponse = (
   return fail(call, {
     kind: status === 200 || status === 400 ? 'response-invalid' : 'unexpected-status',
     message: `unexpected response with status ${status}`,
-    body: redact(call.tokens, text, maxLength),
+    body: redact(call.tokens, text),
   });
 };

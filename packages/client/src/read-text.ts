@@ -1,5 +1,5 @@
 import type { FetchResponse } from './client-options.ts';
-import { ignoreErrors, nextTurn } from './untrusted.ts';
+import { ignoreErrors, isFunction, nextTurn } from './untrusted.ts';
 
 /** Number of chunks to read before timers and other work can run. */
 const chunksPerTurn = 1000;
@@ -28,7 +28,7 @@ export const readText = async (
   const decoder = new TextDecoder();
   const body = response.body as Body | null | undefined;
   // An opaque redirect has no body, and the body of an injected fetch may not be a web stream.
-  if (typeof body?.getReader !== 'function') return decoder.decode(await response.arrayBuffer());
+  if (!isFunction(body?.getReader)) return decoder.decode(await response.arrayBuffer());
   const reader = await body.getReader();
   const cancel = () => {
     void ignoreErrors(() => reader.cancel());

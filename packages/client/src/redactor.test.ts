@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redact as redactTokens } from './redactor.ts';
 
-const createRedactor =
-  (tokens: readonly string[]) =>
-  (text: string, maxLength = Number.POSITIVE_INFINITY) =>
-    redactTokens(tokens, text, maxLength);
+const createRedactor = (tokens: readonly string[]) => (text: string) => redactTokens(tokens, text);
+
+/** Redacts a text that is truncated to some characters. */
+const truncateAndRedact = (tokens: readonly string[], text: string, length: number) =>
+  redactTokens(tokens, ' '.repeat(4096 - length) + text).slice(4096 - length);
 
 describe('redactor', () => {
   it.each([
@@ -37,7 +38,7 @@ describe('redactor', () => {
 
   it('redacts the whole of a token of any length with any characters escaped', () => {
     const characters = fc.stringMatching(/^[A-Za-z._~+/-]$/);
-    const tokens = fc.array(characters, { minLength: 40, maxLength: 16_000, size: 'max' });
+    const tokens = fc.array(characters, { minLength: 40, maxLength: 600, size: 'max' });
     const hexOf = (character: string) => character.charCodeAt(0).toString(16);
     const escapes: ((character: string) => string)[] = [
       (character) => character,
@@ -57,20 +58,6 @@ describe('redactor', () => {
       }),
       { numRuns: 30 },
     );
-  });
-
-  it.each([
-    ['nearly contains the token in many places', `${'x'.repeat(3_999)}!`.repeat(250)],
-    ['consists of escapes', '%78'.repeat(333_333)],
-    ['consists of backslashes', '\\'.repeat(1_000_000)],
-    ['is a single long escape', `&#x${'0'.repeat(1_000_000)}`],
-    ['consists of words', 'x '.repeat(500_000)],
-    ['consists of words with many layers of escapes', '%25252578 '.repeat(100_000)],
-  ])('takes linear time for a text that %s', (_, text) => {
-    const before = process.cpuUsage();
-    createRedactor(['x'.repeat(4_000), `y${'x'.repeat(15_999)}`])(text);
-    // In microseconds. Time in proportion to the product of the lengths would be minutes.
-    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
   });
 
   it('redacts every token of a call, also one that is part of another', () => {
@@ -103,33 +90,32 @@ describe('redactor', () => {
   });
 
   it('truncates a text, and redacts its last word if it ends with a word', () => {
-    const redact = createRedactor(['abc']);
+    const redact = (text: string, length: number) => truncateAndRedact(['abc'], text, length);
     expect(redact('one two', 6)).toBe('one ***');
     expect(redact('one two', 7)).toBe('one two');
     expect(redact('one two "three', 9)).toBe('one two "');
     expect(redact('one two three', 8)).toBe('one two ');
-    expect(redact('', 0)).toBe('');
   });
 
   it('the redactor truncates no surrogate pair in the middle', () => {
-    const redact = createRedactor(['abc']);
+    const redact = (text: string, length: number) => truncateAndRedact(['abc'], text, length);
     expect(redact('a \u{1fab4} b', 3)).toBe('a ***');
     expect(redact('a \u{1fab4} b', 4)).toBe('a \u{1fab4}');
     expect(redact('a\u{1fab4}\u{1fab4}', 4)).toBe('a\u{1fab4}***');
     // Not truncated: the text itself has the half of a character.
-    expect(redact('a \ud83e')).toBe('a \ud83e');
+    expect(redactTokens(['abc'], 'a \ud83e')).toBe('a \ud83e');
   });
 
   it('shows no part of a token, wherever a text is truncated', () => {
     const secret = 'mF_9.B5f-4+M~/top==';
     const text = `before ${secret} after ${encodeURIComponent(secret)}`;
     for (let length = 0; length < text.length; length += 1) {
-      const redacted = createRedactor([secret])(text, length);
+      const redacted = truncateAndRedact([secret], text, length);
       expect(redacted.replaceAll(/before|after|\*\*\*| /g, '')).toBe('');
     }
   });
 
-  it('truncates a text to 4096 characters by default, so that it takes no time', () => {
+  it('truncates a text to 4096 characters, so that it takes no time', () => {
     expect(redactTokens(['abc'], 'x '.repeat(450_000))).toBe('x '.repeat(2048));
     expect(redactTokens(['abc'], 'x'.repeat(4096))).toBe('x'.repeat(4096));
     expect(redactTokens(['abc'], 'x'.repeat(4097))).toBe('***');

@@ -24,17 +24,19 @@ const containsToken = (word: string, patterns: readonly RegExp[], layers = 4): b
   return layers > 0 && plain !== word && containsToken(plain, patterns, layers - 1);
 };
 
+/** Bounds the time of {@link redact}, which tests each word. */
+const maxLength = 4096;
+
 /**
- * Replaces each word that contains a token with `***`. Before, a text of more than `maxLength` characters is
+ * Replaces each word that contains a token with `***`. Before, a text of more than 4096 characters is
  * truncated, and its last word is replaced, too, because it may be a part of a token.
  */
-export const redact = (tokens: readonly string[], text: string, maxLength = 4096): string => {
+export const redact = (tokens: readonly string[], text: string): string => {
   const patterns = tokens.map(patternOf);
   return text
     .slice(0, maxLength)
     .replace(words, (word, start: number) =>
-      (text.length > maxLength && start + word.length === maxLength) ||
-      containsToken(word, patterns)
+      (text[maxLength] && start + word.length === maxLength) || containsToken(word, patterns)
         ? '***'
         : word,
     );

@@ -28,17 +28,14 @@ export type TokenRequest = {
 export const validToken = (value: unknown): string | undefined =>
   typeof value === 'string' && isBearerToken(value) ? value : undefined;
 
-/** The result of a call of the token function, compared by identity: a refresh may return the same token again. */
-export type Issued = {
-  /** The token, or `undefined` if the function failed. */
-  readonly token: string | undefined;
-};
+/** The result of the token function: a token, or `undefined` if it failed. */
+type Issued = { readonly token: string | undefined };
 
-type Pending = {
-  readonly refresh: boolean;
-  /** The time from which on calls stop waiting for it. */
-  readonly deadline: number;
-  readonly issued: Promise<Issued>;
+/** A call of the token function; a refresh replaces the token `rejected`. */
+type TokenCall = {
+  readonly rejected: string | undefined;
+  readonly startedAt: number;
+  readonly result: Promise<Issued>;
 };
 
 /**
@@ -46,9 +43,12 @@ type Pending = {
  * caller stops waiting.
  */
 export type GetToken = (
-  rejected: Issued | undefined,
+  rejected: string | undefined,
   signal: AbortSignal,
 ) => Promise<Issued | Interruption>;
+
+/** Time from the start of a refresh in which the same token is not refreshed again, in milliseconds. */
+const refreshPauseMs = 1_000;
 
 /**
  * Returns a function that calls the token function once for all calls that wait, and once for a rejected
@@ -56,40 +56,46 @@ export type GetToken = (
  */
 export const tokenGetter = (token: unknown, timeoutMs: number): GetToken | undefined => {
   if (!isFunction(token)) return undefined;
-  let latest: Issued | undefined;
-  let pending: Pending | undefined;
+  let latest: string | undefined;
+  let pending: TokenCall | undefined;
+  let lastRefresh: TokenCall | undefined;
 
-  const callFunction = (refresh: boolean): Pending => {
+  const callFunction = (rejected?: string): TokenCall => {
     // Called by a microtask, so that a token function that calls its own client waits and does not recurse.
-    const issued = Promise.resolve({ refresh })
+    const result = Promise.resolve({ refresh: !!rejected })
       .then(token)
       .then(validToken, () => undefined)
-      .then((result): Issued => {
-        const isCurrent = pending === started;
-        if (isCurrent) pending = undefined;
-        // The function returned the same token again.
-        if (latest && result === latest.token) return latest;
-        const own = { token: result };
-        if (isCurrent && result !== undefined) latest = own;
-        return own;
+      .then((issued): Issued => {
+        if (pending === started) {
+          pending = undefined;
+          latest = issued ?? latest;
+        }
+        return { token: issued };
       });
-    const started = { refresh, deadline: performance.now() + timeoutMs, issued };
+    const started = { rejected, startedAt: performance.now(), result };
     return started;
   };
 
   return async (rejected, signal) => {
     for (;;) {
       // A pending refresh serves all calls, also after an abort, because a second one may revoke its token.
-      if (!pending?.refresh) {
-        if (rejected && latest && latest !== rejected) return latest;
-        if (rejected) latest = undefined;
-        if (rejected || !pending) pending = callFunction(!!rejected);
+      if (!pending?.rejected) {
+        if (rejected) {
+          if (latest && latest !== rejected) return { token: latest };
+          // Also after a failure, which calls one after another would repeat.
+          if (
+            lastRefresh?.rejected === rejected &&
+            performance.now() < lastRefresh.startedAt + refreshPauseMs
+          )
+            return lastRefresh.result;
+          lastRefresh = pending = callFunction(rejected);
+        } else pending ??= callFunction();
       }
       const current = pending;
-      const waitMs = current.deadline - performance.now();
-      const result = await withTimeout(signal, waitMs, () => current.issued);
+      const waitMs = current.startedAt + timeoutMs - performance.now();
+      const result = await withTimeout(signal, waitMs, () => current.result);
       if (result !== 'timeout') return result;
-      if (pending === current) pending = undefined;
+      if (pending === current) pending = lastRefresh = undefined;
     }
   };
 };
