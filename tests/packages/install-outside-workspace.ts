@@ -12,6 +12,8 @@ export type Installation = {
   readonly folder: string;
   /** Runs a program in the folder. Default of `node`: the Node that runs the tests. */
   run(command: string, args: readonly string[], node?: string): Promise<Output>;
+  /** Installs another version of TypeScript and returns the path of its compiler. */
+  getTypeScript(version: string): Promise<string>;
   /** Installs another version of Node and returns the path of its executable. */
   getNode(version: string): Promise<string>;
   /** Installs an npm package with a program of the same name and returns the path of the program. */
@@ -35,9 +37,13 @@ const versionsFromCatalog = async (
   );
 };
 
-/** Installs the released packages into a folder outside the workspace, with `more` packages of the catalog. */
+/**
+ * Installs the released packages into a folder outside the workspace, with `more` packages of the catalog, and `others` with
+ * their versions.
+ */
 export const installOutsideWorkspace = async (
   more: readonly string[] = [],
+  others: Readonly<Record<string, string>> = {},
 ): Promise<Installation> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-installation-'));
   const run: Installation['run'] = async (command, args, node = process.execPath) =>
@@ -46,13 +52,18 @@ export const installOutsideWorkspace = async (
     run('npm', ['install', '--no-audit', '--no-fund', ...args]);
 
   const tools = await versionsFromCatalog(['typescript', '@types/node', ...more]);
-  await writeProject(folder, { ...latest, ...tools });
+  await writeProject(folder, { ...latest, ...tools, ...others });
   await npmInstall();
   await cp(fileURLToPath(new URL('consumer', import.meta.url)), folder, { recursive: true });
 
   return {
     folder,
     run,
+    async getTypeScript(version) {
+      const prefix = join(folder, `typescript-${version}`);
+      await npmInstall('--prefix', prefix, `typescript@${version}`);
+      return join(prefix, 'node_modules/typescript/bin/tsc');
+    },
     async getNode(version) {
       await npmInstall('--prefix', join(folder, `node-${version}`), `node@${version}`);
       return join(folder, `node-${version}`, 'node_modules/node/bin/node');

@@ -110,6 +110,61 @@ describe('installation with TypeScript', { timeout: minutes }, () => {
   );
 });
 
+describe('installation with older versions of TypeScript', { timeout: minutes }, () => {
+  it.each([
+    ['5.4', 'types'],
+    ['5.4', 'node10'],
+    ['5.9', 'types'],
+    ['5.9', 'node10'],
+    ['6.0', 'types'],
+    ['7.0', 'types'],
+  ])(
+    'an installation with TypeScript %s compiles a page of types as %s',
+    async (version, project) => {
+      const compiler = await installation.getTypeScript(version);
+      const args = [compiler, '-p', `tsconfig.${project}.json`];
+      const output = await installation.run(process.execPath, args);
+      expect(output).toEqual({ stdout: '', stderr: '' });
+    },
+  );
+});
+
+// The oldest version of each minor release that the packages accept, and the newest one.
+describe.each(['7.2.0', '8.0.0', '8.1.1', '8.2.0'])(
+  'installation with neverthrow %s',
+  { timeout: minutes },
+  (neverthrow) => {
+    let app: Installation;
+
+    beforeAll(async () => {
+      app = await installOutsideWorkspace([], { neverthrow });
+    }, 5 * minutes);
+
+    afterAll(async () => app?.remove());
+
+    it(`an installation with neverthrow ${neverthrow} has one copy of it, compiles and runs`, async () => {
+      const copies = (await readdir(join(app.folder, 'node_modules'), { recursive: true })).filter(
+        (path) => path.endsWith('neverthrow/package.json'),
+      );
+      expect(copies).toEqual(['neverthrow/package.json']);
+      const manifest = JSON.parse(await app.read('neverthrow/package.json')) as unknown;
+      expect(manifest).toHaveProperty('version', neverthrow);
+      const compiler = join(app.folder, 'node_modules/typescript/bin/tsc');
+      for (const project of ['types', 'nodenext', 'browser']) {
+        const args = [compiler, '-p', `tsconfig.${project}.json`];
+        const output = await app.run(process.execPath, args);
+        expect(output).toEqual({ stdout: '', stderr: '' });
+      }
+      const run = async (file: string) => (await app.run(process.execPath, [file])).stdout;
+      expect(await run('out/types/use-types.js')).toBe('Monstera\n');
+      expect(await run('out/nodenext/use-core.js')).toBe(
+        'Monstera, climber; id-taken 1401; false\n',
+      );
+      expect(await run('out/nodenext/use-server.js')).toBe('Monstera; id-taken; token-rejected\n');
+    });
+  },
+);
+
 // The oldest supported version, the version that runs the tests, and the newest one.
 describe.each(['22.18.0', 'this', '26'])(
   'an installation on Node %s',

@@ -94,7 +94,7 @@ export const openApiDocument = () => ({
     title: 'Plant Store',
     version: '1.0.0',
     description:
-      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the server returns the others. All have the same body, Error, whose number identifies the cause. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added.',
+      'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the server returns the others. All have the same body, Error, whose number identifies the cause. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added. An id is an int64, of which a double keeps 53 bits: generate a client that has it as a bigint and writes it as a JSON number.',
     contact: { name: 'The operator of the plant store' },
     license: { name: 'MIT', identifier: 'MIT' },
   },

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newFolder, startProgram, token } from '../black-box/program.ts';
+import { installOutsideWorkspace, type Installation } from './install-outside-workspace.ts';
+import { runIn } from './run-in.ts';
+
+/** Installations download packages. */
+const minutes = 60_000;
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** It is no file of the workspace, which has no generated client. */
+const program = `
+import { encodeNewPlant } from '@plantstore/core/wire';
+import { client } from './generated/client.gen.js';
+import { createPlant, type NewPlant } from './generated/index.js';
+
+const [, , baseUrl = '', token = ''] = process.argv;
+client.setConfig({ baseUrl, auth: token, bodySerializer: encodeNewPlant });
+
+const plants: NewPlant[] = [
+  { id: 9007199254740993n, name: 'Monstera' },
+  { id: 9007199254740993n, name: 'Ficus' },
+  { id: 9007199254740992n, name: 'Ficus' },
+];
+for (const body of plants) {
+  const { data, error } = await createPlant({ body });
+  console.log(data?.name ?? error?.error);
+}
+`;
+
+let app: Installation;
+
+beforeAll(async () => {
+  app = await installOutsideWorkspace();
+}, 5 * minutes);
+
+afterAll(async () => app?.remove());
+
+it(
+  'a client that Hey API generates with the settings of the page sends an exact id',
+  { timeout: 5 * minutes },
+  async () => {
+    const generator = [
+      '@hey-api/openapi-ts@catalog:generated-client',
+      'typescript@catalog:api-docs',
+    ];
+    const packages = generator.map((name) => `--package=${name}`);
+    const dlx = ['-y', 'pnpm@12', ...packages, 'dlx', 'openapi-ts'];
+    // The versions are those of the catalogs, which pnpm reads in this workspace.
+    await runIn(root, 'npx', [...dlx, '--file', join(app.folder, 'openapi-ts.config.mjs')]);
+    await writeFile(join(app.folder, 'use-generated.ts'), program);
+    const compiler = join(app.folder, 'node_modules/typescript/bin/tsc');
+    await app.run(process.execPath, [compiler, '-p', 'tsconfig.generated.json']);
+    const server = await startProgram({
+      args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
+    });
+    const args = ['out/generated/use-generated.js', server.url.replace(/\/plants$/, ''), token];
+    const { stdout } = await app.run(process.execPath, args);
+    expect(stdout).toBe('Monstera\n1401\nFicus\n');
+  },
+);
