@@ -7,26 +7,12 @@ export const ids: readonly bigint[] = [0n, 31n, 53n, 63n]
 
 /** Texts that a store may change, or confuse with each other. */
 export const texts: readonly string[] = [
-  '',
-  'Monstera',
-  'monstera',
-  '\u00e9',
-  'e\u0301',
-  'e',
-  '\u212b',
-  '\u00c5',
-  '🪴',
-  '👩‍🌾',
-  '\uffff\u{10ffff}',
-  '\u202eהערב\u202c',
-  '7',
-  '7.0',
-  '007',
-  "'; DROP TABLE plants; --",
-  '\\N\t"{},',
-  'x'.repeat(100_000),
-  `${'x'.repeat(99_999)}y`,
-];
+  ['', 'Monstera', 'monstera'],
+  ['\u00e9', 'e\u0301', 'e', '\u212b', '\u00c5'],
+  ['🪴', '👩‍🌾', '\uffff\u{10ffff}', '\u202eהערב\u202c'],
+  ['7', '7.0', '007', "'; DROP TABLE plants; --", '\\N\t"{},'],
+  ['x'.repeat(100_000), `${'x'.repeat(99_999)}y`],
+].flat();
 
 /** Control characters, punctuation, and characters outside ASCII, Latin-1 or the basic plane. */
 const characters = [
