@@ -1,12 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { freePort } from '@plantstore/test-support/free-port';
 import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bin, newFolder, post, spawnProgram, token } from './program.ts';
+import { bin, newFolder, post, spawnProgram, startProgram, token } from './program.ts';
 
 const program = [process.execPath, '--conditions=@plantstore/source', bin];
 
@@ -39,6 +40,14 @@ const parse = (line: string): Line | undefined => {
     return JSON.parse(line) as Line;
   } catch {
     return undefined;
+  }
+};
+
+/** Lines in the log of requests with long paths, which exceed the buffer of a pipe. */
+const requestLongPaths = async (url: string, requests: number) => {
+  const path = 'x'.repeat(15_000);
+  for (let sent = 0; sent < requests; sent += 1) {
+    expect((await fetch(`${url}/${path}`)).status).toBe(404);
   }
 };
 
@@ -144,5 +153,45 @@ describe('lines of the log that cannot be written', () => {
     await expect.poll(isReported).toBe(true);
     await expect.poll(() => total(log)).toBe(created);
     expect(linesOf(log)).not.toContain(undefined);
+  });
+});
+
+describe('lines of the log at a stop', () => {
+  it.each([
+    ['', 100],
+    [', some of which were dropped', 700],
+  ])('log lines at a stop reach a reader that is slow, or are counted%s', async (_, requests) => {
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    server.process.stdout?.pause();
+    await requestLongPaths(server.url, requests);
+    server.process.kill('SIGTERM');
+    // The server has closed its port before it ends the log.
+    const isClosed = async () => {
+      const socket = connect(server.port, '127.0.0.1');
+      const isOpen = await once(socket, 'connect').then(
+        () => true,
+        () => false,
+      );
+      socket.destroy();
+      return !isOpen;
+    };
+    await expect.poll(isClosed).toBe(true);
+    server.process.stdout?.resume();
+    expect(await server.exited).toBe(0);
+    const { reports, dropped } = count(server.stdout());
+    expect(reports).toBe(requests > 100 ? 1 : 0);
+    // And the lines that the server accepts plants, stops and has stopped.
+    expect(linesOf(server.stdout()).length - reports + dropped).toBe(requests + 3);
+  });
+
+  it('log lines at a stop that are never read do not delay it beyond its deadline', async () => {
+    const args = ['--database', 'memory:', '--shutdown-timeout-ms', '1'];
+    const server = await startProgram({ args });
+    server.process.stdout?.pause();
+    await requestLongPaths(server.url, 100);
+    const exited = once(server.process, 'exit');
+    server.process.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    server.process.stdout?.resume();
   });
 });

@@ -103,7 +103,11 @@ export const program = [
     'serve/run.ts',
     mainTest,
     ['the listeners are removed after a stop', '    signals.removeListeners();\n', ''],
-    ['the last lines of the log are written', '    log.flush();\n', ''],
+    [
+      'the last lines of the log are written',
+      '    await Promise.race([written, signals.stopAtOnce, signals.crash]);\n',
+      '',
+    ],
     [
       'a graceful stop has the exit status 0',
       "      log.info({}, 'stopped');\n      return 0;",

@@ -8,6 +8,8 @@ export type LogOutput = {
   readonly waiting: () => number;
   /** Writes text. If that fails, calls `onFailed` with the number of written bytes; -1 if that is not known. */
   readonly write: (text: string, onFailed: (written: number) => void) => void;
+  /** Waits until everything is written, or writing has failed. */
+  readonly written: () => Promise<void>;
 };
 
 /** Returns the number of written bytes. Node continues after a short write, until a write fails. */
@@ -31,6 +33,10 @@ export const logOutputOf = (stream: Writable & { readonly fd?: unknown }): LogOu
     return {
       waiting: () => stream.writableLength,
       write: (text, onFailed) => void stream.write(text, (error) => error && onFailed(-1)),
+      written: async () =>
+        new Promise((resolve) => {
+          stream.write('', () => resolve());
+        }),
     };
   }
   return {
@@ -40,5 +46,6 @@ export const logOutputOf = (stream: Writable & { readonly fd?: unknown }): LogOu
       const written = writeToFile(fd, bytes);
       if (written < bytes.byteLength) onFailed(written);
     },
+    written: async () => {},
   };
 };

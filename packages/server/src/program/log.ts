@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Logger } from '../http/logger.ts';
 import { logOutputOf } from './log-output.ts';
@@ -69,8 +70,13 @@ const maxBufferedBytes = 8 * 1024 * 1024;
 
 /** A logger whose lines of one turn of the event loop share a write. */
 export type Log = Logger & {
-  /** Writes the buffered lines; call it before the process exits. */
+  /** Writes the buffered lines. */
   readonly flush: () => void;
+  /**
+   * Writes the buffered lines and the number of missing ones, and waits until a slow reader has received them, for at most
+   * `maxMs` milliseconds. Call it before the process exits, which does not wait.
+   */
+  readonly end: (maxMs: number) => Promise<void>;
 };
 
 /** A buffered line, and how many lines are missing if it is not written. */
@@ -126,14 +132,31 @@ export const createLog = (format: LogFormat, stream: Writable, isColored = false
     buffered.push({ text, missing });
     bufferedLength += text.length;
   };
+  const appendMissing = () => {
+    if (dropped > 0) append('warn', { dropped }, linesAreMissing, dropped);
+    dropped = 0;
+  };
   const write = (level: Level) => (fields: Fields, message: string) => {
     if (output.waiting() + bufferedLength > maxBufferedBytes) {
       dropped += 1;
       return;
     }
-    if (dropped > 0) append('warn', { dropped }, linesAreMissing, dropped);
-    dropped = 0;
+    appendMissing();
     append(level, fields, message, 1);
   };
-  return { info: write('info'), warn: write('warn'), error: write('error'), flush };
+  const writeAll = async () => {
+    flush();
+    // Its write may fail.
+    await output.written();
+    appendMissing();
+    flush();
+    await output.written();
+  };
+  const end = async (maxMs: number) => {
+    const written = new AbortController();
+    const timeout = sleep(maxMs, undefined, written).catch(() => {});
+    await Promise.race([writeAll(), timeout]);
+    written.abort();
+  };
+  return { info: write('info'), warn: write('warn'), error: write('error'), flush, end };
 };

@@ -28,6 +28,9 @@ export type ProgramProcess = {
 /** Time for the store to close after the requests in flight, in milliseconds. */
 const closeTimeoutMs = 5_000;
 
+/** Minimum time for a reader of the log that is slow to receive the last lines, in milliseconds. */
+const minLogTimeoutMs = 1_000;
+
 const serveUntilStopped = async (
   started: StartedProgram,
   { settings, log, signals }: ProgramParts,
@@ -114,6 +117,10 @@ export const run = async (
   const { isReady } = readiness;
   let health: HealthServer | undefined;
   let metrics: Metrics | undefined;
+  let stoppingAt = -Infinity;
+  void signals.stop.then(() => {
+    stoppingAt = performance.now();
+  });
   const orStopped = async <T>(starting: Promise<T>) =>
     Promise.race([starting, signals.stopAtOnce, signals.crash]);
   try {
@@ -146,7 +153,10 @@ export const run = async (
   } finally {
     await health?.close();
     metrics?.stop();
+    // The deadline of the stop is the reader's, too. A second signal or an exception ends the process at once.
+    const remainingMs = settings.shutdownTimeoutMs - (performance.now() - stoppingAt);
+    const written = log.end(Math.max(minLogTimeoutMs, remainingMs));
+    await Promise.race([written, signals.stopAtOnce, signals.crash]);
     signals.removeListeners();
-    log.flush();
   }
 };
