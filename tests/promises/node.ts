@@ -6,11 +6,7 @@ export const node = [
   ...of(
     'create-http-server.ts',
     'limits',
-    [
-      'empty lines do not keep a connection open',
-      'handler.connectionOf(socket)?.endIfIdle(since);',
-      'void since;',
-    ],
+
     [
       'a connection remains open until the timeout of the repository',
       'requestTimeoutMs + 2 * limits.handlerTimeoutMs',
@@ -126,16 +122,6 @@ export const node = [
     ['a connection ends after a part of a body', "return bodyRead === 'a part';", 'return false;'],
   ),
   ...of(
-    'connection.ts',
-    'limits',
-    ['Retry-After doubles', '2 ** this.refusals', '1'],
-    [
-      'Retry-After is at most 8 seconds',
-      'const longestBackoffSeconds = 8;',
-      'const longestBackoffSeconds = 800;',
-    ],
-  ),
-  ...of(
     'exchange.ts',
     'create-http-server',
     ['a connection ends if 100 Continue was not sent', 'if (this.awaitsContinue) return true;', ''],
@@ -161,7 +147,6 @@ export const node = [
       "if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;",
       '',
     ],
-    ['a refused request delays the next one', '      connection.backOff();\n', ''],
   ),
   ...of(
     'lingering-close.ts',
@@ -181,11 +166,6 @@ export const node = [
     'a connection is closed after unwanted bytes',
     'if (pending === 0) socket.destroy();',
     '',
-  ]),
-  ...of('refused-connection.ts', 'split-packets', [
-    'another method is 501, however its bytes arrive',
-    'rawPacket?.[bytesParsed]',
-    'rawPacket?.[0]',
   ]),
   ...of(
     'refused-connection.ts',
@@ -217,35 +197,6 @@ export const node = [
     'a port that is in use is named',
     "['EADDRINUSE', 'is taken by another process; choose another port'],",
     '',
-  ]),
-  ...of(
-    'connection.ts',
-    'limits',
-    [
-      'a client that ignores Retry-After waits',
-      'performance.now() + this.retryAfterSeconds * 1_000',
-      'performance.now()',
-    ],
-    [
-      'a stop does not wait for a delayed request',
-      'if (remainingMs <= 0 || this.context.isClosing()) {',
-      'if (remainingMs <= 0) {',
-    ],
-    [
-      'a connection that is not idle remains open',
-      'if (this.pending.length === 0) this.idleSince = performance.now();',
-      '',
-    ],
-  ),
-  ...of('exchange.ts', 'limits', [
-    'Retry-After begins again after a request was served',
-    'connection.refusals = 0;\n      context.inFlight += 1;',
-    'context.inFlight += 1;',
-  ]),
-  ...of('incoming-body.ts', 'unauthenticated', [
-    'a connection is read again after a body was dropped',
-    '  drop(): void {\n    this.countAsRead();\n',
-    '  drop(): void {\n',
   ]),
   ...of(
     'create-http-server.ts',
@@ -292,11 +243,6 @@ export const node = [
     'a response has the id of its request',
     "    fields.push('X-Request-Id', this.requestId);\n",
     '',
-  ]),
-  ...of('create-http-server.ts', 'closed-server', [
-    'a closed server checks no idle connections',
-    "    server.once('close', () => clearInterval(check));\n",
-    '    void check;\n',
   ]),
   ...of(
     'start-server.ts',
@@ -356,14 +302,9 @@ export const node = [
     '  drain(',
   ]),
   ...of('connection.ts', 'lost-responses', [
-    'requests above the limit are not parsed',
-    '    if (!this.dropsInput) dropInput(this.socket);\n',
-    '',
-  ]),
-  ...of('connection.ts', 'lost-responses', [
-    'a connection has at most 100 requests waiting',
-    'export const maxPipelined = 100;',
-    'export const maxPipelined = 200;',
+    'a connection has a maximum of waiting requests',
+    'export const maxWaiting = 32;',
+    'export const maxWaiting = 64;',
   ]),
   ...of(
     'create-http-server.ts',
@@ -437,8 +378,8 @@ export const node = [
     '',
   ]),
   ...of('connection.ts', 'unauthenticated', [
-    'a connection whose early bodies are too large is not read',
-    '    socket.pause();\n',
+    'a connection is not read while its token is checked, whatever resumes it',
+    "      socket.emit('pause');\n",
     '',
   ]),
 ];

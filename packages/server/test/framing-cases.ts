@@ -22,7 +22,7 @@ const trailer = (text: string) => inChunks(`${size}\r\n${body}\r\n0\r\n${text}\r
 /** Invalid framing: the connection is closed, because the start of the next request is unknown. */
 export const refusedFraming: readonly FramingCase[] = [
   ['bad-request', 'bytes that are not HTTP', '{"id":7}\r\n\r\n'],
-  ['not-implemented', 'a line of another protocol that begins like a method', 'hello\r\n\r\n'],
+  ['bad-request', 'a line of another protocol that begins like a method', 'hello\r\n\r\n'],
   ['bad-request', 'a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['bad-request', 'the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 
@@ -137,7 +137,7 @@ export const refusedFraming: readonly FramingCase[] = [
   ['bad-request', 'a target in authority-form', target('localhost:80')],
   ['bad-request', 'a byte past ASCII in the target', target('/pl\xe4nts')],
   ['bad-request', 'a control in the target', target('/plants\x01')],
-  ['not-implemented', 'an unknown method', line('BREW /plants HTTP/1.1')],
+  ['bad-request', 'an unknown method', line('BREW /plants HTTP/1.1')],
   ...[
     'DESCRIBE',
     'ANNOUNCE',
@@ -152,16 +152,16 @@ export const refusedFraming: readonly FramingCase[] = [
     'FLUSH',
     'PRI',
   ].map((method): (typeof refusedFraming)[number] => [
-    'not-implemented',
+    'bad-request',
     `${method}, a method of another protocol`,
     line(`${method} /plants HTTP/1.1`),
   ]),
-  ['bad-request', 'RTSP with a method of RTSP', line('DESCRIBE /plants RTSP/1.0')],
+  ['not-implemented', 'RTSP with a method of RTSP', line('DESCRIBE /plants RTSP/1.0')],
   ['bad-request', 'RTSP with a method of HTTP', line('PUT /plants RTSP/1.0')],
   ['bad-request', 'ICE with a method of HTTP', line('POST /plants ICE/1.0')],
   ['bad-request', 'the connection preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ['not-implemented', 'a method in lower case', line('post /plants HTTP/1.1')],
-  ['not-implemented', 'a method that begins as POST', line('POSTS /plants HTTP/1.1')],
+  ['bad-request', 'a method in lower case', line('post /plants HTTP/1.1')],
+  ['bad-request', 'a method that begins as POST', line('POSTS /plants HTTP/1.1')],
 
   ['path-unknown', 'CONNECT', head([host], 'CONNECT a:1 HTTP/1.1')],
   ['bad-request', 'CONNECT without a Host', head([], 'CONNECT a:1 HTTP/1.1')],

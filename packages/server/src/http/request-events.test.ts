@@ -76,7 +76,7 @@ describe('events of a request', () => {
     await sendRaw(port, head(['Host: a']));
     expect(steps(events)).toEqual(['start', 'end', 'start', 'end', 'start', 'end']);
     expect(events.filter(([step]) => step === 'end').map(([, event]) => event)).toMatchObject([
-      { request: { requestId: expect.any(String) as unknown }, status: 501, error: 2501 },
+      { request: { requestId: expect.any(String) as unknown }, status: 400, error: 1000 },
       { request: { method: 'CONNECT' }, status: 404, error: 2404 },
       { request: { method: 'POST' }, status: 401, error: 2401 },
     ]);

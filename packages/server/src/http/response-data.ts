@@ -42,14 +42,15 @@ const jsonFields = (bodyBytes: number, more: Fields): Fields => [
 
 const none: Fields = [];
 
-const fieldsOf = (name: ErrorName, retryAfterSeconds: number): Fields => {
+const fieldsOf = (name: ErrorName): Fields => {
   switch (name) {
     case 'unauthenticated':
       return ['WWW-Authenticate', challenge];
     case 'token-rejected':
       return ['WWW-Authenticate', rejection];
     case 'unavailable':
-      return ['Retry-After', String(retryAfterSeconds)];
+      // In seconds (RFC 9110 §10.2.3).
+      return ['Retry-After', '1'];
     default:
       return none;
   }
@@ -59,8 +60,6 @@ type ErrorDetails = {
   readonly message?: string;
   readonly fields?: Fields;
   readonly cause?: unknown;
-  /** Value of Retry-After for `unavailable`, in seconds (RFC 9110 §10.2.3). Default: 1. */
-  readonly retryAfterSeconds?: number;
 };
 
 const numberedResponse = (
@@ -75,9 +74,9 @@ const numberedResponse = (
 
 /** Returns the response for an entry of the error table. */
 export const errorResponse = (name: ErrorName, details: ErrorDetails = {}): ResponseData => {
-  const { message = errorMessages[name], fields = none, cause, retryAfterSeconds = 1 } = details;
+  const { message = errorMessages[name], fields = none, cause } = details;
   const { error, status } = errorTable[name];
-  const more = [...fieldsOf(name, retryAfterSeconds), ...fields];
+  const more = [...fieldsOf(name), ...fields];
   return {
     ...numberedResponse(status, error, message, more),
     ...(cause !== undefined && { cause }),

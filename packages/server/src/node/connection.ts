@@ -1,166 +1,146 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ResponseData } from '../http/response-data.ts';
 import { dropInput, lingerOnClose } from './lingering-close.ts';
-import type { Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** Maximum number of requests of one connection that wait for their responses. */
-export const maxPipelined = 100;
+export const maxWaiting = 32;
 
-/**
- * Number of bytes of bodies whose requests are not admitted after which a connection is not read. Node reads up to
- * 64 KiB at once, so that at most 80 KiB of them are kept.
- */
-const maxEarlyBytes = 16_384;
+/** A request and its response, in the order of their connection. */
+export type Pipelined = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Collects what arrives of the body before the exchange is admitted. */
+  readonly collectBody: () => void;
+  /** Called once the exchanges before it are decided. */
+  readonly begin: () => void;
+  /** Responds to a request whose connection has a parse error or a timeout, in the order of responses. */
+  readonly break: (responseData: ResponseData) => void;
+  /** Called when the response is sent or the connection is lost; may be called again. */
+  readonly onClosed: () => void;
+};
 
-const longestBackoffSeconds = 8;
-
-/** Interval at which a delayed request checks whether the server closes, in milliseconds. */
-const backoffCheckMs = 1_000;
-
-/** A connection that has sent a request: the order of its exchanges, and when it ends. */
+/** A connection that has sent a request: the order of its exchanges, when it is read, and when it ends. */
 export class Connection {
   /** The latest exchange, until its request is received and its response is sent. */
-  latest: Exchange | undefined;
+  latest: Pipelined | undefined;
   /** Whether a response had `Connection: close`. Later requests get no response. */
   hasEnded = false;
-  /** Stands for all requests that are ignored. */
-  ignored: IncomingMessage | undefined;
-  /** Number of consecutive requests that were refused because the server is overloaded. */
-  refusals = 0;
   readonly context: ServerContext;
   /** The address at its other end; read now, because a lost connection has none. */
   readonly address: string | undefined;
-  private readonly socket: Socket;
+  /** `undefined` for a simulated one, and if another listener has detached it from the request. */
+  private readonly socket: Duplex | undefined;
   /** Exchanges whose responses are not sent yet. Replaced at each removal, because an emptied array or Set keeps its memory. */
-  private pending: Exchange[] = [];
+  private pending: Pipelined[] = [];
   /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
-  private readonly queue: Exchange[] = [];
+  private readonly queue: Pipelined[] = [];
   private isBusy = false;
-  private idleSince = performance.now();
-  /** Whether a request was ignored. */
-  private dropsInput = false;
-  private backoffUntil = 0;
-  /** Number of bytes of bodies whose requests are not admitted. */
-  private earlyBytes = 0;
-  private guardsResume = false;
-  private listensForClose = false;
+  /** Whether the socket is not read, because an exchange waits for its admission or its turn. */
+  private isHeld = false;
+  private isListening = false;
+  /** Number of requests that get no response. */
+  private refused = 0;
 
-  constructor(context: ServerContext, socket: Socket) {
+  constructor(context: ServerContext, socket: Duplex | undefined, address: string | undefined) {
     this.context = context;
     this.socket = socket;
-    this.address = socket.remoteAddress;
-    lingerOnClose(socket);
+    this.address = address;
+    if (socket !== undefined) lingerOnClose(socket);
   }
 
-  /** Whether the next request exceeds the limit. */
-  get isFull(): boolean {
-    return this.pending.length === maxPipelined;
+  /** Whether the connection is lost. A request may have no socket, but its connection does. */
+  get isLost(): boolean {
+    return this.socket?.destroyed === true;
   }
 
-  /** Whether further requests are ignored. */
+  /** Whether the next request gets no response, because the connection has ended or has too many requests. */
   get refusesMore(): boolean {
-    return this.hasEnded || this.pending.length > maxPipelined;
-  }
-
-  /** Ignores a request and stops parsing further ones. Node still parses those of the same packet. */
-  ignore(): void {
-    if (!this.dropsInput) dropInput(this.socket);
-    this.dropsInput = true;
+    return this.hasEnded || this.pending.length === maxWaiting;
   }
 
   /** Begins an exchange, after the exchanges before it. */
-  add(exchange: Exchange): void {
+  add(exchange: Pipelined): void {
     this.latest = exchange;
     this.pending.push(exchange);
-    if (this.pending.length > 1) this.listenForClose();
+    if (this.pending.length > 1) this.listen();
     // An earlier listener may have responded, or its client may have disconnected.
-    if (this.socket.destroyed || exchange.response.destroyed) exchange.onClosed();
+    if (this.isLost || exchange.response.destroyed) exchange.onClosed();
     if (this.isBusy) {
       this.queue.push(exchange);
-      exchange.collectBody();
+      this.hold(exchange);
     } else this.begin(exchange);
   }
 
-  /** Node 22 does not emit 'close' on responses that are queued behind others. */
-  private listenForClose(): void {
-    if (this.listensForClose) return;
-    this.listensForClose = true;
-    this.socket.once('close', () => {
-      for (const exchange of this.pending) exchange.onClosed();
-    });
+  /** Refuses a request after the last response, or above the limit. Node parses and keeps every request of a packet. */
+  refuse(): void {
+    this.refused += 1;
+    if (this.socket === undefined) return;
+    if (this.pending.length + this.refused > maxWaiting) this.socket.destroy();
+    else dropInput(this.socket);
   }
 
   /** Begins the next exchange, after the response of the current one is decided. */
   next(): void {
     this.isBusy = false;
     const next = this.queue.shift();
-    if (next !== undefined) this.begin(next);
+    if (next === undefined) this.release();
+    else this.begin(next);
   }
 
-  /** Whether the socket is not read because of early bytes. */
-  private get isHeld(): boolean {
-    return this.earlyBytes > maxEarlyBytes && !this.hasEnded;
+  /** Stops reading the socket while an exchange waits, and collects what has arrived of its body. */
+  hold(exchange: Pipelined): void {
+    exchange.collectBody();
+    if (this.isHeld || this.hasEnded) return;
+    this.isHeld = true;
+    this.listen();
+    this.socket?.pause();
   }
 
-  /** Adds to the number of early bytes. */
-  countEarly(bytes: number): void {
-    this.earlyBytes += bytes;
-    if (this.isHeld) this.hold();
-    else if (bytes < 0) this.socket.resume();
+  /** Reads the socket again, unless another exchange waits. */
+  release(): void {
+    if (!this.isHeld || (this.queue.length > 0 && !this.hasEnded)) return;
+    this.isHeld = false;
+    this.socket?.resume();
   }
 
-  private hold(): void {
-    const { socket } = this;
-    socket.pause();
-    if (this.guardsResume) return;
-    this.guardsResume = true;
-    const resume = socket.resume.bind(socket);
-    // Node resumes the socket after each request.
-    Object.assign(socket, { resume: () => (this.isHeld ? socket : resume()) });
+  /** Ends the connection with the response that is sent now. */
+  end(): void {
+    this.hasEnded = true;
+    this.release();
   }
 
   /** Removes an exchange whose response is sent or lost. */
-  remove(exchange: Exchange): void {
+  remove(exchange: Pipelined): void {
     this.pending = this.pending.filter((other) => other !== exchange);
     // The head of the request has a token, which an idle connection must not keep in memory.
     if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
-    if (this.pending.length === 0) this.idleSince = performance.now();
   }
 
-  /** Ends the connection if it has been idle since before `since`, a time of `performance.now()`. */
-  endIfIdle(since: number): void {
-    if (this.pending.length === 0 && this.idleSince < since) this.socket.destroy();
-  }
-
-  /** Value of Retry-After for a request that is refused now; it doubles with each refusal in a row. */
-  get retryAfterSeconds(): number {
-    return Math.min(longestBackoffSeconds, 2 ** this.refusals);
-  }
-
-  /** Delays the next request, because some clients ignore `Retry-After`. */
-  backOff(): void {
-    this.backoffUntil = performance.now() + this.retryAfterSeconds * 1_000;
-    this.refusals += 1;
-  }
-
-  private begin(exchange: Exchange): void {
+  private begin(exchange: Pipelined): void {
     this.isBusy = true;
     if (this.context.isClosing()) {
       // Later requests of the same packet are parsed first, so that only the last response ends the connection.
-      exchange.collectBody();
+      this.hold(exchange);
       setImmediate(() => exchange.begin());
-    } else if (this.refusals > 0) this.beginAfterBackoff(exchange);
-    else exchange.begin();
+    } else exchange.begin();
   }
 
-  private beginAfterBackoff(exchange: Exchange): void {
-    const remainingMs = this.backoffUntil - performance.now();
-    if (remainingMs <= 0 || this.context.isClosing()) {
-      exchange.begin();
-      return;
-    }
-    exchange.collectBody();
-    setTimeout(() => this.beginAfterBackoff(exchange), Math.min(remainingMs, backoffCheckMs));
+  private listen(): void {
+    const { socket } = this;
+    if (this.isListening || socket === undefined) return;
+    this.isListening = true;
+    // Node 22 does not emit 'close' on responses that are queued behind others.
+    socket.once('close', () => {
+      for (const exchange of this.pending) exchange.onClosed();
+    });
+    // Node resumes a socket after each request. A resume takes effect a turn later, even after a pause.
+    socket.on('resume', () => {
+      if (!this.isHeld) return;
+      socket.pause();
+      // Stops Node's parser. A pause emits it only if there was none between the resume and its effect.
+      socket.emit('pause');
+    });
   }
 }

@@ -69,7 +69,7 @@ describe('the HTTP server', () => {
       post(1) + post(2) + head(['Host: x'], 'GET /plants HTTP/1.1') + 'BREW / HTTP/1.1\r\n\r\n',
     );
     const received = parseResponses(await until(responses(4))).map(({ status }) => status);
-    expect(received).toEqual([200, 200, 405, 501]);
+    expect(received).toEqual([200, 200, 405, 400]);
     socket.destroy();
   });
 });

@@ -81,7 +81,7 @@ export const assembleServer = (options: HttpServerOptions): ServerParts => {
   const { headersTimeoutMs, requestTimeoutMs } = limits;
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs);
   const nodeOptions = {
-    ...messageOptions(handler.connectionOf),
+    ...messageOptions(),
     headersTimeout,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -95,22 +95,16 @@ export const assembleServer = (options: HttpServerOptions): ServerParts => {
   // Without it, a client that half-closes its connection would get no response. The property is
   // undocumented; Node keeps it for compatibility (nodejs/node#36819).
   Object.assign(server, { httpAllowHalfOpen: true });
+  // Not an option of the server, which would keep connections that are closed in their handshake.
+  server.on('secureConnection', (socket: TLSSocket) =>
+    Object.assign(socket, { allowHalfOpen: true }),
+  );
   // Ends connections whose clients do not read. authenticate and the repository together take less time.
   server.timeout = requestTimeoutMs + 2 * limits.handlerTimeoutMs;
   server.maxConnections = limits.maxConnections;
   logHandshakes(server, logger);
   server.on('drop', warnOfDrops(limits.maxConnections, logger));
   const connections = trackConnections(server);
-  // Empty lines reset Node's keep-alive timeout, although they are not requests.
-  const maxIdleMs = limits.keepAliveTimeoutMs + headersTimeout;
-  server.on('listening', () => {
-    const endIdle = () => {
-      const since = performance.now() - maxIdleMs;
-      for (const socket of connections.sockets) handler.connectionOf(socket)?.endIfIdle(since);
-    };
-    const check = setInterval(endIdle, checkIntervalMs).unref();
-    server.once('close', () => clearInterval(check));
-  });
   server.on('request', (request, response) => handler.serve(request, response, false));
   server.on('checkContinue', (request, response) => handler.serve(request, response, true));
   server.on('checkExpectation', (request, response) => handler.serve(request, response, true));

@@ -4,8 +4,8 @@ import { type ResponseData, errorResponse, tooManyInFlight } from '../http/respo
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { type BodyRead, closesAfter } from './closes-after.ts';
-import { type Connection, maxPipelined } from './connection.ts';
-import { IncomingBody } from './incoming-body.ts';
+import type { Connection, Pipelined } from './connection.ts';
+import { type BodyResult, IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
 import type { RequestInfo } from '../http/request-events.ts';
 import { infoOf, reportResponse, reportEnd, reportStart } from '../http/request-report.ts';
@@ -27,37 +27,29 @@ const bodyRead: Readonly<Record<Phase, BodyRead>> = {
 /** Maximum time for which an unwanted body is read and dropped, in milliseconds. */
 const maxDrainMs = 5_000;
 
-const tooManyWait = `more than ${maxPipelined} pipelined requests wait for their responses`;
-
-/** Methods of RTSP: Node's parser accepts them only in a request line with RTSP. */
-const rtspMethod =
-  /^(?:ANNOUNCE|DESCRIBE|FLUSH|[GS]ET_PARAMETER|PAUSE|PLAY|RECORD|REDIRECT|SETUP|TEARDOWN)$/;
-
 /** Returns the head of a request in the form that the service reads. */
 export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
-  readHead(method, url, rtspMethod.test(method) ? 'RTSP' : httpVersion, rawHeaders);
+  readHead(method, url, httpVersion, rawHeaders);
+
+const ignore = (): void => {};
 
 /** One request and its response. */
-export class Exchange {
+export class Exchange implements Pipelined {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: Connection;
   readonly head: RequestHead;
   private phase: Phase = 'waiting';
-  /** Whether the request exceeds the limit of pipelined requests. */
-  private readonly isExcess: boolean;
   /** Whether the client waits for a `100 Continue` that is not sent yet. */
   private awaitsContinue: boolean;
-  /** Whether the connection has a parse error or a timeout. */
-  private isBroken = false;
+  /** The response to a parse error or a timeout of the connection. */
+  private brokenResponse: ResponseData | undefined;
   private readonly requestId: string;
   private readonly startedAt = performance.now();
   private requestInfo: RequestInfo | undefined;
   private tokenName: string | undefined;
   private responseData: ResponseData | undefined;
   private body: IncomingBody | undefined;
-  /** The response to a parse error or a timeout that occurred while the exchange was waiting. */
-  private pendingResponse: ResponseData | undefined;
   /** Whether the response is sent or lost. */
   private isClosed = false;
   private isReported = false;
@@ -72,12 +64,11 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.awaitsContinue = awaitsContinue;
-    this.isExcess = connection.isFull;
     this.head = headOf(request);
     this.requestId = requestIdOf(this.head.requestId);
     reportStart(this);
     // A client that disconnects early is not an error.
-    response.on('error', () => {});
+    response.on('error', ignore);
     response.on('close', () => this.onClosed());
   }
 
@@ -89,58 +80,50 @@ export class Exchange {
     return this.requestInfo;
   }
 
-  /** Starts to collect the body of a request that is not admitted yet. */
   collectBody(): IncomingBody {
-    this.body ??= new IncomingBody(this);
+    this.body ??= new IncomingBody(this.request, this.connection.context.service.maxBodyBytes);
     return this.body;
   }
 
-  /** Admits the request; called once the exchanges before it are decided. */
+  /** Admits the request. */
   begin(): void {
+    if (this.endsEarly()) return;
     try {
-      if (this.connection.hasEnded || this.request.socket.destroyed) {
-        this.request.resume();
-        this.decide();
-      } else if (this.response.headersSent) {
-        // Another listener of the server has already responded.
-        this.decide();
-      } else if (this.pendingResponse !== undefined) {
-        this.decide(this.pendingResponse);
-      } else if (this.isExcess) {
-        this.decide(errorResponse('unavailable', { cause: tooManyWait }));
-      } else {
-        this.phase = 'admitting';
-        const admission = this.connection.context.service.admit(this.head);
-        if (admission instanceof Promise) {
-          this.collectBody();
-          admission
-            .then((later) => this.onAdmission(later))
-            .catch((cause: unknown) => this.fail(cause));
-        } else this.onAdmission(admission);
+      this.phase = 'admitting';
+      const admission = this.connection.context.service.admit(this.head);
+      if (!(admission instanceof Promise)) {
+        this.onAdmission(admission);
+        return;
       }
+      this.connection.hold(this);
+      admission
+        .then((later) => {
+          if (!this.endsEarly()) this.onAdmission(later);
+        })
+        .catch((cause: unknown) => this.fail(cause));
     } catch (cause) {
       this.fail(cause);
     }
   }
 
+  /** Decides an exchange whose connection is lost, has ended or is broken, or to which another listener has responded. */
+  private endsEarly(): boolean {
+    const { connection, response, brokenResponse } = this;
+    if (connection.hasEnded || connection.isLost || response.headersSent) this.decide();
+    else if (brokenResponse !== undefined) this.decide(brokenResponse);
+    return this.phase === 'decided';
+  }
+
   private onAdmission(admission: Admission): void {
     this.tokenName = admission.tokenName;
-    const { connection } = this;
-    const { context } = connection;
-    if (this.responseData !== undefined || this.request.socket.destroyed) {
-      // The connection failed while the token was checked.
-      this.decide();
-    } else if (admission.kind === 'responded') {
-      connection.refusals = 0;
-      this.decide(admission.responseData);
-    } else if (context.inFlight >= context.maxInFlight) {
-      const { retryAfterSeconds } = connection;
-      connection.backOff();
-      this.decide(errorResponse('unavailable', { cause: tooManyInFlight, retryAfterSeconds }));
+    const { context } = this.connection;
+    if (admission.kind === 'responded') this.decide(admission.responseData);
+    else if (context.inFlight >= context.maxInFlight) {
+      this.decide(errorResponse('unavailable', { cause: tooManyInFlight }));
     } else {
-      connection.refusals = 0;
       context.inFlight += 1;
       this.phase = 'reading';
+      this.connection.release();
       this.readBody();
     }
   }
@@ -153,11 +136,11 @@ export class Exchange {
       response.writeContinue();
       this.awaitsContinue = false;
     }
-    this.collectBody().read();
+    this.collectBody().read((result) => this.onBody(result));
   }
 
   /** Stores the plant of a complete body, or sends an error. */
-  onBody(body: Uint8Array | ResponseData): void {
+  private onBody(body: BodyResult): void {
     if (!(body instanceof Uint8Array)) {
       this.decide(body);
       return;
@@ -174,12 +157,10 @@ export class Exchange {
     this.decide(errorResponse('internal', { cause }));
   }
 
-  /** Responds to a request whose connection has a parse error or a timeout, in the order of responses. */
   break(responseData: ResponseData): void {
-    this.isBroken = true;
-    if (this.phase === 'waiting') this.pendingResponse = responseData;
-    else if (this.phase === 'admitting') this.send(responseData);
-    else this.decide(responseData);
+    this.brokenResponse = responseData;
+    // Otherwise, it is decided in its turn.
+    if (this.phase === 'reading' || this.phase === 'storing') this.decide(responseData);
   }
 
   /** Sends the response, if there is one, and begins the next exchange. */
@@ -201,9 +182,9 @@ export class Exchange {
     if (responseData.error !== undefined) reportResponse(this, responseData);
     const { request, response } = this;
     const closes = this.closesWith(responseData);
-    if (closes) this.connection.hasEnded = true;
+    if (closes) this.connection.end();
     response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
-    if (!closes || request.complete || this.isBroken) {
+    if (!closes || request.complete || this.brokenResponse !== undefined) {
       response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
       return;
     }
@@ -219,7 +200,9 @@ export class Exchange {
   /** Returns whether the connection ends after a response. */
   private closesWith({ error }: ResponseData): boolean {
     const { latest, context } = this.connection;
-    if (this.isBroken || this.isExcess || !this.response.shouldKeepAlive) return true;
+    if (this.brokenResponse !== undefined || !this.response.shouldKeepAlive) return true;
+    // Another listener has destroyed the request, so that the next one cannot be found.
+    if (this.request.destroyed && !this.request.complete) return true;
     // The client may or may not send its body. Node ends such a connection, too.
     if (this.awaitsContinue) return true;
     if (context.isClosing() && latest === this) return true;
@@ -247,7 +230,7 @@ export class Exchange {
     // A request whose client has disconnected is reported once its response is decided.
     if (this.phase !== 'decided' || !this.isClosed) return;
     // On Node 22, `writableFinished` is also true after a connection reset.
-    this.report(this.response.writableFinished && !this.request.socket.destroyed);
+    this.report(this.response.writableFinished && !this.connection.isLost);
   }
 
   private report(isWritten: boolean): void {

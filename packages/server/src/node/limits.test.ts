@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { okAsync, ResultAsync } from 'neverthrow';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
 import { onDemand } from '../../test/on-demand.ts';
 import { recordLog } from '../../test/record-log.ts';
@@ -27,107 +27,6 @@ describe('requests above maxInFlight', () => {
     await until(1);
     completeAll();
     expect((await next).status).toBe(200);
-  });
-
-  it('requests above maxInFlight delay the next request of their connection by Retry-After', async () => {
-    const { repository, until, completeAll } = onDemand();
-    const { port } = await listen({ repository, maxInFlight: 1 });
-    const first = sendRaw(port, post(1));
-    await until(1);
-    const second = await connectRaw(port);
-    const sentAt = performance.now();
-    second.socket.write(post(2));
-    await second.until(responses(1));
-    second.socket.write(post(3));
-    const again = second.until(responses(2));
-    completeAll();
-    expect((await first).status).toBe(200);
-    await until(1);
-    // Timers may fire a millisecond early.
-    expect(performance.now() - sentAt).toBeGreaterThan(990);
-    completeAll();
-    expect(parseResponses(await again).map(({ status }) => status)).toEqual([503, 200]);
-    second.socket.destroy();
-  });
-
-  it('requests above maxInFlight get a longer Retry-After each time in a row', async () => {
-    const { repository, until, completeAll } = onDemand();
-    const { port } = await listen({ repository, maxInFlight: 1 });
-    const first = sendRaw(port, post(1));
-    await until(1);
-    const second = await connectRaw(port);
-    second.socket.write(post(2) + post(3));
-    const refused = parseResponses(await second.until(responses(2)));
-    expect(refused.map(({ headers }) => headers['retry-after'])).toEqual(['1', '2']);
-    completeAll();
-    expect((await first).status).toBe(200);
-    second.socket.destroy();
-  });
-
-  it('requests above maxInFlight get a Retry-After of at most 8 seconds, and do not delay close()', async () => {
-    const { repository, until, completeAll } = onDemand();
-    const { server, port } = await listen({ repository, maxInFlight: 1 });
-    const first = sendRaw(port, post(1));
-    await until(1);
-    const { socket, until: untilReceived } = await connectRaw(port);
-    socket.write([2, 3, 4, 5, 6, 7].map(post).join(''));
-    await untilReceived(responses(1));
-    server.close();
-    const refused = parseResponses(await untilReceived(responses(6)));
-    const retryAfter = refused.map(({ headers }) => headers['retry-after']);
-    expect(retryAfter).toEqual(['1', '2', '4', '8', '8', '8']);
-    completeAll();
-    expect((await first).status).toBe(200);
-    socket.destroy();
-  });
-
-  it('requests above maxInFlight get the first Retry-After again after one was served', async () => {
-    const { repository, until, completeAll } = onDemand();
-    const { port } = await listen({ repository, maxInFlight: 1 });
-    const second = await connectRaw(port);
-    const received = [];
-    for (const count of [1, 2]) {
-      const first = sendRaw(port, post(1));
-      await until(1);
-      second.socket.write(post(2));
-      received.push(parseResponses(await second.until(responses(2 * count - 1))).at(-1));
-      completeAll();
-      await first;
-      second.socket.write(post(3));
-      await until(1);
-      completeAll();
-      received.push(parseResponses(await second.until(responses(2 * count))).at(-1));
-    }
-    expect(received.map((one) => one?.headers['retry-after'] ?? one?.status)).toEqual([
-      '1',
-      200,
-      '1',
-      200,
-    ]);
-    second.socket.destroy();
-  });
-
-  it('requests above maxInFlight that are delayed are served at once by close()', async () => {
-    const { repository, until, completeAll } = onDemand();
-    const { server, port } = await listen({ repository, maxInFlight: 1 });
-    const first = sendRaw(port, post(1));
-    await until(1);
-    const { socket, until: untilReceived } = await connectRaw(port);
-    socket.write(post(2));
-    await untilReceived(responses(1));
-    // A delay would not end.
-    const stopped = performance.now();
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(stopped);
-    onTestFinished(() => clock.mockRestore());
-    socket.write(post(3));
-    completeAll();
-    await first;
-    server.close();
-    await until(1);
-    completeAll();
-    const statuses = parseResponses(await untilReceived(responses(2))).map(({ status }) => status);
-    expect(statuses).toEqual([503, 200]);
-    socket.destroy();
   });
 
   it('requests that are refused by their head do not count towards maxInFlight', async () => {
@@ -230,39 +129,6 @@ describe('connections', () => {
     const { socket, until } = await connectRaw(port);
     socket.write(post(1));
     await until((text) => responses(1)(text) && text.includes('Keep-Alive: timeout=75'));
-    socket.destroy();
-  });
-
-  it('connections that are older than their keep-alive timeout, but not idle, remain open', async () => {
-    const checked = Promise.withResolvers<boolean>();
-    const checks = [async () => true, async () => checked.promise, async () => true];
-    const { port } = await listen({ authenticate: async () => checks.shift()?.() ?? true });
-    const { socket, until } = await connectRaw(port);
-    socket.write(post(1));
-    await until(responses(1));
-    socket.write(post(2));
-    while (checks.length > 1) await new Promise(setImmediate);
-    const later = performance.now() + 3_600_000;
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(later);
-    onTestFinished(() => clock.mockRestore());
-    checked.resolve(true);
-    await until(responses(2));
-    // The server checks its connections each second.
-    await sleep(1_500);
-    socket.write(post(3));
-    await until(responses(3));
-    socket.destroy();
-  });
-
-  it('connections that send only empty lines after a response are ended', async () => {
-    const { server, port } = await listen({ keepAliveTimeoutMs: 200, headersTimeoutMs: 200 });
-    const { socket, until } = await connectRaw(port);
-    socket.write(post(1));
-    await until(responses(1));
-    const sending = setInterval(() => socket.write('\r\n'), 50);
-    const connections = promisify(server.getConnections.bind(server));
-    while ((await connections()) > 0) await new Promise(setImmediate);
-    clearInterval(sending);
     socket.destroy();
   });
 

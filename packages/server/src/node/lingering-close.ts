@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 
 /** Maximum number of bytes of unwanted input that are read before a close. */
@@ -22,7 +21,7 @@ export const drain = (source: Readable, maxMs: number, onDone: () => void): (() 
     dropped += chunk.length;
     if (dropped > maxDrainBytes) finish();
   });
-  // Follows the end of a body or of a connection, too.
+  source.once('end', finish);
   source.once('close', finish);
   if (source.destroyed || source.readableEnded) finish();
   else source.resume();
@@ -70,7 +69,7 @@ export const closeLingering = (
 };
 
 /** One function for all sockets, because each idle connection would keep its own in memory. */
-function destroySoon(this: Socket): void {
+function destroySoon(this: Duplex): void {
   closeLingering(this);
 }
 
@@ -78,6 +77,6 @@ function destroySoon(this: Socket): void {
  * Makes Node close a connection in the same way after its last response. Can be removed once Node does
  * so by default (nodejs/node#21026, nodejs/node#36205).
  */
-export const lingerOnClose = (socket: Socket): void => {
+export const lingerOnClose = (socket: Duplex): void => {
   Object.assign(socket, { destroySoon });
 };

@@ -1,46 +1,33 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { IncomingMessage as Incoming, ServerResponse as Outgoing } from './builtin-http.ts';
-import type { Connection } from './connection.ts';
-import { DirectRequest } from './direct-request.ts';
 
 /** A response that keeps no listeners, because Node adds some for each request. */
-class IgnoredResponse extends Outgoing {
+class SharedResponse extends Outgoing {
   override on(): this {
     return this;
   }
 }
 
-/** A request that drops its body. */
-class IgnoredRequest extends Incoming {
-  readonly response = new IgnoredResponse(this);
-
-  override push(): boolean {
-    return true;
-  }
-}
-
 /**
- * Returns options of an HTTP server with which requests pass their bodies directly, and all ignored requests of a
- * connection share two objects. A packet can have thousands of requests, and Node creates and keeps a pair of objects
- * for each.
+ * Returns options of an HTTP server with which all requests of a destroyed connection share two objects. Node parses a
+ * packet to its end, and keeps a pair of objects for each of its requests, which can be thousands, until it closes the socket.
  */
-export const messageOptions = (
-  connectionOf: (socket: Duplex) => Connection | undefined,
-): ServerOptions => {
+export const messageOptions = (): ServerOptions => {
+  const shared = new WeakMap<Duplex, SharedResponse>();
   // Functions, because the constructor of a derived class would always create an object of its own.
-  function RequestOrIgnored(socket: IncomingMessage['socket']) {
-    const connection = connectionOf(socket);
-    if (connection?.refusesMore !== true) return new DirectRequest(socket);
-    connection.ignored ??= new IgnoredRequest(socket);
-    return connection.ignored;
+  function RequestOrShared(socket: IncomingMessage['socket']) {
+    if (!socket.destroyed) return new Incoming(socket);
+    const response = shared.get(socket) ?? new SharedResponse(new Incoming(socket).destroy());
+    shared.set(socket, response);
+    return response.req;
   }
-  function ResponseOrIgnored(request: IncomingMessage, options: object) {
+  function ResponseOrShared(request: IncomingMessage, options: object) {
     const Response = Outgoing as new (request: IncomingMessage, options: object) => ServerResponse;
-    return request instanceof IgnoredRequest ? request.response : new Response(request, options);
+    return shared.get(request.socket) ?? new Response(request, options);
   }
   return {
-    IncomingMessage: RequestOrIgnored as unknown as typeof IncomingMessage,
-    ServerResponse: ResponseOrIgnored as unknown as typeof ServerResponse,
+    IncomingMessage: RequestOrShared as unknown as typeof IncomingMessage,
+    ServerResponse: ResponseOrShared as unknown as typeof ServerResponse,
   };
 };

@@ -41,26 +41,7 @@ const respondRaw = (
   );
 };
 
-type ParserError = NodeJS.ErrnoException & {
-  readonly reason?: string;
-  readonly rawPacket?: Buffer;
-  readonly bytesParsed?: number;
-};
-
-/** A character of a method (RFC 9110 §9.1). */
-const tokenCharacter = /^[\w!#$%&'*+.^`|~-]$/;
-
-/**
- * Returns whether the parser rejected a character that a method may contain: the request has another method
- * than those that the parser knows. Only this byte is certain to be in the packet of the error.
- */
-const isOtherMethod = ({ rawPacket, bytesParsed = 0 }: ParserError): boolean =>
-  tokenCharacter.test(String.fromCodePoint(rawPacket?.[bytesParsed] ?? 0));
-
-/** Returns whether the parser rejected a method of RTSP or HTTP/2 in an HTTP/1 request. */
-const isMethodOfAnotherProtocol = ({ reason }: ParserError): boolean =>
-  reason === 'Invalid method for HTTP/x.x request' ||
-  reason === 'Expected HTTP/2 Connection Preface';
+type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 /** Maps an error of Node's HTTP parser to the error table. */
 const nameOf = (error: ParserError): ErrorName => {
@@ -70,11 +51,6 @@ const nameOf = (error: ParserError): ErrorName => {
       return 'headers-too-large';
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 'request-timeout';
-    case 'HPE_INVALID_METHOD':
-      return isOtherMethod(error) ? 'not-implemented' : 'bad-request';
-    case 'HPE_INVALID_CONSTANT':
-    case 'HPE_INVALID_VERSION':
-      return isMethodOfAnotherProtocol(error) ? 'not-implemented' : 'bad-request';
     case 'HPE_INVALID_TRANSFER_ENCODING':
       // The same code is used for Transfer-Encoding together with Content-Length, which is invalid framing.
       return error.reason?.includes('Content-Length') ? 'bad-request' : 'not-implemented';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { createClientAddressOf, isAddressRange } from '../http/client-address.ts';
 import { createService } from '../http/service.ts';
 import type { Limits } from '../http/limits.ts';
@@ -59,18 +59,21 @@ export const createRequestHandler = (
   };
   const connections = new WeakMap<Duplex, Connection>();
 
-  const open = (socket: Socket): Connection => {
-    const connection = new Connection(context, socket);
-    connections.set(socket, connection);
+  const connect = (socket: Socket | null): Connection => {
+    // Tests of an app may simulate one.
+    const real = socket instanceof Duplex ? socket : undefined;
+    const connection = new Connection(context, real, socket?.remoteAddress);
+    if (real !== undefined) connections.set(real, connection);
     return connection;
   };
 
   return {
     context,
     serve(request, response, awaitsContinue) {
-      const { socket } = request;
-      const connection = connections.get(socket) ?? open(socket);
-      if (connection.refusesMore) connection.ignore();
+      // Node detaches the socket of a request that another listener stops reading.
+      const socket = (request.socket as Socket | null) ?? response.socket;
+      const connection = (socket && connections.get(socket)) ?? connect(socket);
+      if (connection.refusesMore) connection.refuse();
       else connection.add(new Exchange(connection, request, response, awaitsContinue));
       // Node destroys the connection of an incomplete PRI request together with pending responses.
       if (request.method === 'PRI') request.method = undefined;

@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryRepository } from '@plantstore/core';
 import {
   type Certificate,
@@ -7,6 +8,7 @@ import {
   makeCertificate,
 } from '@plantstore/test-support/certificate';
 import { connectRaw, connectTls, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { ResultAsync } from 'neverthrow';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
@@ -31,7 +33,21 @@ describe.runIf(hasOpenssl)('server with TLS', () => {
       post(1) + post(2) + head(['Host: a'], 'GET / HTTP/1.1') + 'BREW / HTTP/1.1\r\n\r\n',
     );
     const received = parseResponses(await until(responses(4))).map(({ status }) => status);
-    expect(received).toEqual([200, 200, 404, 501]);
+    expect(received).toEqual([200, 200, 404, 400]);
+    socket.destroy();
+  });
+
+  it('a server with TLS responds to a client that half-closes its connection', async () => {
+    const authenticate = async () => {
+      // The server reads the end of the connection meanwhile.
+      await sleep(50);
+      return true;
+    };
+    const repository = { create: () => ResultAsync.fromSafePromise<void>(sleep(50)) };
+    const { port } = await listenTls({ authenticate, repository });
+    const { socket, ended } = await connectTls(port);
+    socket.end(post(1));
+    expect(parseResponses(await ended).map(({ status }) => status)).toEqual([200]);
     socket.destroy();
   });
 

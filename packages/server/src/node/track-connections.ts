@@ -4,8 +4,6 @@ import { isTlsServer } from './builtin-http.ts';
 
 /** The open connections of a server, including those in a TLS handshake. */
 export type TrackedConnections = {
-  /** Those that are not in a TLS handshake. */
-  readonly sockets: Iterable<Socket>;
   /** Ends the idle connections, except those whose responses are not completely sent. */
   readonly destroyIdle: () => void;
   /** Ends the connections that have sent no bytes of HTTP. Before Node 26, Node does not count them as idle (nodejs/node#63470). */
@@ -51,7 +49,6 @@ export const trackConnections = (server: Server): TrackedConnections => {
   }
 
   return {
-    sockets,
     destroyIdle() {
       // Node counts a connection as idle once its response has ended, even if not all of it is sent. Can be
       // removed once Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
