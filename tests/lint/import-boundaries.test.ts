@@ -142,6 +142,29 @@ describe('import boundaries', () => {
   });
 });
 
+/** Returns the files through which a file imports itself, types included; `undefined` if it does not. */
+const circleOf = (
+  file: string,
+  path: readonly string[] = [],
+  seen = new Set<string>(),
+): string[] | undefined => {
+  if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+  if (seen.has(file)) return undefined;
+  seen.add(file);
+  for (const { specifier } of importsIn(read(file))) {
+    if (!specifier.startsWith('.')) continue;
+    const circle = circleOf(join(dirname(file), specifier), [...path, file], seen);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+};
+
+it('no file of server/src/node imports itself through others', () => {
+  const inNode = files.filter((file) => dirname(file) === 'server/src/node' && !isTest(file));
+  expect(inNode.length).toBeGreaterThan(10);
+  expect(inNode.flatMap((file) => circleOf(file) ?? [])).toEqual([]);
+});
+
 describe('modules that are reached at run time', () => {
   it.each(Object.entries(unreachable))(
     'the modules that are reached at run time from %s exclude %j',

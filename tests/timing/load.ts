@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { token } from '../black-box/program.ts';
 
 /** The responses that clients received in a period. */
@@ -11,7 +11,7 @@ export type LoadResult = {
   readonly seconds: number;
 };
 
-/** Clients that post one plant after another and ignore `Retry-After`. */
+/** Clients that post one plant after another, after a 503 once `Retry-After` is over. */
 export type Load = {
   /** Counts the responses of the next seconds. */
   readonly count: (seconds: number) => Promise<LoadResult>;
@@ -19,6 +19,8 @@ export type Load = {
 };
 
 const completeResponse = /^HTTP\/1\.1 (\d{3})[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/i;
+
+const retryAfter = /\r\nRetry-After: (\d+)\r\n/i;
 
 let nextId = 1;
 
@@ -37,6 +39,10 @@ export const startLoad = (port: number, clients: number): Load => {
     else if (status === '503') state.refused += 1;
     else state.others.push(status);
   };
+  const sendNext = (socket: Socket) => {
+    if (state.isStopped) socket.destroy();
+    else socket.write(requestTo(port));
+  };
   const runClient = async () =>
     new Promise<void>((resolve) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -48,8 +54,9 @@ export const startLoad = (port: number, clients: number): Load => {
         if (found === null || received.length < found[0].length + Number(found[2])) return;
         received = '';
         countStatus(found[1] ?? '');
-        if (state.isStopped) socket.destroy();
-        else socket.write(requestTo(port));
+        const [, seconds] = retryAfter.exec(found[0]) ?? [];
+        if (seconds === undefined) sendNext(socket);
+        else setTimeout(() => sendNext(socket), Number(seconds) * 1_000);
       });
       socket.on('error', ({ message }) => state.others.push(message));
       socket.on('close', () => {
