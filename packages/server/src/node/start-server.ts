@@ -106,6 +106,8 @@ const closeGracefully = async (
   const closeIdle = async () => {
     for (;;) {
       await wait(idleGraceMs, undefined, untilClosed);
+      // What has arrived meanwhile is read first, however late this process is.
+      await nextTurn();
       connections.destroyIdle();
       connections.destroySilent();
     }
