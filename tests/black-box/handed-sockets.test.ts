@@ -187,6 +187,8 @@ const runWith = (descriptor: number | undefined, args: readonly string[], names 
   return { status, stdout, stderr };
 };
 
+// Node documents no descriptor, and warns about that of a UDP socket (DEP0112).
+process.noDeprecation = true;
 type WithHandle = { readonly _handle: { readonly fd: number } };
 const descriptorOf = (socket: object): number => (socket as WithHandle)._handle.fd;
 
