@@ -18,10 +18,8 @@ const globalSetups: Readonly<Record<string, string>> = {
   'tests/packages': 'tests/packages/release.ts',
 };
 
-/** Leaves out the longest proofs of the stores, and the tests of types: `.ci/run` sets it where it repeats tests. */
-const isShort = process.env['SHORT_TESTS'] !== undefined;
-const longest =
-  '**/{failed-syncs,faults,power-cut,ext4,restore-plants,many-repositories,server-restarts,locked-ids}.test.ts';
+/** Tests of these folders leave nothing in their process, so that their files may share one. */
+const shared = new Set(['packages/core', 'packages/client', 'packages/server']);
 
 /** Returns the project for the tests of a folder. */
 export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
@@ -33,7 +31,8 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   test: {
     name: folder,
     // These folders are separate projects.
-    exclude: [...configDefaults.exclude, 'packages/**', 'timing/**', ...(isShort ? [longest] : [])],
+    exclude: [...configDefaults.exclude, 'packages/**', 'timing/**'],
+    isolate: !shared.has(folder),
     // They only end a test that hangs: no test passes or fails by the speed of the machine.
     testTimeout: 600_000,
     hookTimeout: 120_000,
@@ -44,7 +43,7 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   },
 });
 
-/** The tests of types of all packages, for which the compiler checks the whole repository once. */
+/** The tests of types of all packages, for which the compiler checks the whole repository, as `pnpm types` does. */
 const types: TestProjectInlineConfiguration = {
   root: 'packages',
   test: { name: 'types', typecheck: { enabled: true, only: true, tsconfig: '../tsconfig.json' } },
@@ -52,8 +51,9 @@ const types: TestProjectInlineConfiguration = {
 
 export default defineConfig({
   test: {
+    globalSetup: 'tests/build-program.ts',
     // Vitest leaves one core idle by default, although most tests wait for I/O.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
-    projects: [...folders.map(testsIn), ...(isShort ? [] : [types])],
+    projects: [...folders.map(testsIn), ...(process.env['ALL_TESTS'] === undefined ? [] : [types])],
   },
 });

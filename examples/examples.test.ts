@@ -10,7 +10,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createPlantOrThrow, PlantNotCreated } from './client-throw.ts';
 
 const runFile = promisify(execFile);
-const condition = '--conditions=@plantstore/source';
 const example = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Variables of an example: its own, and the folder in which Node keeps compiled code. */
@@ -21,7 +20,7 @@ const variables = (own: Readonly<Record<string, string>>) => ({
 
 /** Runs an example to its end. */
 const run = async (name: string, own: Readonly<Record<string, string>> = {}) =>
-  runFile(process.execPath, [condition, example(name)], { env: variables(own) });
+  runFile(process.execPath, [example(name)], { env: variables(own) });
 
 it('use-core.ts creates a plant and prints the error of each other one', async () => {
   const { stdout } = await run('use-core.ts');
@@ -49,7 +48,7 @@ it('own-group-commit.ts stores plants in a log', async () => {
 
 it('embed-server.ts creates the plants of the examples of the client', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  const server = spawn(process.execPath, [condition, example('embed-server.ts')], {
+  const server = spawn(process.execPath, [example('embed-server.ts')], {
     env: variables({
       PORT: '0',
       PLANT_TOKEN: 'example',

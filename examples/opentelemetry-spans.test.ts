@@ -7,13 +7,8 @@ const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The bundled server with the example loaded before it, and what it has written so far. */
 const startProgram = async () => {
-  const program = fileOf('../packages/server/src/bin.ts');
-  const flags = [
-    '--conditions=@plantstore/source',
-    '--import',
-    fileOf('opentelemetry-spans.ts'),
-    program,
-  ];
+  const program = fileOf('../packages/server/dist/bin.js');
+  const flags = ['--import', fileOf('opentelemetry-spans.ts'), program];
   const server = spawn(process.execPath, flags, {
     env: {
       PLANTSTORE_PORT: '0',

@@ -1,4 +1,4 @@
-// Builds every package into its dist folder, for publishing.
+// Builds every package into its dist folder, for publishing. With --no-declarations, only what runs.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,6 +17,8 @@ const run = (tool, ...args) => {
 for (const dist of globSync('packages/*/dist')) rmSync(dist, { recursive: true });
 
 run('tsup/dist/cli-default.js');
+if (process.argv.includes('--no-declarations')) process.exit();
+
 run('typescript/bin/tsc', '-b', ...globSync('packages/*/tsconfig.build.json'));
 
 for (const file of globSync('packages/*/dist/.tsbuildinfo')) rmSync(file);

@@ -5,7 +5,7 @@ import { bin } from './program.ts';
 
 /** The first line of a server on a terminal, which `script` of util-linux makes. */
 const firstLine = async (env: Readonly<Record<string, string>>): Promise<string> => {
-  const program = `${process.execPath} --conditions=@plantstore/source ${bin} --database memory: --port 0`;
+  const program = `${process.execPath} ${bin} --database memory: --port 0`;
   const server = spawn('script', ['--quiet', '--return', '--command', program, '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -154,7 +154,7 @@ describe('backup', () => {
     const before = await filesIn(folder);
     for (const args of readers(join(folder, 'b.db'), out)) {
       const shell = [...isolated, `${mount} && ! touch "$0/x" 2>&- && exec "$@"`, folder];
-      const command = [process.execPath, '--conditions=@plantstore/source', bin, ...args];
+      const command = [process.execPath, bin, ...args];
       const { stdout } = await run('unshare', [...shell, ...command], { cwd, maxBuffer: 2 ** 24 });
       expect(stdout.split('\n').length).toBeGreaterThan(1);
     }
@@ -173,7 +173,7 @@ describe('backup', () => {
     await chmod(cwd, 0o755);
     const before = await filesIn(folder);
     for (const args of readers(join(folder, 'b.db'), out)) {
-      const command = ['--conditions=@plantstore/source', bin, ...args];
+      const command = [bin, ...args];
       const { stdout } = await run(process.execPath, command, {
         cwd: out,
         ...user,
@@ -226,7 +226,7 @@ it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {
   );
   await runCommand(['import'], { cwd, stdin: lines.join('\n') });
   const backup = ['backup', join(disk, 'b.db'), '--database', `sqlite:${join(cwd, 'plants.db')}`];
-  const command = [process.execPath, '--conditions=@plantstore/source', bin, ...backup];
+  const command = [process.execPath, bin, ...backup];
   // The disk is gone when its shell has ended.
   const list = '"$@" 2>&1; echo "status $?"; ls -A "$0"';
   const { stdout } = await onSmallDisk(disk, ['sh', '-c', list, disk, ...command]);

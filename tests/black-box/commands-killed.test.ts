@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runsAll } from '@plantstore/test-support/sample';
 import { beforeAll, expect, it } from 'vitest';
 import { newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
@@ -34,7 +35,7 @@ it('a backup taken under load has every plant that was acknowledged before it be
   await Promise.all(clients);
 });
 
-const count = 20_000;
+const count = runsAll ? 20_000 : 5_000;
 /** Timeout of a test that kills a process again and again, in milliseconds. */
 const manyProcessesMs = 240_000;
 
@@ -59,7 +60,7 @@ const timeOf = async (args: readonly string[]): Promise<number> => {
 };
 
 /** Moments from the start to a little after the end of a command, at random. */
-const moments = (durationMs: number, length = 6): number[] =>
+const moments = (durationMs: number, length = runsAll ? 6 : 2): number[] =>
   Array.from({ length }, (_, index) => ((index + Math.random()) / length) * durationMs * 1.1);
 
 it.each([

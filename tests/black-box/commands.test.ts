@@ -165,7 +165,7 @@ describe('export and import', () => {
     const cwd = await newFolder();
     await runCommand(['import'], { cwd, stdin: '{"id":1,"name":"a"}' });
     const full = await open('/dev/full', 'w');
-    const args = ['--conditions=@plantstore/source', bin, 'export'];
+    const args = [bin, 'export'];
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', full.fd, 'pipe'] });
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -181,7 +181,7 @@ describe('export and import', () => {
     const cwd = await newFolder();
     await writePlants(join(cwd, 'in.ndjson'), 20_000);
     await runCommand(['import', 'in.ndjson'], { cwd });
-    const args = ['--conditions=@plantstore/source', bin, 'export'];
+    const args = [bin, 'export'];
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
@@ -253,14 +253,7 @@ describe('backup and restore', () => {
       '-e',
       'inject=/^link:error=EPERM',
     ];
-    const args = [
-      '--conditions=@plantstore/source',
-      bin,
-      'backup',
-      'b.db',
-      '--database',
-      'sqlite:a.db',
-    ];
+    const args = [bin, 'backup', 'b.db', '--database', 'sqlite:a.db'];
     const started = run('strace', [...inject, process.execPath, ...args], { cwd });
     const { code, stderr } = (await started.catch((error: unknown) => error)) as Failure;
     if (code === 'ENOENT') return skip('this machine has no strace');

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import type { NewPlant } from '@plantstore/core';
 import { checkPlants, openSqliteRepository, readPlants } from '@plantstore/sqlite';
+import { runsAll } from '@plantstore/test-support/sample';
 import { runCommand } from '../../packages/server/src/program/commands/run-command.ts';
 import { skipReopenPause } from '../../packages/sqlite/test/skip-reopen-pause.ts';
 
@@ -37,12 +38,12 @@ const errors: Readonly<Record<string, number>> = {
   'short write': 0,
 };
 
-/** Every call fails with EIO in turn; with each other error, a sample of them, or all with $EACH_CALL. */
-const isSampled = (error: number) => error !== EIO && process.env['EACH_CALL'] === undefined;
+/** If everything runs, every call fails with EIO in turn, and some with each other error; else a few with each. */
 let random = Number(seed);
 const stride = (error: number): number => {
   random = (random * 48_271) % 2_147_483_647;
-  return isSampled(error) ? 1 + (random % 8) : 1;
+  if (!runsAll) return 1 + (random % 100);
+  return error === EIO ? 1 : 1 + (random % 8);
 };
 
 const plants = Array.from({ length: 60 }, (_, id): NewPlant => ({

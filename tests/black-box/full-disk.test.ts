@@ -8,7 +8,7 @@ it('a server that stops on a full disk warns that its newest plants are only in 
   const folder = await newFolder();
   skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
   const server = await startProgram({
-    command: smallDiskCommand(folder, [process.execPath, '--conditions=@plantstore/source', bin]),
+    command: smallDiskCommand(folder, [process.execPath, bin]),
     args: ['--database', `sqlite:${folder}/plants.db`],
   });
   const name = 'x'.repeat(10_000);

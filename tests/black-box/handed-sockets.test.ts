@@ -25,7 +25,7 @@ import { postSecurely } from './https.ts';
 import { postOn } from './post-on.ts';
 
 const holder = fileURLToPath(new URL('hold-sockets.ts', import.meta.url));
-const program = [process.execPath, '--conditions=@plantstore/source', bin];
+const program = [process.execPath, bin];
 const memory = ['--database', 'memory:'];
 const accepting = 'accepting plants on the handed-over socket (LISTEN_FDS)';
 

@@ -167,7 +167,7 @@ describe('import --strict', () => {
 
 /** Starts an import whose standard input stays open. */
 const startImport = (cwd: string, args: readonly string[] = []) => {
-  const command = ['--conditions=@plantstore/source', bin, 'import', ...args];
+  const command = [bin, 'import', ...args];
   const child = spawn(process.execPath, command, { cwd, env: neededVariables() });
   onTestFinished(() => void child.kill('SIGKILL'));
   const output = { stderr: '' };
@@ -263,7 +263,7 @@ describe('import creates no database', () => {
   it('import creates no database if standard input is a folder', async () => {
     const cwd = await newFolder();
     const folder = openSync(cwd, 'r');
-    const child = spawn(process.execPath, ['--conditions=@plantstore/source', bin, 'import'], {
+    const child = spawn(process.execPath, [bin, 'import'], {
       cwd,
       env: neededVariables(),
       stdio: [folder, 'ignore', 'pipe'],

@@ -9,7 +9,7 @@ import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk'
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, newFolder, post, spawnProgram, startProgram, token } from './program.ts';
 
-const program = [process.execPath, '--conditions=@plantstore/source', bin];
+const program = [process.execPath, bin];
 
 /** Starts a server whose log goes to a file or a pipe. */
 const start = async (

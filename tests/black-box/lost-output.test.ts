@@ -8,7 +8,7 @@ import { runCommand } from './run-command.ts';
 
 /** Runs the program in a folder, with a standard output that a shell redirects, or with a pipe without a reader. */
 const runWith = async (cwd: string, args: readonly string[], redirection: string) => {
-  const command = [process.execPath, '--conditions=@plantstore/source', bin, ...args];
+  const command = [process.execPath, bin, ...args];
   const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...command], {
     cwd,
     env: neededVariables(),

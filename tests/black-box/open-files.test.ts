@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, startProgram, untilLogged } from './program.ts';
 
-const program = [process.execPath, '--conditions=@plantstore/source', bin];
+const program = [process.execPath, bin];
 
 /** Starts a server that may open so many files. */
 const startWith = async (openFiles: number, ...args: readonly string[]) =>

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** The source of the program. */
-export const bin = fileURLToPath(new URL('../../packages/server/src/bin.ts', import.meta.url));
+/** The program, which the global setup has built. */
+export const bin = fileURLToPath(new URL('../../packages/server/dist/bin.js', import.meta.url));
 
 /** The token that servers under test accept, unless they generate one. */
 export const token = 'black-box-token';
@@ -24,7 +24,7 @@ export const newFolder = async (cleanup: Cleanup = onTestFinished): Promise<stri
 
 /** How to start a server. */
 export type ProgramOptions = {
-  /** The program and its first arguments. Default is the source of the program on this Node. */
+  /** The program and its first arguments. Default is the program on this Node. */
   readonly command?: readonly [string, ...string[]];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export const neededVariables = () => ({
 export const spawnProgram = (
   {
     nodeArgs = [],
-    command = [process.execPath, '--conditions=@plantstore/source', ...nodeArgs, bin],
+    command = [process.execPath, ...nodeArgs, bin],
     args = [],
     env = {},
     cwd = process.cwd(),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { runsAll } from '@plantstore/test-support/sample';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newFolder, post, type RunningProgram, startProgram, token } from './program.ts';
 
@@ -15,7 +16,7 @@ const isInstalled = async (program: string): Promise<boolean> =>
   );
 
 const size = 20_000_000;
-const times = Array.from({ length: 10 });
+const times = Array.from({ length: runsAll ? 10 : 2 });
 
 type Result = { readonly status: number; readonly error: number };
 

@@ -29,7 +29,7 @@ export const runCommand = async (
   args: readonly string[],
   { cwd, stdin = '', env = {}, killAfterMs }: CommandOptions,
 ): Promise<CommandResult> => {
-  const child = spawn(process.execPath, ['--conditions=@plantstore/source', bin, ...args], {
+  const child = spawn(process.execPath, [bin, ...args], {
     cwd,
     env: { ...neededVariables(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

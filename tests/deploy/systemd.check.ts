@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const units = join(root, 'deploy/systemd');
-const bin = join(root, 'packages/server/src/bin.ts');
+const bin = join(root, 'packages/server/dist/bin.js');
 
 /** Path of the installed program in the units. */
 const program = '/usr/local/bin/plantstore-server';
@@ -58,7 +58,6 @@ it('systemd-socket-activate hands its socket over', async () => {
       '--fdname=plantstore.socket',
       ...settings.map((setting) => `--setenv=${setting}`),
       process.execPath,
-      '--conditions=@plantstore/source',
       bin,
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
@@ -91,7 +90,7 @@ it('the backup unit keeps the newest copies, and removes nothing after a backup 
   const folder = await newFolder();
   const command = (await backupCommand()).replace(
     program,
-    `"${process.execPath}" --conditions=@plantstore/source "${bin}"`,
+    `"${process.execPath}" "${bin}"`,
   );
   const others = ['plants-old.db', 'notes-20200101T000000Z.db', 'plants.db'];
   const old = Array.from({ length: 4 }, (_, day) => `plants-2020010${day + 1}T000000Z.db`);
@@ -108,7 +107,7 @@ it('the backup unit keeps the newest copies, and removes nothing after a backup 
   expect((await readdir(folder)).toSorted()).toEqual([...others, ...old, future].toSorted());
 
   // An import of nothing creates the database.
-  spawnSync(process.execPath, ['--conditions=@plantstore/source', bin, 'import'], {
+  spawnSync(process.execPath, [bin, 'import'], {
     input: '',
     env: { PLANTSTORE_DATABASE },
   });

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The program, as its source. */
+/** The program, which the global setup has built. */
 export const program = [
   process.execPath,
-  '--conditions=@plantstore/source',
   '--no-warnings',
-  fileURLToPath(new URL('../../packages/server/src/bin.ts', import.meta.url)),
+  fileURLToPath(new URL('../../packages/server/dist/bin.js', import.meta.url)),
 ] as const;
 
 /** The folder that stands for `/` of a machine, and the port of PostgreSQL on it. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@plantstore/test-support/free-port';
+import { sample } from '@plantstore/test-support/sample';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -125,7 +126,7 @@ const expectStored = async (
 const sqlite = 'sqlite:/var/lib/plantstore/plants.db';
 const backup = '/var/lib/plantstore-backups/plants-20270131T031500Z.db';
 
-describe.each(['plantstore', 'plantstore.socket plantstore'])('with %s', (units) => {
+describe.each(sample(['plantstore.socket plantstore', 'plantstore'], 2))('with %s', (units) => {
   it('the move to PostgreSQL and to several servers loses no acknowledged plant', async () => {
     const postgres = await startPostgres();
     onTestFinished(postgres.dispose);

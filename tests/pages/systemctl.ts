@@ -70,7 +70,7 @@ const start = async (unit: string): Promise<void> => {
   if (pidOf(unit) !== undefined) return;
   rmSync(pidFile(unit), { force: true });
   if (unit.endsWith('.socket')) {
-    const args = ['--conditions=@plantstore/source', '--no-warnings', import.meta.filename, 'hold'];
+    const args = ['--no-warnings', import.meta.filename, 'hold'];
     spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
   } else if (pidOf('plantstore.socket') === undefined) {
     spawn('sh', scriptOf(unit), { ...optionsOf(unit, {}, []), detached: true }).unref();

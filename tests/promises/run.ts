@@ -96,7 +96,7 @@ const runTests = async (
     cwd: copy,
     stdio: 'ignore',
     // A sample could miss the states that a mutation breaks.
-    env: { ...process.env, EACH_STATE: '1' },
+    env: { ...process.env, ALL_TESTS: '1' },
     detached: true,
   });
   const timer = setTimeout(() => killGroup(child), files.length * fileLimitMs);

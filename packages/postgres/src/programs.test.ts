@@ -5,11 +5,9 @@ import { expect, it } from 'vitest';
 import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
 const run = async (program: URL, url: string) =>
-  promisify(execFile)(
-    process.execPath,
-    ['--conditions=@plantstore/source', fileURLToPath(program), url],
-    { env: { ...process.env, PLANTS_DATABASE: url } },
-  );
+  promisify(execFile)(process.execPath, [fileURLToPath(program), url], {
+    env: { ...process.env, PLANTS_DATABASE: url },
+  });
 
 it('examples/use-postgres.ts stores a plant, and succeeds again for the same plant', async () => {
   const url = sharedUrl(await newDatabase());

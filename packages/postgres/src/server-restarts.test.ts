@@ -1,4 +1,5 @@
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
+import { runsAll } from '@plantstore/test-support/sample';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectStored, type Load, startLoad } from '../test/load.ts';
 import { open } from '../test/open.ts';
@@ -16,7 +17,8 @@ const openTwo = async () => {
 };
 
 /** Causes a fault repeatedly while two repositories create plants. */
-const underLoad = async (cycles: number, fault: (load: Load) => Promise<void>) => {
+const underLoad = async (all: number, fault: (load: Load) => Promise<void>) => {
+  const cycles = runsAll ? all : 1;
   const load = startLoad(await openTwo());
   onTestFinished(load.stop);
   for (let cycle = 0; cycle < cycles; cycle += 1) {

@@ -190,11 +190,7 @@ describe.runIf(hasOpenssl)('server that requires TLS', () => {
   it('an open TLS connection does not keep a process alive', async ({ signal }) => {
     const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
     const url = `${server.url()}?sslmode=require`;
-    const { stdout } = await run(
-      process.execPath,
-      ['--conditions=@plantstore/source', program, url],
-      { signal },
-    );
+    const { stdout } = await run(process.execPath, [program, url], { signal });
     expect(stdout).toBe('created');
   });
 

@@ -32,7 +32,7 @@ const copyAndKill = async (
   { env }: FaultyDisk,
   changes: number,
 ): Promise<string | undefined> => {
-  const args = ['--conditions=@plantstore/source', program, command, from, to];
+  const args = [program, command, from, to];
   const all = { ...process.env, ...env, DISK_KILL: String(changes) };
   return run(process.execPath, args, { env: all }).then(
     ({ stdout }) => stdout,

@@ -13,7 +13,7 @@ const runOnExt4 = async (end: string, signal: AbortSignal): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const node = ['--conditions=@plantstore/source', '--disable-warning=ExperimentalWarning'];
+  const node = ['--disable-warning=ExperimentalWarning'];
   const command = [...namespaces, process.execPath, ...node, program, folder, end];
   const options = { signal, killSignal: 'SIGKILL' } as const;
   return (await promisify(execFile)('unshare', command, options)).stdout;

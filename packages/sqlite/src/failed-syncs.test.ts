@@ -1,4 +1,5 @@
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
 import { firstHuge, firstLarge } from '../test/plant-of.ts';
@@ -81,7 +82,7 @@ const scenarios: [string, readonly Process[]][] = [
 ];
 
 describe('checkpoint between commits', () => {
-  it.for([1, 3])(
+  it.for(sample([1, 3], 2))(
     'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
     async (times, { skip }) => {
       const disk = await makeFaultyDisk();
@@ -108,7 +109,7 @@ describe('checkpoint between commits', () => {
 });
 
 describe('a power cut loses no acknowledged plant after failed syncs', () => {
-  it.for(scenarios)(
+  it.for(sample(scenarios, 9))(
     'a power cut loses no acknowledged plant after failed syncs of %s',
     async ([name, processes], { skip }) => {
       const disk = await makeFaultyDisk();

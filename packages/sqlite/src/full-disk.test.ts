@@ -16,7 +16,7 @@ const noMount = 'this user cannot mount a small disk on this machine';
 /** Runs a program on a small disk and returns what it prints. */
 const runOn = async (folder: string, program: URL): Promise<unknown> => {
   const file = fileURLToPath(program);
-  const command = [process.execPath, '--conditions=@plantstore/source', file, folder];
+  const command = [process.execPath, file, folder];
   return JSON.parse((await onSmallDisk(folder, command)).stdout);
 };
 

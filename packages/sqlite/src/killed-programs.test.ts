@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
 import { inspectStates, noneAllOrSome, noneOrAll, sampleOf } from '../test/surviving-states.ts';
@@ -115,7 +116,7 @@ const scenarios: Record<string, readonly string[]> = {
 };
 
 describe('kill or a power cut', () => {
-  it.for(Object.entries(scenarios))(
+  it.for(sample(Object.entries(scenarios), 5))(
     'a kill or a power cut at each write and sync of another program during %s leaves files that open with every acknowledged plant',
     async ([, steps], { skip }) => {
       const disk = await makeFaultyDisk();

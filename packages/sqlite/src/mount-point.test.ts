@@ -21,7 +21,7 @@ it('a file that is mounted alone is refused, one that is not opens, and a mounte
   skip(!(await canMount()), 'this user cannot mount anything on this machine');
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
-  const node = ['--conditions=@plantstore/source', '--disable-warning=ExperimentalWarning'];
+  const node = ['--disable-warning=ExperimentalWarning'];
   const { stdout } = await run('unshare', ['--mount', process.execPath, ...node, program, folder]);
   expect(JSON.parse(stdout)).toEqual({
     whileOpen: { ofFile: 'mount-point', ofFolder: 'locked' },

@@ -97,7 +97,7 @@ it.each([
 ])('an open SQLite repository %s does not keep the process alive', async (_, names, stdout) => {
   const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
   const path = await plantsFile();
-  const argv = ['--conditions=@plantstore/source', '--no-warnings', program, path, ...names];
+  const argv = ['--no-warnings', program, path, ...names];
   expect(await promisify(execFile)(process.execPath, argv, { timeout: 60_000 })).toEqual({
     stdout,
     stderr: '',

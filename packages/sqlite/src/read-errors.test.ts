@@ -35,7 +35,7 @@ it('an I/O error at any read is reported as one, and never as damage', async ({ 
   const copies = join(dirname(disk.path), 'copies');
   await mkdir(copies);
   const copy = join(copies, 'copy.db');
-  const args = ['--conditions=@plantstore/source', program, disk.path, copy];
+  const args = [program, disk.path, copy];
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...disk.env } });
   const inBackup = [reported(copy), reported(disk.path)].toSorted().join(', ');
   expect(stdout.trimEnd().split('\n')).toEqual([
@@ -59,7 +59,7 @@ it('a backup whose copy cannot be opened for a write names the copy, and never t
   const source = join(folder, 'plants.db');
   await (await openStore(source)).close();
   const failing = fileURLToPath(new URL('../test/fail-each-open-of-copy.ts', import.meta.url));
-  const args = ['--conditions=@plantstore/source', failing, source, disk.path];
+  const args = [failing, source, disk.path];
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...disk.env } });
   expect(JSON.parse(stdout)).toEqual([`cannot-open ${disk.path}`, 'ok', `read-only ${disk.path}`]);
 });

@@ -11,6 +11,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sample } from '@plantstore/test-support/sample';
 import type { Result } from 'neverthrow';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
@@ -159,7 +160,7 @@ const cases = Object.keys(commands).flatMap((command) =>
 );
 
 describe('a file that is replaced while a repository has it open', () => {
-  it.each(cases)(
+  it.each(sample(cases, 3))(
     'no plant is lost when an operator %s, and %s notices it',
     async (command, use) => {
       const path = join(folder(), 'plants.db');

@@ -7,7 +7,6 @@ import type { FaultyDisk } from '@plantstore/test-support/faulty-disk';
 const fileBeside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 const nodeWith = (program: string, args: readonly string[]) => [
-  '--conditions=@plantstore/source',
   '--disable-warning=ExperimentalWarning',
   fileBeside(program),
   ...args,

@@ -2,6 +2,7 @@
 // Arguments: folder, "small" if the folder is a disk of 2 MB that the test may fill.
 import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
+import { runsAll } from '@plantstore/test-support/sample';
 import fc from 'fast-check';
 import { type FaultyStore, openFaultyStore } from './faulty-store.ts';
 import { narrow, type Outcome, type Contents } from './possible-contents.ts';
@@ -110,6 +111,6 @@ await fc.assert(
       await store.remove();
     }
   }),
-  { numRuns: 15 },
+  { numRuns: runsAll ? 15 : 4 },
 );
 process.stdout.write(JSON.stringify(counts));

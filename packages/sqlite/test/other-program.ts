@@ -12,7 +12,6 @@ export type OtherProgram = {
 };
 
 const argumentsFor = (path: string) => [
-  '--conditions=@plantstore/source',
   '--disable-warning=ExperimentalWarning',
   fileURLToPath(new URL('run-sql-lines.ts', import.meta.url)),
   path,

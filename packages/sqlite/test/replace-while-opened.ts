@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSqliteRepository, readPlants, type SqliteRepository } from '@plantstore/sqlite';
+import { runsAll } from '@plantstore/test-support/sample';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 
 const [path = ''] = process.argv.slice(2);
@@ -41,7 +42,7 @@ const outcomes: string[][] = [];
 for (const state of ['new', 'closed', 'open']) {
   const seen: string[] = [];
   outcomes.push(seen);
-  for (let isReplaced = true, number = 1; isReplaced; number += 1) {
+  for (let isReplaced = true, number = 1; isReplaced; number += runsAll ? 1 : 3) {
     await makeFiles();
     if (state === 'new') rmSync(path);
     const before = state === 'open' ? await openAndFail() : undefined;

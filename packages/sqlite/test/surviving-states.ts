@@ -1,10 +1,11 @@
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
 import { createFolder, type Survives } from '@plantstore/test-support/power-cut';
+import { runsAll } from '@plantstore/test-support/sample';
 import { openDatabaseFile } from '../src/database-file.ts';
 import type { Database } from '../src/node-sqlite.ts';
 import { plantOf } from './plant-of.ts';
@@ -85,16 +86,9 @@ type Choice = {
   readonly survivals: (index: number) => readonly Survives[];
 };
 
-/** Every third operation of a choice, from a random one on; all of them with $EACH_STATE. */
+/** Every third operation of a choice; all of them if everything runs. */
 export const sampleOf = (choice: Choice): Choice => {
-  if (process.env['EACH_STATE'] !== undefined) return choice;
-  const step = 3 * choice.step;
-  const skipped = choice.step * randomInt(3);
-  const sample = { ...choice, first: choice.first + skipped, step, count: choice.count - skipped };
-  console.log(
-    `a power cut every ${step} operations, from ${sample.first} on; EACH_STATE=1: after each`,
-  );
-  return sample;
+  return runsAll ? choice : { ...choice, step: 3 * choice.step };
 };
 
 /**

@@ -4,6 +4,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { sendRaw } from '@plantstore/test-support/raw-http';
+import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMemoryRepository } from '@plantstore/core';
 import { head, listen, post } from '../../test/listen.ts';
@@ -73,7 +74,7 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
     expect((memoryInUse() - before) / clientCount).toBeLessThan(6_000_000);
   };
 
-  it.each(floods)(
+  it.each(sample(floods, 4))(
     'unauthenticated clients that flood a server and read nothing take a bounded amount of memory: %s',
     async (...flooding) => {
       const { port } = await listen();
@@ -82,7 +83,7 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
     },
   );
 
-  it.each(unchecked)(
+  it.each(sample(unchecked, 4))(
     'unauthenticated clients that flood a server and read nothing take a bounded amount of memory while their token is checked: %s',
     async (...flooding) => {
       const { port } = await listen({ authenticate: async () => never });
@@ -103,7 +104,7 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
     },
   );
 
-  it.each(unchecked)(
+  it.each(sample(unchecked, 4))(
     'unauthenticated clients that flood a server and read nothing do not delay close() beyond its deadline: %s',
     async (_, prefix, repeated) => {
       const started = await startServer({
