@@ -17,7 +17,8 @@ beforeEach(async () => {
 });
 
 const alter = (sql: string) => {
-  const database = new Database(path);
+  // As sqlite3, which permits text in double quotes.
+  const database = new Database(path, { enableDoubleQuotedStringLiterals: true });
   database.exec(sql);
   database.close();
 };
@@ -73,6 +74,7 @@ describe('a file whose plants table was altered', () => {
     'ALTER TABLE plants DROP COLUMN tag',
     'DROP TABLE plants',
     'DROP TABLE plants; CREATE TABLE plants (id, name, tag)',
+    'DROP TABLE plants; CREATE TABLE plants (id INTEGER, name TEXT NOT NULL, tag TEXT, v INTEGER, PRIMARY KEY (id, v)) STRICT',
   ])('a file is neither opened nor read, as altered and not as damaged, after %s', async (sql) => {
     alter(sql);
     const kind = 'table-altered';
@@ -85,6 +87,7 @@ describe('a file whose plants table was altered', () => {
   it.each([
     'ALTER TABLE plants ADD COLUMN note TEXT',
     "ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'shade'",
+    'CREATE TABLE notes (text CHECK (text <> ""))',
     'ALTER TABLE plants ADD COLUMN length INTEGER AS (length(name))',
     'ALTER TABLE plants RENAME TO other; ALTER TABLE other RENAME TO plants',
   ])('a file is used, read and backed up after %s, also while it is open', async (sql) => {

@@ -48,23 +48,22 @@ export type FromBackupWorker =
   | { readonly kind: 'done'; readonly copy: PlantsBackup }
   | { readonly kind: 'failed'; readonly error: BackUpError };
 
-const copyInWorker = async (order: CopyOrder): Promise<Result<PlantsBackup, BackUpError>> => {
+const copy = (
+  command: CopyOrder['command'],
+  { from, to }: BackUpOptions,
+): ResultAsync<PlantsBackup, BackUpError> => {
+  const order: CopyOrder = { command, from: resolve(from), to: resolve(to) };
   const options = { workerData: order, execArgv: [], name: 'backup' };
   const worker = new Worker(workerFile('backup'), options);
-  return new Promise((settle, reject) => {
+  const copied = new Promise<Result<PlantsBackup, BackUpError>>((settle, reject) => {
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the backup worker exited')));
     worker.once('message', (message: FromBackupWorker) =>
       settle(message.kind === 'done' ? ok(message.copy) : err(message.error)),
     );
   });
+  return new ResultAsync(copied);
 };
-
-const copy = (
-  command: CopyOrder['command'],
-  { from, to }: BackUpOptions,
-): ResultAsync<PlantsBackup, BackUpError> =>
-  new ResultAsync(copyInWorker({ command, from: resolve(from), to: resolve(to) }));
 
 /**
  * Copies a database file in a worker thread, while a repository may have it open and create plants. The copy contains every

@@ -7,19 +7,11 @@ export const walLimit = 8 * 2 ** 20;
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;
 
-/** Runs checkpoints, which keep the WAL file small. */
-export type Checkpointer = {
-  /** Measures the WAL file. Returns its size when a reader prevented checkpoints for so long that it is due to be reported. */
-  readonly measure: () => number | undefined;
-  /** Runs a checkpoint if the WAL file has grown enough since the last one. Throws the exceptions of node:sqlite. */
-  readonly checkpointIfDue: () => void;
-};
-
 /**
  * Replaces SQLite's automatic checkpoints, which report no failure.
  * `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
  */
-export const createCheckpointer = (database: Database, path: string): Checkpointer => {
+export const createCheckpointer = (database: Database, path: string) => {
   database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   let size = 0;
@@ -27,7 +19,8 @@ export const createCheckpointer = (database: Database, path: string): Checkpoint
   let dueAt = walLimit;
   let reportAt = firstReportSize;
   return {
-    measure() {
+    /** Measures the WAL file. Returns its size when a reader prevented checkpoints for so long that it is due to be reported. */
+    measure(): number | undefined {
       const before = size;
       size = walSize(path);
       if (size < before) [dueAt, reportAt] = [walLimit, firstReportSize];
@@ -35,7 +28,8 @@ export const createCheckpointer = (database: Database, path: string): Checkpoint
       reportAt = 2 * size;
       return size;
     },
-    checkpointIfDue() {
+    /** Runs a checkpoint if the WAL file has grown enough since the last one. Throws the exceptions of node:sqlite. */
+    checkpointIfDue(): void {
       if (size <= dueAt) return;
       // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
       dueAt = size + walLimit;

@@ -2,17 +2,16 @@ import { Worker } from 'node:worker_threads';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from './batch.ts';
+import type { Expected } from './database-file.ts';
 import type { KeptFile } from './kept-file.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { workerFile } from './worker-file.ts';
 
 /** Start parameters of the commit worker. */
-export type WorkerData = {
+export type WorkerData = Expected & {
   readonly path: string;
-  /** The file that must still be at the path; `undefined` when it is opened for the first time. */
+  /** The file that must be at the path. `undefined` if there is none: the worker creates it. */
   readonly kept: KeptFile | undefined;
-  /** Whether a sync of the file failed in the previous thread. */
-  readonly mustRewrite: boolean;
 };
 
 /** Why plants of a batch are not stored, by their indexes: an exception of SQLite if it does not accept the content. */
@@ -22,9 +21,9 @@ export type Rejected = ReadonlyMap<number, 'id-taken' | Error>;
 export type ToWorker =
   { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
 
-/** Messages from the commit worker. It exits after `cannot-open` and `failed`. */
+/** Messages from the commit worker. It exits after `created`, `cannot-open` and `failed`. */
 export type FromWorker =
-  | { readonly kind: 'opened'; readonly kept: KeptFile }
+  | { readonly kind: 'opened' | 'created' }
   | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
   | {
       readonly kind: 'committed';
@@ -46,7 +45,6 @@ export type CommitResult = Result<Rejected, StoreUnavailable>;
 
 /** A worker thread that owns the database, so that fsync does not block the event loop. */
 export type CommitThread = {
-  readonly kept: KeptFile;
   /** Whether the thread has exited. */
   readonly hasExited: () => boolean;
   /** Whether a sync failed: the next thread must rewrite the data that may be missing from the disk. */
@@ -59,13 +57,18 @@ export type CommitThread = {
 const unavailable = (reason: string, cause: unknown): CommitResult =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 
-/** Starts a worker thread that opens the file. */
+/** The error for an exception that is not one of SQLite or the file system. */
+export const unexpected = (path: string, cause: unknown): OpenSqliteError => {
+  const reason = cause instanceof Error ? cause.message : 'its worker thread exited';
+  return { kind: 'unexpected', path, message: `${path} cannot be opened: ${reason}`, cause };
+};
+
+/** Starts a worker thread that opens the file, or creates it. */
 export const startCommitThread = async (
   data: WorkerData,
-  onHeldWal: (wal: { readonly wal: string; readonly size: number }) => void,
-): Promise<Result<CommitThread, OpenSqliteError>> => {
-  // The descriptor of the kept file stays open after the thread.
-  const options = { workerData: data, execArgv: [], name: 'plantstore', trackUnmanagedFds: false };
+  onHeldWal: (size: number) => void,
+): Promise<Result<CommitThread | 'created', OpenSqliteError>> => {
+  const options = { workerData: data, execArgv: [], name: 'plantstore' };
   const worker = new Worker(workerFile('commit'), options);
   let hasExited = false;
   let crash: unknown;
@@ -90,16 +93,12 @@ export const startCommitThread = async (
 
   const first = await nextReply();
   if (first?.kind === 'cannot-open') return err(first.error);
-  if (first?.kind !== 'opened') {
-    const reason = crash instanceof Error ? crash.message : 'its worker thread exited';
-    const message = `${data.path} cannot be opened: ${reason}`;
-    return err({ kind: 'unexpected', path: data.path, message, cause: crash });
-  }
+  if (first?.kind === 'created') return ok('created');
+  if (first?.kind !== 'opened') return err(unexpected(data.path, crash));
   // Only a create in flight keeps the process alive, not an open repository.
   worker.unref();
 
   return ok({
-    kept: first.kept,
     hasExited: () => hasExited,
     mustRewrite: () => mustRewrite,
     async commit(plants) {
@@ -116,13 +115,13 @@ export const startCommitThread = async (
       worker.unref();
       switch (reply?.kind) {
         case 'committed':
-          if (reply.heldWal !== undefined)
-            onHeldWal({ wal: `${first.kept.name}-wal`, size: reply.heldWal });
+          if (reply.heldWal !== undefined) onHeldWal(reply.heldWal);
           return ok(reply.rejected);
         case 'refused':
         case 'failed':
           return unavailable(reply.reason, reply.cause);
         case 'opened':
+        case 'created':
         case 'cannot-open':
         case undefined:
           return unavailable('the commit worker crashed', crash);

@@ -1,14 +1,9 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerData } from './commit-thread.ts';
 import { openDatabaseFile } from './database-file.ts';
-import { type Checkpointer, createCheckpointer } from './checkpointer.ts';
-import { fateOf, identityOf, type KeptFile, keepFile, releaseFile } from './kept-file.ts';
-import {
-  findReplaced,
-  openErrorOf,
-  type OpenSqliteError,
-  unusableFileError,
-} from './open-error.ts';
+import { createCheckpointer } from './checkpointer.ts';
+import { fateOf, identityOf, type KeptFile } from './kept-file.ts';
+import { findReplaced, openErrorOf, unusableFileError } from './open-error.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 import { ownerLockPathOf } from './owner-lock.ts';
 import { prepareCreateAll } from './plants-table.ts';
@@ -20,14 +15,14 @@ type Opened = {
   readonly database: OwnedDatabase;
   readonly kept: KeptFile;
   readonly createAll: ReturnType<typeof prepareCreateAll>;
-  readonly checkpointer: Checkpointer;
+  readonly checkpointer: ReturnType<typeof createCheckpointer>;
   /** Returns a message when a file that belongs to the database was removed or replaced. */
   readonly findReplacedCompanion: () => string | undefined;
 };
 
 type CannotOpen = Extract<FromWorker, { readonly kind: 'cannot-open' }>;
 
-const cannotOpen = (error: OpenSqliteError): CannotOpen => ({ kind: 'cannot-open', error });
+const cannotOpen = (error: CannotOpen['error']): CannotOpen => ({ kind: 'cannot-open', error });
 
 /** Prepares an open database for commits. */
 const prepare = (database: OwnedDatabase, kept: KeptFile): Opened => {
@@ -47,11 +42,11 @@ const prepare = (database: OwnedDatabase, kept: KeptFile): Opened => {
 };
 
 /** Opens the file that is kept, which must have its path before and after. */
-const openKept = (kept: KeptFile, { path, kept: former, mustRewrite }: WorkerData) => {
+const openKept = (kept: KeptFile, { path, ...expected }: WorkerData): Opened | CannotOpen => {
   // SQLite would create a missing file.
   let replaced = findReplaced(kept);
   if (replaced !== undefined) return cannotOpen(replaced);
-  const database = openDatabaseFile(path, { mayBeNew: former === undefined, mustRewrite });
+  const database = openDatabaseFile(path, expected);
   if ('kind' in database) return cannotOpen(unusableFileError(path, database));
   let opened: Opened | undefined;
   try {
@@ -64,28 +59,18 @@ const openKept = (kept: KeptFile, { path, kept: former, mustRewrite }: WorkerDat
   }
 };
 
-const open = (data: WorkerData): Opened | CannotOpen => {
-  const { path } = data;
-  let kept = data.kept;
-  let opened: Opened | CannotOpen | undefined;
+const open = (data: WorkerData): Opened | CannotOpen | { readonly kind: 'created' } => {
+  const { path, kept } = data;
   try {
-    kept ??= keepFile(path);
-    if (kept === undefined) {
-      const created = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
-      if ('kind' in created) return cannotOpen(unusableFileError(path, created));
-      created.close();
-      // Now there is a file to keep.
-      return open(data);
-    }
-    opened = openKept(kept, data);
-    return opened;
+    if (kept !== undefined) return openKept(kept, data);
+    const created = openDatabaseFile(path, data);
+    if ('kind' in created) return cannotOpen(unusableFileError(path, created));
+    created.close();
+    return { kind: 'created' };
   } catch (thrown) {
     const error = openErrorOf(path, thrown);
     if (error === undefined) throw thrown;
     return cannotOpen(error);
-  } finally {
-    const isOpen = opened !== undefined && 'kept' in opened;
-    if (!isOpen && kept !== undefined && kept !== data.kept) releaseFile(kept);
   }
 };
 
@@ -126,15 +111,12 @@ const commit = (
   }
 };
 
-/** Whether the file is beside its WAL file: otherwise, SQLite runs no checkpoint when it closes the file. */
-const isInPlace = (kept: KeptFile): boolean => {
-  const { kind } = fateOf(kept);
-  return kind === 'unchanged' || kind === 'relinked';
-};
+/** What became of a file that is beside its WAL file: of any other, SQLite runs no checkpoint when it is closed. */
+const inPlace = ['unchanged', 'relinked'];
 
 /** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
 const rewriteOrKeepWal = ({ database, kept }: Opened): void => {
-  if (!isInPlace(kept)) return;
+  if (!inPlace.includes(fateOf(kept).kind)) return;
   try {
     if (withExclusiveLock(database, () => rewriteTail(database, kept.name)) === undefined) return;
   } catch {
@@ -165,7 +147,7 @@ const checkpoint = (opened: Opened): Failed | undefined => {
  */
 const truncateWal = (opened: Opened): void => {
   const { database, kept } = opened;
-  if (!isInPlace(kept) && fateOf(kept).kind !== 'renamed') return;
+  if (![...inPlace, 'renamed'].includes(fateOf(kept).kind)) return;
   try {
     // Readers are not waited for.
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
@@ -198,7 +180,7 @@ const runWorker = (port: MessagePort, data: WorkerData): void => {
     // The next batch reports the failure: the plants of this batch are on the disk.
     else failedCheckpoint = checkpoint(opened);
   });
-  port.postMessage({ kind: 'opened', kept: opened.kept } satisfies FromWorker);
+  port.postMessage({ kind: 'opened' } satisfies FromWorker);
 };
 
 if (parentPort !== null) runWorker(parentPort, workerData as WorkerData);

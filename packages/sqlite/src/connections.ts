@@ -4,7 +4,7 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 const key = '@plantstore/sqlite connections';
 const inherited: unknown = getEnvironmentData(key);
 
-/** The number of open connections to the files of each remainder of inodes, in all threads; -1 while such a file is read. */
+/** The number of open connections to the files of each remainder of inodes, in this thread and those that it starts; -1 while such a file is read. */
 const counts =
   inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(4_096));
 setEnvironmentData(key, counts);
@@ -12,7 +12,8 @@ setEnvironmentData(key, counts);
 const reading = -1;
 
 const indexOf = (path: string): number =>
-  Number(statSync(path, { bigint: true }).ino % BigInt(counts.length));
+  // Some file systems use all 64 bits, of which Node makes a signed number.
+  Number(BigInt.asUintN(64, statSync(path, { bigint: true }).ino) % BigInt(counts.length));
 
 /** Counts a connection that was opened, before its first statement. Returns a function to call once it is closed. */
 export const countConnection = (path: string): (() => void) => {
@@ -34,7 +35,10 @@ export const countConnection = (path: string): (() => void) => {
  */
 export const withoutConnections = <T>(path: string, task: () => T): T | undefined => {
   const index = indexOf(path);
-  if (Atomics.compareExchange(counts, index, 0, reading) !== 0) return undefined;
+  let before = Atomics.compareExchange(counts, index, 0, reading);
+  for (; before === reading; before = Atomics.compareExchange(counts, index, 0, reading))
+    Atomics.wait(counts, index, reading);
+  if (before !== 0) return undefined;
   try {
     return task();
   } finally {

@@ -25,7 +25,7 @@ export type UnusableFile =
   | { readonly kind: 'hard-links'; readonly hasWal: boolean }
   | { readonly kind: 'wal-of-another-file'; readonly wal: string }
   | { readonly kind: 'schema-newer'; readonly version: number }
-  | { readonly kind: 'table-altered'; readonly by?: string };
+  | { readonly kind: 'table-altered'; readonly by?: string; readonly isReadable?: false };
 
 const readInteger = (database: Database, sql: string): number =>
   Number(Object.values(database.prepare(sql).get() ?? {})[0]);
@@ -38,12 +38,10 @@ const migrate = (database: Database, from: number): void => {
   database.exec('COMMIT');
 };
 
-/** Declaration of a table of this package, also with the columns that another program added, or after it was renamed. */
-const declaration = new RegExp(`^CREATE TABLE "?plants"? \\(${columns}[,)].*\\bSTRICT$`, 's');
-
-/** Whether the table was created by this package. In any other table, ids may not be unique. */
+/** Whether this package created the table. Another program may have added columns, or renamed it and back. */
 const hasExpectedTable = (database: Database): boolean => {
   const sql = "SELECT sql FROM sqlite_schema WHERE name = 'plants'";
+  const declaration = new RegExp(`^CREATE TABLE "?plants"? \\(${columns}[,)].*\\bSTRICT$`, 's');
   return declaration.test(String(database.prepare(sql).get()?.['sql']));
 };
 
@@ -51,7 +49,8 @@ const hasExpectedTable = (database: Database): boolean => {
 export const hasPlantColumns = (database: Database): boolean => {
   const sql = `SELECT count(*) AS found FROM pragma_table_xinfo('plants') WHERE (name, type, pk) IN
     (VALUES ('id', 'INTEGER', 1), ('name', 'TEXT', 0), ('tag', 'TEXT', 0))
-    AND (SELECT strict FROM pragma_table_list('plants'))`;
+    AND (SELECT strict FROM pragma_table_list('plants'))
+    AND (SELECT max(pk) FROM pragma_table_xinfo('plants')) = 1`;
   return readInteger(database, sql) === 3;
 };
 

@@ -8,7 +8,8 @@ import { resolveLinks } from './wal-file.ts';
 const timeout = 2_000;
 
 export const openReader = (file: string): Database =>
-  new Database(file, { readOnly: true, timeout });
+  // VACUUM INTO repeats the statements of other programs, which may have text in double quotes.
+  new Database(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
 
 /** Counts the plants of an intact file. */
 export const countPlants = (database: Database): number =>

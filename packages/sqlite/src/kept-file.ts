@@ -77,7 +77,9 @@ export const fateOf = ({ path, name, identity, descriptor }: KeptFile): Fate => 
   const hasName = fstatSync(descriptor).nlink > 0;
   let to: string | undefined;
   try {
-    to = hasName ? readlinkSync(`/proc/self/fd/${descriptor}`) : undefined;
+    to = readlinkSync(`/proc/self/fd/${descriptor}`);
+    // It has none, or another file system is mounted over its folder.
+    if (identityOf(to) !== identity) to = undefined;
   } catch {
     // Only Linux shows it.
   }

@@ -1,22 +1,18 @@
 import type * as sqliteModule from 'node:sqlite';
 import { countConnection } from './connections.ts';
 
-const withoutWarning = <T>(load: () => T): T => {
-  // oxlint-disable-next-line typescript/unbound-method -- it is only restored
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return load();
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-};
-
 // Suppresses the ExperimentalWarning of Node 22. Remove when Node 22 is no longer supported.
-const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
+// oxlint-disable-next-line typescript/unbound-method -- it is only restored
+const { emitWarning } = process;
+process.emitWarning = () => {};
+const sqlite = process.getBuiltinModule('node:sqlite');
+process.emitWarning = emitWarning;
+
+/** A connection that is not counted. */
+export const { DatabaseSync } = sqlite;
 
 /** One connection to a database file. It has no lock on the file before its first statement. */
-export class Database extends sqlite.DatabaseSync {
+export class Database extends DatabaseSync {
   readonly #end: () => void;
 
   constructor(path: string, options: sqliteModule.DatabaseSyncOptions = {}) {

@@ -23,7 +23,7 @@ const unusableForReading = (database: Database, file: string): UnusableFile | un
   // An owner may start to write between the two checks of the WAL file.
   const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
   if (isDamaged) return { kind: 'damaged' };
-  return hasPlantColumns(database) ? undefined : { kind: 'table-altered' };
+  return hasPlantColumns(database) ? undefined : { kind: 'table-altered', isReadable: false };
 };
 
 /** Returns why a file must not be opened to be read: SQLite would apply or remove its WAL. */

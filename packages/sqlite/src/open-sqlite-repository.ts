@@ -8,11 +8,16 @@ import {
 } from '@plantstore/core/group-commit';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import { type CommitResult, type CommitThread, startCommitThread } from './commit-thread.ts';
+import {
+  type CommitResult,
+  type CommitThread,
+  startCommitThread,
+  unexpected,
+} from './commit-thread.ts';
 import { createMutex } from './mutex.ts';
-import { releaseFile } from './kept-file.ts';
-import { findReplaced, type OpenSqliteError } from './open-error.ts';
-import { walSize } from './wal-file.ts';
+import { type KeptFile, keepFile, releaseFile } from './kept-file.ts';
+import { findReplaced, openErrorOf, type OpenSqliteError } from './open-error.ts';
+import { resolveLinks, walSize } from './wal-file.ts';
 
 /** Result of closing a repository. */
 export type ClosedSqliteRepository = {
@@ -49,19 +54,39 @@ export interface SqliteRepository extends PlantStore {
 /** Pause between attempts to open a file again, in milliseconds. */
 const reopenPauseMs = 1_000;
 
+type Opened = { readonly thread: CommitThread; readonly kept: KeptFile };
+
+/** Opens a file, and creates it before if it does not exist. This thread keeps it, because a commit thread can crash. */
+const open = async (
+  path: string,
+  onHeldWal: (size: number) => void,
+): Promise<Result<Opened, OpenSqliteError>> => {
+  let kept: KeptFile | undefined;
+  try {
+    kept = keepFile(path);
+  } catch (thrown) {
+    return err(openErrorOf(path, thrown) ?? unexpected(path, thrown));
+  }
+  const data = { path, kept, mayBeNew: true, mustRewrite: false };
+  const started = await startCommitThread(data, onHeldWal);
+  if (started.isOk() && started.value !== 'created' && kept !== undefined)
+    return ok({ thread: started.value, kept });
+  if (kept !== undefined) releaseFile(kept);
+  return started.isErr() ? err(started.error) : open(path, onHeldWal);
+};
+
 /** Commits in a worker thread, and starts a new one after it has exited. */
-const createRecoveringCommit = (first: CommitThread, onHeldWal: (wal: HeldWal) => void) => {
-  const { kept } = first;
-  let thread = first;
+const createRecoveringCommit = ({ kept, ...first }: Opened, onHeldWal: (size: number) => void) => {
+  let { thread } = first;
   let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
 
   const reopen = async (): Promise<OpenSqliteError | undefined> => {
     if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs)
       return lastFailure.error;
     const mustRewrite = thread.mustRewrite();
-    const data = { path: kept.path, kept, mustRewrite };
+    const data = { path: kept.path, kept, mayBeNew: false, mustRewrite };
     const started = await startCommitThread(data, onHeldWal);
-    if (started.isOk()) thread = started.value;
+    if (started.isOk() && started.value !== 'created') thread = started.value;
     lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
     return lastFailure?.error;
   };
@@ -82,21 +107,19 @@ const createRecoveringCommit = (first: CommitThread, onHeldWal: (wal: HeldWal) =
   return { commit, close };
 };
 
-const created: Created = ok();
-
 const repositoryOn = (
-  thread: CommitThread,
-  onHeldWal: (wal: HeldWal) => void,
+  opened: Opened,
+  onHeldWal: (size: number) => void,
   onCommit: SqliteOptions['onCommit'],
 ): SqliteRepository => {
-  const { commit, close } = createRecoveringCommit(thread, onHeldWal);
+  const { commit, close } = createRecoveringCommit(opened, onHeldWal);
   const runExclusively = createMutex();
   const lane: Commit = async (plants) => {
     const committed = await runExclusively(async () => commit(plants));
     return plants.map(({ id }, index): Created => {
       if (committed.isErr()) return err(committed.error);
       const rejection = committed.value.get(index);
-      if (rejection === undefined) return created;
+      if (rejection === undefined) return ok();
       return rejection === 'id-taken'
         ? err({ kind: rejection, id })
         : err({ kind: 'plant-refused', ...databaseRefusal, cause: rejection });
@@ -120,7 +143,7 @@ const repositoryOn = (
     create: group.create,
     check: () => new ResultAsync(check()),
     waiting: group.waiting,
-    walSize: () => walSize(thread.kept.name),
+    walSize: () => walSize(opened.kept.name),
     close: async () => {
       closing ??= group.close().then(async () => runExclusively(close));
       return closing;
@@ -175,9 +198,9 @@ export const openSqliteRepository = ({
   onCommit,
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> => {
   // An exception in the callback must not fail the commit.
-  const report = (wal: HeldWal) => queueMicrotask(() => onHeldWal(wal));
-  const data = { path: resolve(path), kept: undefined, mustRewrite: false };
-  return new ResultAsync(startCommitThread(data, report)).map((thread) =>
-    repositoryOn(thread, report, onCommit),
+  const report = (size: number) =>
+    queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(resolve(path))}-wal`, size }));
+  return new ResultAsync(open(resolve(path), report)).map((opened) =>
+    repositoryOn(opened, report, onCommit),
   );
 };

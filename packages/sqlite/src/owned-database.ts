@@ -4,7 +4,7 @@ import { lockTimeoutMs } from './owner-lock.ts';
 /** The connection of the only owner of a file. Other programs can read the file. */
 export class OwnedDatabase extends Database {
   readonly #file: string;
-  readonly #ownerLock: Database;
+  readonly #ownerLock: { readonly close: () => void };
   readonly #openFiles: { readonly close: () => void }[] = [];
   /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
   schemaCookie = 0;
@@ -13,7 +13,7 @@ export class OwnedDatabase extends Database {
    * @param file path of the file, with symbolic links resolved
    * @param ownerLock connection that holds the owner lock; closed last
    */
-  constructor(file: string, ownerLock: Database) {
+  constructor(file: string, ownerLock: { readonly close: () => void }) {
     super(file, { timeout: lockTimeoutMs });
     this.#file = file;
     this.#ownerLock = ownerLock;

@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, statSync } from 'node:fs';
-import { Database } from './node-sqlite.ts';
+import { DatabaseSync } from './node-sqlite.ts';
 import { sqliteFailureOf } from './sqlite-failure.ts';
 
 /** Time to wait for another process that has the file locked, in milliseconds. */
@@ -31,12 +31,12 @@ const lockStatements = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA us
  * The lock file is never removed: two processes could otherwise lock two files of the same name. Only SQLite opens it,
  * because a POSIX close releases all locks of the process on the file.
  */
-export const acquireOwnerLock = (file: string): Database => {
+export const acquireOwnerLock = (file: string): { readonly close: () => void } => {
   const lockPath = ownerLockPathOf(file);
-  let lock: Database | undefined;
+  let lock: InstanceType<typeof DatabaseSync> | undefined;
   try {
     const isNew = statSync(lockPath, { throwIfNoEntry: false }) === undefined;
-    lock = new Database(lockPath, { timeout: lockTimeoutMs });
+    lock = new DatabaseSync(lockPath, { timeout: lockTimeoutMs });
     // The owner of a read-only database must be able to lock the file later.
     if (isNew) copyPermissions(file, lockPath, 0o600);
     lock.exec(lockStatements);

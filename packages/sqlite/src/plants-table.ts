@@ -31,7 +31,7 @@ export const prepareCreateAll = (
 
   /** Inserts a plant. Returns why it is not stored, if it is not. */
   const rejectionOf = ([id, name, tag]: Row): 'id-taken' | Error | undefined => {
-    let refusal = new Error('a constraint ignored the plant');
+    let refusal: Error | undefined;
     try {
       if (Number(insert.run(id, name, tag).changes) === 1) return undefined;
     } catch (thrown) {
@@ -40,7 +40,7 @@ export const prepareCreateAll = (
       refusal = thrown;
     }
     const stored = compare.get(name, tag, id);
-    if (stored === undefined) return refusal;
+    if (stored === undefined) return refusal ?? new Error('a constraint ignored the plant');
     return stored['same'] === 1 ? undefined : 'id-taken';
   };
 
