@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** `pnpm test:deploy`: tests of the executable, and with nginx, Caddy and systemd, which `pnpm test` does not need. */
+/** `pnpm test:deploy`: tests with nginx, Caddy and systemd, which `pnpm test` does not need. */
 export default defineConfig({
   ssr: {
     resolve: { conditions: ['@plantstore/source', 'module', 'node', 'development|production'] },
