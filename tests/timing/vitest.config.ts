@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { testsIn } from './vitest.config.ts';
+import { testsIn } from '../../vitest.config.ts';
 
 /** Tests that compare times or throughput. They run sequentially, on a machine without other load. */
 export default defineConfig({
