@@ -9,7 +9,7 @@ import { asMarkdown, storageTable, summaryTable, tablesOf } from './tables.ts';
 const root = join(import.meta.dirname, '..');
 
 /** The pages that have generated parts. */
-export const pages = ['README.md', 'docs/benchmarks.md', 'docs/scaling.md'];
+export const pages = ['README.md', 'docs/benchmarks.md'];
 
 const leftOut = ({ leftOut: failures }: Parts['servers']): string =>
   failures.length === 0

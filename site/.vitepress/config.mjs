@@ -109,11 +109,7 @@ export default {
     sidebar: [
       {
         text: 'Start',
-        items: [
-          page('Plantstore', '/'),
-          page('Quick start', '/docs/quick-start'),
-          page('Guide', '/docs/guide'),
-        ],
+        items: [page('Plantstore', '/'), page('Guide', '/docs/guide')],
       },
       {
         text: 'Packages',
@@ -133,7 +129,6 @@ export default {
           page('Embedding the server', '/docs/embedding'),
           page('Client recipes', '/docs/client-recipes'),
           page('Operating the server', '/docs/operating'),
-          page('Scaling', '/docs/scaling'),
         ],
       },
       {
