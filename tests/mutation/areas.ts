@@ -5,8 +5,6 @@ type Area = {
   readonly sources: readonly string[];
   /** The tests, relative to the folder; without those that take long for each mutant. */
   readonly tests: readonly string[];
-  /** Time limit of a test, in milliseconds. Mutants make many tests wait for ever. */
-  readonly testTimeout: number;
 };
 
 const areas: Readonly<Record<string, Area>> = {
@@ -18,25 +16,16 @@ const areas: Readonly<Record<string, Area>> = {
       '!packages/core/src/{contract-plants,repository-contract,openapi}.ts',
     ],
     tests: ['src/*.test.ts'],
-    testTimeout: 5_000,
   },
   client: {
     folder: 'packages/client',
     sources: ['packages/client/src/*.ts'],
     tests: ['src/*.test.ts'],
-    testTimeout: 5_000,
   },
   http: {
     folder: 'packages/server',
     sources: ['packages/server/src/{http,fetch}/*.ts'],
     tests: ['src/{http,fetch}/*.test.ts'],
-    testTimeout: 5_000,
-  },
-  node: {
-    folder: 'packages/server',
-    sources: ['packages/server/src/node/*.ts'],
-    tests: ['src/node/!(flood).test.ts', 'src/http/request-events.test.ts'],
-    testTimeout: 15_000,
   },
 };
 

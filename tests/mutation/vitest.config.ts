@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { testsIn } from '../../vitest.config.ts';
 import { area } from './areas.ts';
 
-const { folder, tests, testTimeout } = area();
+const { folder, tests } = area();
 const project = testsIn(folder);
 
 export default defineConfig({
@@ -15,7 +15,8 @@ export default defineConfig({
         test: {
           ...project.test,
           include: [...tests],
-          testTimeout,
+          // Mutants make many tests wait for ever.
+          testTimeout: 5_000,
         },
       },
     ],
