@@ -1,6 +1,6 @@
 import { parseSync, type Statement, Visitor } from 'oxc-parser';
 
-/** A change of a piece of code that makes no difference to no test. */
+/** A change of one piece of code. */
 export type Change = {
   readonly kind: 'deleted statement' | 'dropped guard' | 'negated condition' | 'skipped await';
   /** The replaced code, as offsets. */
@@ -18,8 +18,8 @@ const lastOf = (branch: Statement): readonly [Statement | undefined, boolean] =>
     : [branch, true];
 
 /**
- * Returns the changes of a source file that a test should notice. A change that the compiler or each test would notice
- * is none, such as the deletion of the value that a function returns.
+ * Returns the changes of a source file that a test must notice. Left out are those that the compiler or each test notices,
+ * such as a function that returns no value.
  */
 export const changesOf = (file: string, source: string): readonly Change[] => {
   const changes: Change[] = [];

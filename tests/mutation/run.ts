@@ -1,6 +1,6 @@
 // Applies one change of the code after another in copies of the repository, and runs the tests that must notice it.
 // `--rows` applies the changes by hand. Without it, the changes are made from the syntax tree: of what differs from
-// a commit (`--since`, by default the one where the branch left main), or of a part of everything (`--slice 3/12`).
+// a commit (`--since`; by default the one where the branch left main, or on main the one before), or of a part of everything (`--slice 3/12`).
 // `--only TEXT` selects those whose name or file contains a text.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
