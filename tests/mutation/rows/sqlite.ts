@@ -96,11 +96,6 @@ export const sqlite = [
       "The caller syncs it.\n  database.exec('BEGIN');",
     ],
   ),
-  ...of('database-file.ts', 'owner-lock', [
-    'a file has one owner under each of its symbolic links',
-    'const file = resolveLinks(path);\n  const ownerLock',
-    'const file = path;\n  const ownerLock',
-  ]),
   ...of('database-file.ts', 'power-cut', [
     'a plant that is acknowledged survives a power cut',
     'PRAGMA synchronous = FULL',
