@@ -45,6 +45,12 @@ const resultsIn = (copy: string): readonly FileResult[] =>
         .testResults
     : [];
 
+/** Returns the test files that failed in the last run. */
+export const failedIn = (copy: string): readonly string[] =>
+  resultsIn(copy)
+    .filter(({ status }) => status === 'failed')
+    .map(({ name }) => relative(copy, name));
+
 /** Returns the durations of the test files that passed in the last run. */
 export const durationsIn = (copy: string): ReadonlyMap<string, Duration> =>
   new Map(
@@ -95,11 +101,14 @@ export const runTests = async (
       detached: true,
     },
   );
-  const timer = setTimeout(() => killGroup(child), limits.runMs);
+  const kill = (): void => killGroup(child);
+  process.once('exit', kill);
+  const timer = setTimeout(kill, limits.runMs);
   const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(timer);
   // A test that fails can leave a server.
-  killGroup(child);
+  kill();
+  process.off('exit', kill);
   if (status === 0) return 'passed';
   if (status === null) return 'timed out';
   const isImported = resultsIn(copy).some(({ assertionResults }) => assertionResults.length > 0);

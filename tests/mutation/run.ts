@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { defaultCommit } from './changed-lines.ts';
-import { copyRepository, type Duration, durationsIn, runTests } from './copy.ts';
+import { copyRepository, type Duration, durationsIn, failedIn, runTests } from './copy.ts';
 import { type Mutant, mutantsOfRows, mutantsOfSlice, mutantsSince } from './mutants.ts';
 import type { Group } from './test-files.ts';
 
@@ -31,33 +31,34 @@ const selectMutants = (): readonly Mutant[] => {
 
 /** Splits test files into runs of at most 4, 16, 64 seconds and so on: the nearest first, and of those the fastest. */
 const runsOf = (groups: readonly Group[], durations: Durations): readonly (readonly string[])[] => {
-  const timed = groups.flatMap((group) =>
-    group
-      .flatMap((file) => {
-        const duration = durations.get(file);
-        return duration === undefined ? [] : [{ file, ms: duration.file }];
-      })
-      .toSorted((one, other) => one.ms - other.ms),
+  const msOf = (file: string): number => durations.get(file)?.file ?? 0;
+  const files = new Set(
+    groups.flatMap((group) =>
+      group.filter((file) => durations.has(file)).toSorted((one, other) => msOf(one) - msOf(other)),
+    ),
   );
   const runs: string[][] = [];
   let left = 0;
-  for (const { file, ms } of timed) {
-    if (ms > left) {
+  for (const file of files) {
+    if (msOf(file) > left) {
       left = 4_000 * 4 ** runs.length;
       runs.push([]);
     }
-    left -= ms;
+    left -= msOf(file);
     runs.at(-1)?.push(file);
   }
   return runs;
 };
+
+/** The test files that noticed a change of a file, the last first: they are likely to notice the next one, too. */
+const noticedBy = new Map<string, readonly string[]>();
 
 const runMutant = async (
   copy: string,
   { file, text, start, replacement, tests }: Mutant,
   durations: Durations,
 ): Promise<Outcome> => {
-  const runs = runsOf(tests, durations);
+  const runs = runsOf([noticedBy.get(file)?.slice(0, 3) ?? [], ...tests], durations);
   if (start === -1 || runs.length === 0) return 'not run';
   const source = readFileSync(join(copy, file), 'utf8');
   const after = source.slice(start + text.length);
@@ -72,7 +73,9 @@ const runMutant = async (
       });
       // A row that no test file can import may be a mistake in the row.
       if (outcome === 'not run' && values.rows) return 'not run';
-      if (outcome !== 'passed') return 'killed';
+      if (outcome === 'passed') continue;
+      noticedBy.set(file, [...new Set([...failedIn(copy), ...(noticedBy.get(file) ?? [])])]);
+      return 'killed';
     }
     return 'survived';
   } finally {
@@ -96,25 +99,24 @@ const runRest = async (copy: string, durations: Durations): Promise<void> => {
 };
 
 const copies: string[] = [];
-try {
-  console.log(`${queue.length} changes`);
-  while (queue.length > 0 && copies.length < availableParallelism()) copies.push(copyRepository());
-  const [first] = copies;
-  if (first !== undefined) {
-    const files = [...new Set(queue.flatMap(({ tests }) => tests).flat())];
-    await runTests(first, files, [], { testMs: 600_000, runMs: 3_600_000 });
-    const durations = durationsIn(first);
-    // A test that fails without a change would notice every change.
-    const failed = files.filter((file) => !durations.has(file));
-    if (failed.length > 0) console.log(`fail without a change: ${failed.join(', ')}`);
-    await Promise.all(copies.map(async (copy) => runRest(copy, durations)));
-    const share = counts.killed / queue.length;
-    console.log(
-      `${counts.killed} of ${queue.length} changes noticed: ${(100 * share).toFixed(1)} %`,
-    );
-    // A change can make no difference, so a slice has a limit, as Stryker has.
-    if (share < (values.slice === undefined ? 1 : 0.9) || failed.length > 0) process.exitCode = 1;
-  }
-} finally {
+process.once('exit', () => {
   for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+console.log(`${queue.length} changes`);
+while (queue.length > 0 && copies.length < availableParallelism()) copies.push(copyRepository());
+const [first] = copies;
+if (first !== undefined) {
+  const files = [...new Set(queue.flatMap(({ tests }) => tests).flat())];
+  await runTests(first, files, [], { testMs: 600_000, runMs: 3_600_000 });
+  const durations = durationsIn(first);
+  // A test that fails without a change would notice every change.
+  const failed = files.filter((file) => !durations.has(file));
+  if (failed.length > 0) console.log(`fail without a change: ${failed.join(', ')}`);
+  await Promise.all(copies.map(async (copy) => runRest(copy, durations)));
+  const share = counts.killed / queue.length;
+  console.log(`${counts.killed} of ${queue.length} changes noticed: ${(100 * share).toFixed(1)} %`);
+  // A change can make no difference, so a slice has a limit, as Stryker has.
+  if (share < (values.slice === undefined ? 1 : 0.9) || failed.length > 0) process.exitCode = 1;
 }

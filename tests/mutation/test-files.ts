@@ -27,12 +27,20 @@ const readImporters = (): ReadonlyMap<string, readonly string[]> => {
   return importers;
 };
 
+/** The words of a path below the folder of a package or of tests. */
+const wordsOf = (file: string): readonly string[] =>
+  file
+    .replace(/\.(test\.)?ts$/, '')
+    .split(/\W/)
+    .slice(3);
+
 /** Test files that are equally near to a source file. */
 export type Group = readonly string[];
 
 /**
  * Returns a function for the test files of a source file, the nearest first: those that import it, those that import
- * one of its importers, and so on; then the others of its package. A black-box test imports the program.
+ * one of its importers, and so on; then the others of its package. Those whose name has a word of the file are nearer.
+ * A black-box test imports the program.
  */
 export const findTestFiles = (): ((file: string) => readonly Group[]) => {
   const importers = readImporters();
@@ -51,8 +59,12 @@ export const findTestFiles = (): ((file: string) => readonly Group[]) => {
     const others = globSync(`${folder}src/**/*.test.ts`, { cwd: root });
     const isTest = (one: string): boolean =>
       one.endsWith('.test.ts') && folders.some((start) => one.startsWith(start));
+    const words = wordsOf(file);
+    const isNamedAlike = (one: string): boolean =>
+      wordsOf(one).some((word) => words.includes(word));
     return [...groups, others.filter((one) => !found.has(one))]
       .map((group) => group.filter(isTest))
+      .flatMap((group) => [group.filter(isNamedAlike), group.filter((one) => !isNamedAlike(one))])
       .filter(({ length }) => length > 0);
   };
 };
