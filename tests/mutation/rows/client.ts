@@ -15,8 +15,8 @@ export const client = [
   ]),
   ...of('call-service.ts', 'token', [
     'a new token is redacted, too',
-    'if (token !== undefined) call.tokens.push(token);',
-    'if (token !== undefined && call.tokens.length === 0) call.tokens.push(token);',
+    'if (token) call.tokens.push(token);',
+    'if (token && call.tokens.length === 0) call.tokens.push(token);',
   ]),
   ...of('call.ts', 'report', [
     'a request id shows no token',
@@ -42,7 +42,7 @@ export const client = [
       'Object(content) as Members',
     ],
     ['a message shows no token', 'message: redact(call.tokens, message),', 'message,'],
-    ['the raw body shows no token', 'body: redact(call.tokens, text, maxLength),', 'body: text,'],
+    ['the raw body shows no token', 'body: redact(call.tokens, text),', 'body: text,'],
   ),
   ...of('retry-delay.ts', 'retry', [
     '500 is not retried',

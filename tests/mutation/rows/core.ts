@@ -3,16 +3,17 @@ import { rowsIn } from './rows-in.ts';
 const of = rowsIn('packages/core/src');
 
 export const core = [
-  ...of('assert-new-plant.ts', 'create-plant', [
+  ...of('create-plant.ts', 'create-plant', [
     'a repository cannot change the plant',
-    'repository.create({ ...plant })',
-    'repository.create(plant)',
+    '.create({ ...plant })',
+    '.create(plant)',
   ]),
-  ...of('decode-body.ts', 'decode-body', [
-    'a body that is not UTF-8 is refused',
-    '{ fatal: true }',
-    '{ fatal: false }',
-  ]),
+  ...of(
+    'decode-body.ts',
+    'decode-body',
+    ['a long id is exact', 'exactInteger(idSource) ?? Number.NaN', 'Number(idSource)'],
+    ['a body that is not UTF-8 is refused', '{ fatal: true }', '{ fatal: false }'],
+  ),
   ...of(
     'encode-new-plant.ts',
     'encode-new-plant',

@@ -149,11 +149,7 @@ export const sqlite = [
       'ON CONFLICT DO NOTHING',
       'ON CONFLICT DO UPDATE SET name = excluded.name',
     ],
-    [
-      'the names are compared',
-      'id = ? AND name = ? AND tag IS ?',
-      'id = ?1 AND ?2 = ?2 AND tag IS ?3',
-    ],
+    ['the names are compared', 'SELECT name = ? AND', 'SELECT ? IS NOT NULL AND'],
     ['an absent tag is not an empty one', 'AND tag IS ?', "AND ifnull(tag, '') IS ifnull(?, '')"],
   ),
   ...of('plants-table.ts', 'other-programs', [
