@@ -82,6 +82,8 @@ export const runTests = async (
   limits: Limits,
 ): Promise<Outcome> => {
   rmSync(reportIn(copy), { force: true });
+  // Only some projects need a build.
+  const projects = new Set(files.map((file) => /^(?:packages\/\w+|tests)/.exec(file)?.[0] ?? '*'));
   const child = spawn(
     join(copy, 'node_modules/.bin/node'),
     [
@@ -90,6 +92,7 @@ export const runTests = async (
       `--testTimeout=${Math.ceil(limits.testMs)}`,
       '--reporter=json',
       `--outputFile=${reportIn(copy)}`,
+      ...[...projects].map((project) => `--project=${project}`),
       ...flags,
       ...files,
     ],
@@ -97,7 +100,7 @@ export const runTests = async (
       cwd: copy,
       stdio: 'ignore',
       // A sample could miss the states that a mutation breaks.
-      env: { ...process.env, EACH_STATE: '1' },
+      env: { ...process.env, ALL_TESTS: '1' },
       detached: true,
     },
   );

@@ -4,16 +4,20 @@ import { join } from 'node:path';
 /** The root of the repository. */
 export const root = join(import.meta.dirname, '../..');
 
-/** The file of a specifier in a source file, from the root. */
+/** The source file of a specifier in a file, from the root. */
 const resolve = (file: string, specifier: string): string => {
   const [, name, subpath = 'index'] = /^@plantstore\/(\w+)(?:\/(.+))?$/.exec(specifier) ?? [];
-  return name === undefined ? join(file, '..', specifier) : `packages/${name}/src/${subpath}.ts`;
+  if (name !== undefined) return `packages/${name}/src/${subpath}.ts`;
+  // Black-box tests start the built program.
+  return join(file, '..', specifier).replace(/\/dist\/(.*)\.js$/, '/src/$1.ts');
 };
 
 /** The files that a file imports or starts: each text that is the path of a file, but for imports of types. */
 const importedBy = (file: string, text: string): readonly string[] =>
   [
-    ...text.replaceAll(/^import type [^;]*;/gm, '').matchAll(/'(@plantstore\/[^']+|[^'\n]+\.ts)'/g),
+    ...text
+      .replaceAll(/^import type [^;]*;/gm, '')
+      .matchAll(/'(@plantstore\/[^']+|[^'\n]+\.[jt]s)'/g),
   ].map(([, specifier = '']) => resolve(file, specifier));
 
 /** The importers of each file. */
