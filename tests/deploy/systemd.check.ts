@@ -31,7 +31,7 @@ it('the systemd unit has an exposure level below 2', async () => {
   expect(Number(exposure)).toBeLessThan(2);
 });
 
-it('systemd accepts each unit, and refuses one with an unknown key', async () => {
+it('systemd accepts each unit, and reports an unknown key and a wrong value', async () => {
   const folder = await newFolder();
   const names = (await readdir(units)).filter((name) => name.startsWith('plantstore'));
   expect(names).toHaveLength(4);
@@ -46,6 +46,24 @@ it('systemd accepts each unit, and refuses one with an unknown key', async () =>
   const timer = join(folder, 'plantstore-backup.timer');
   await writeFile(timer, `${await readFile(timer, 'utf8')}[Timer]\nOnCalender=daily\n`);
   expect((await verify()).stderr).toContain('OnCalender');
+  const service = join(folder, 'plantstore.service');
+  const text = await readFile(service, 'utf8');
+  expect(text).toContain('\nLimitCORE=0\n');
+  await writeFile(service, text.replace('LimitCORE=0', 'LimitCORE=none'));
+  expect((await verify()).stderr).toContain('none');
+});
+
+it('the unit stops the socket after exit status 2 only', async () => {
+  const folder = await newFolder();
+  await writeFile(join(folder, 'systemctl'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+  const unit = await readFile(join(units, 'plantstore.service'), 'utf8');
+  const [, line = ''] = /^ExecStopPost=-\+\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
+  const stopPost = async (status: string) =>
+    run('/bin/sh', ['-c', line.replaceAll('$$', '$')], {
+      env: { PATH: folder, EXIT_STATUS: status },
+    });
+  expect((await stopPost('2')).stdout).toBe('stop plantstore.socket\n');
+  for (const status of ['0', '1', 'TERM']) expect((await stopPost(status)).stdout).toBe('');
 });
 
 it('systemd-socket-activate hands its socket over', async () => {
