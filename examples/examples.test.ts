@@ -101,7 +101,7 @@ it('use-sqlite.ts stores a plant, also the second time, and read-and-back-up.ts 
     expect(stdout).toBe('on the disk\n');
   }
   const { stdout } = await run('read-and-back-up.ts', env);
-  expect(stdout).toBe("{ id: 9223372036854775807n, name: 'Monstera' }\n1 plants\n");
+  expect(stdout).toBe("{ id: 9223372036854775807n, name: 'Monstera' }\nplants: 1\n");
 });
 
 it('client-unwrap-in-tests.ts is a test that passes', async () => {

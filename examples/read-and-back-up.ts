@@ -8,4 +8,4 @@ for await (const read of readPlants({ path })) {
 
 const backedUp = await backUpPlants({ from: path, to: `${path}.backup` });
 if (backedUp.isErr()) throw new Error(backedUp.error.message);
-console.log(`${backedUp.value.plants} plants`);
+console.log(`plants: ${backedUp.value.plants}`);

@@ -121,6 +121,23 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
     expect(await run([...args, '--check-settings'])).toMatchObject(start);
   });
 
+  it('--check-settings warns of expired tokens, and says if there is no other', async () => {
+    const files = await filesOf(one);
+    const stderrOf = async (text: string) => {
+      const args = argsOf({ ...files, tokens: await files.write('tokens', text) });
+      const { status, stderr } = await run([...args, '--check-settings']);
+      expect(status).toBe(0);
+      return stderr;
+    };
+    const expired = 'one until=2020-01-31 name=shed\n';
+    expect(await stderrOf(expired)).toBe(
+      'plantstore-server: warning: all tokens of the file have expired and are rejected: shed\n',
+    );
+    expect(await stderrOf(`${expired}two\n`)).toBe(
+      'plantstore-server: warning: tokens of the file have expired and are rejected: shed\n',
+    );
+  });
+
   it('--check-settings reports all problems together', async () => {
     const files = await filesOf(one);
     const args = argsOf({

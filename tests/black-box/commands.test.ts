@@ -26,6 +26,14 @@ describe('the command line', () => {
   );
 
   it.each([
+    ['export', 'default: ndjson'],
+    ['import', 'default: csv for a file named .csv, else ndjson'],
+  ])('the help of %s states its own default of --format', async (command, expected) => {
+    const { stdout } = await runCommand([command, '--help'], { cwd: await newFolder() });
+    expect(stdout).toContain(`  --format ndjson|csv\n      ${expected}\n`);
+  });
+
+  it.each([
     [['bakcup', 'b.db'], ['unknown command "bakcup"; did you mean backup?']],
     [['serve'], ['unknown command "serve"; see --help']],
     [

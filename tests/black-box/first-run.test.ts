@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -21,6 +22,14 @@ const startWithoutTokens = async (args: readonly string[]) => {
       .find((line) => line.startsWith('curl')) ?? '';
   return { ...server, curl };
 };
+
+// Only Linux has /proc.
+it.runIf(process.platform === 'linux')('the process has the name of the program', async () => {
+  const { process: child } = await startProgram({ args: ['--database', 'memory:'] });
+  const name = await readFile(`/proc/${child.pid}/comm`, 'utf8');
+  // Linux keeps 15 bytes.
+  expect(name).toBe('plantstore-serv\n');
+});
 
 describe('first run without tokens', () => {
   it('a first run without tokens prints a curl command that works as pasted, repeatedly', async ({

@@ -64,7 +64,7 @@ describe('SIGHUP', () => {
     await hangUp(server, failure);
     expect(await statusWith(server, 's3cr3t')).toBe(200);
     expect(server.stdout()).toContain('has no token: write one per line');
-    expect(server.stdout()).toContain('has no bearer token in line 2');
+    expect(server.stdout()).toContain('has an unknown or repeated word in line 2 (word 2)');
     expect(server.stdout()).toContain('does not exist');
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
 

@@ -70,8 +70,8 @@ describe('server', () => {
     );
     const wrong = await run(['--port', 'x'], { PLANTSTORE_PROT: '0' });
     expect(wrong.lines).toEqual([
-      'plantstore-server: --port must be a whole number from 0 to 65535',
-      'plantstore-server: unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
+      'plantstore-server: --port must be a whole number from 0 to 65535, not "x"',
+      'plantstore-server: warning: unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
     ]);
   });
 

@@ -10,6 +10,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1);
 }
 
+// Node names its process MainThread, which systemd and top show.
+process.title = 'plantstore-server';
+
 // Before main() listens for them and after it stops, these signals must not end the process either.
 for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
 

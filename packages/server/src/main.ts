@@ -59,7 +59,7 @@ export const main = async ({
       stdout.write(`${version()}\n`);
       return checkOutput(0);
     case 'invalid':
-      writeMessages(stderr, invocation.faults);
+      writeMessages(stderr, invocation.faults, invocation.warnings);
       return 2;
     case 'run':
       return run(invocation, programProcess);

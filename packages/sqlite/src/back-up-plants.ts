@@ -82,7 +82,7 @@ const copy = (
  *
  * const backedUp = await backUpPlants({ from: 'plants.db', to: 'backup.db' });
  * if (backedUp.isErr()) throw new Error(backedUp.error.message);
- * console.log(`${backedUp.value.plants} plants`);
+ * console.log(`plants: ${backedUp.value.plants}`);
  * ```
  */
 export const backUpPlants = (options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> =>
@@ -101,7 +101,7 @@ export const backUpPlants = (options: BackUpOptions): ResultAsync<PlantsBackup, 
  *
  * const restored = await restorePlants({ from: 'backup.db', to: 'plants.db' });
  * if (restored.isErr()) throw new Error(restored.error.message);
- * console.log(`${restored.value.plants} plants`);
+ * console.log(`plants: ${restored.value.plants}`);
  * ```
  */
 export const restorePlants = (options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> =>

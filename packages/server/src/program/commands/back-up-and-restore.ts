@@ -21,7 +21,7 @@ has every plant that was acknowledged before the command started. TO gets its
 name once it is complete, checked and on the disk. An existing file is never
 replaced. A command that is killed leaves no TO, but can leave a file
 TO.RANDOM.partial, which can be removed.`,
-  options: [],
+  options: {},
   async run({ database, file: to = '', stdout }) {
     if (database.kind !== 'sqlite') return invalidFor(database.kind, 'backup');
     const backedUp = await backUpPlants({ from: database.path, to });
@@ -40,7 +40,7 @@ existing database is never replaced: stop the server, then move the database and
 the files beside it to a new folder:
 mkdir elsewhere && mv plants.db* elsewhere/
 If interrupted, run it again.`,
-  options: [],
+  options: {},
   async run({ database, file: from = '', stdout }) {
     if (database.kind !== 'sqlite') return invalidFor(database.kind, 'restore');
     const restored = await restorePlants({ from, to: database.path });

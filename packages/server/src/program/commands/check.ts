@@ -42,7 +42,7 @@ export const check: Command = {
   help: `Checks a database; the server may be running. Counts and reads every plant, and
 runs the integrity check of SQLite.
 An I/O error is reported as a failure of the disk, and not as damage.`,
-  options: [],
+  options: {},
   run: async (call) =>
     call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call),
 };

@@ -36,8 +36,8 @@ export type Command = {
   /** The positional argument; in brackets, if it is optional. */
   readonly argument: 'TO' | 'FROM' | '[FROM]' | '';
   readonly help: string;
-  /** Its options besides `--database`. */
-  readonly options: readonly Exclude<keyof CommandOptions, 'database'>[];
+  /** The help of its options besides `--database`. */
+  readonly options: { readonly [name in Exclude<keyof CommandOptions, 'database'>]?: string };
   readonly run: (call: CommandCall) => Promise<CommandResult>;
 };
 

@@ -24,7 +24,7 @@ export const exportPlants: Command = {
 or CSV (RFC 4180); the server may be running.
 In CSV, an absent tag is an empty field, an empty tag is "", and a plant longer
 than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
-  options: ['format'],
+  options: { format: 'default: ndjson' },
   async run(call) {
     const { database, stdout } = call;
     const format = formatOf(call.format, undefined);

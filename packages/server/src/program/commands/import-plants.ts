@@ -173,7 +173,10 @@ server of a SQLite database first.
 The header of CSV names the columns id, name and, if there are tags, tag. An
 empty field is absent, and "" is empty text. A record that cannot be read ends
 the import: correct it and import the file again.`,
-  options: ['format', 'strict'],
+  options: {
+    format: 'default: csv for a file named .csv, else ndjson',
+    strict: 'stop at the first refused line',
+  },
   async run(call) {
     const { file, database, stderr } = call;
     const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =

@@ -32,23 +32,21 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).check,
 };
 
-/** An option of a command; without a parser, it has no value. `--database` is a setting. */
-type Option = { readonly parser?: Parser<unknown>; readonly help: string };
-type OptionName = Command['options'][number];
+type OptionName = keyof Command['options'];
 
-const optionTable: Readonly<Record<OptionName, Option>> = {
-  format: {
-    parser: oneOf(...formatNames),
-    help: 'default: csv to import a file named .csv, else ndjson',
-  },
-  strict: { help: 'stop at the first refused line' },
+/** Parsers of the options of commands; an option without one has no value. `--database` is a setting. */
+const optionParsers: Readonly<Record<OptionName, Parser<unknown> | undefined>> = {
+  format: oneOf(...formatNames),
+  strict: undefined,
 };
+
+const optionNames = Object.keys(optionParsers) as OptionName[];
 
 const databaseFlag = flagOf('database') ?? '';
 const helpLine = (flag: string, help: string): string => `  ${flag}\n      ${help}\n`;
 
-const optionLine = (name: OptionName): string => {
-  const { parser, help } = optionTable[name];
+const optionLine = (name: OptionName, help: string): string => {
+  const parser = optionParsers[name];
   const flag = toFlag(name);
   return helpLine(parser === undefined ? flag : `${flag} ${parser.placeholder}`, help);
 };
@@ -60,7 +58,7 @@ const helpOf = (
 
 ${help}
 
-${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${options.map(optionLine).join('')}${helpLine('-h, --help', 'print this and exit')}
+${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${optionNames.map((one) => (options[one] === undefined ? '' : optionLine(one, options[one]))).join('')}${helpLine('-h, --help', 'print this and exit')}
 Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ',\n3 if lines were refused' : ''}.
 `;
 
@@ -77,14 +75,12 @@ const readDatabase = (
     : ok(parsed.value);
 };
 
-const optionNames = Object.keys(optionTable) as OptionName[];
-
 /** Parses the options of a command line; an invalid one has no value. */
 const readOptions = (values: CommandLine['values'], env: Environment) => {
   const faults: string[] = [];
   const options: Record<string, unknown> = {};
   for (const name of optionNames) {
-    const { parser } = optionTable[name];
+    const parser = optionParsers[name];
     const flag = toFlag(name);
     const text = values.get(flag);
     if (parser === undefined) options[name] = text !== undefined;
@@ -112,10 +108,10 @@ const callCommand = async (
   }
 
   const command = await load();
-  const { argument, options: names } = command;
-  const ownOptions = names.map(
-    (one) => [toFlag(one), { type: optionTable[one].parser ? 'string' : 'boolean' }] as const,
-  );
+  const { argument } = command;
+  const ownOptions = optionNames
+    .filter((one) => one in command.options)
+    .map((one) => [toFlag(one), { type: optionParsers[one] ? 'string' : 'boolean' }] as const);
   const { values, positionals, faults } = readCommandLine(
     argv,
     {

@@ -1,5 +1,6 @@
 import type { Invocation } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
+import { expiredTokens } from './expired-tokens.ts';
 import { checkStore } from '../open-store.ts';
 import { loadParts } from './load-parts.ts';
 import type { ProgramProcess } from './run.ts';
@@ -17,10 +18,9 @@ export const checkSettings = async (
   const store = await checkStore(settings.database);
   const failure = loaded.isErr() ? loaded.error : undefined;
   stdout.write(text);
-  writeMessages(stderr, [
-    ...warnings,
-    ...(failure?.messages ?? []),
-    ...(store.isErr() ? [store.error] : []),
-  ]);
+  const errors = [...(failure?.messages ?? []), ...(store.isErr() ? [store.error] : [])];
+  const expired = loaded.isOk() ? expiredTokens(loaded.value.tokens) : undefined;
+  const ofTokens = expired === undefined ? [] : [`${expired.warning}: ${expired.fields.names}`];
+  writeMessages(stderr, errors, [...warnings, ...ofTokens]);
   return failure?.status ?? (store.isErr() ? 1 : 0);
 };

@@ -24,12 +24,13 @@ describe('loadTokens', () => {
     );
   });
 
-  it('reads names and last days, in UTC', async () => {
+  it('loadTokens reads names and last days in any order, in UTC', async () => {
     const path = await fileWith(
-      'one name=greenhouse until=2027-01-31\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\nthree name=a.b_c-D9\n',
+      'one name=greenhouse until=2027-01-31\none until=2027-01-31\tname=greenhouse\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\nthree name=a.b_c-D9\n',
     );
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
       ok([
+        { ...acceptedToken('one'), name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
         { ...acceptedToken('one'), name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
         { ...acceptedToken('two'), endsAt: Date.UTC(2028, 2, 1) },
         { ...acceptedToken('three'), name: 'a.b_c-D9' },
@@ -39,7 +40,10 @@ describe('loadTokens', () => {
   });
 
   it.each([
-    ['s3cr3t until=2027-01-31 name=x', 'has no bearer token in line 1: '],
+    ['s3cr3t nam=x', 'has an unknown or repeated word in line 1 (word 2): '],
+    ['s3cr3t until=2027-01-31 s3cr3t', 'has an unknown or repeated word in line 1 (word 3): '],
+    ['s3cr3t name=x until=2027-01-31 name=x', 'word in line 1 (word 4): '],
+    ['until=2027-01-31 name=x s3cr3t', 'has no bearer token in line 1: '],
     ['name=s3cr3t', 'has no bearer token in line 1: '],
     ['one\ns3cr3t name=', 'has an invalid name in line 2: '],
     ['s3cr3t name=two/words', 'has an invalid name in line 1: '],
@@ -52,8 +56,8 @@ describe('loadTokens', () => {
     ['s3cr3t\none\ns3cr3t until=2027-01-31', 'has a token of an earlier line'],
     ['s3cr3t name=a\ns3cr3t name=b', 'has a token of an earlier line'],
     ['one name=\ntwo until=x\nthree name=*', 'has an invalid name in line 1, 3: '],
-    ['one\n' + 'not valid\n'.repeat(9), 'has no bearer token in line 2, 3, 4, 5, 6 and 4 more: '],
-    ['not valid\n'.repeat(5), 'has no bearer token in line 1, 2, 3, 4, 5: '],
+    ['one\n' + 'not,valid\n'.repeat(9), 'has no bearer token in line 2, 3, 4, 5, 6 and 4 more: '],
+    ['not,valid\n'.repeat(5), 'has no bearer token in line 1, 2, 3, 4, 5: '],
     ['one name=\ntwo until=x', '; it has an invalid date in line 2: '],
   ])('rejects the line in %j, without repeating a part of it', async (text, expected) => {
     const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
@@ -62,7 +66,7 @@ describe('loadTokens', () => {
   });
 
   it.each([
-    ['one\ns3cr3t token\nthree,\n', 'has no bearer token in line 2, 3'],
+    ['one\ns3cr3t, token\nthree,\n', 'has no bearer token in line 2, 3'],
     ['# nothing yet\n', 'has no token: write one per line'],
   ])('rejects a file of %j, without repeating a token', async (text, expected) => {
     const path = await fileWith(text);

@@ -2,8 +2,8 @@ import { isBearerToken } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
 import { type AcceptedToken, acceptedToken } from '../settings/accepted-token.ts';
 
-/** A token, then optionally a name, then optionally a last day. */
-const lineForm = /^(?<token>\S+)(?:\s+name=(?<name>\S*))?(?:\s+until=(?<until>\S*))?$/;
+/** What may follow a token, in any order. */
+const wordForm = /^(name|until)=(.*)$/;
 const nameForm = /^[\w.-]{1,32}$/;
 const dateForm = /^\d{4}-\d\d-\d\d$/;
 
@@ -22,29 +22,47 @@ const copyOf = (text: string): string => Buffer.from(text).toString();
 
 const faults = {
   token:
-    'has no bearer token in line $: a line is a token (letters, digits and -._~+/, with = at its end only), then optionally name=NAME and until=DATE',
+    'has no bearer token in line $: a line begins with a token (letters, digits and -._~+/, with = at its end only)',
+  word: 'has an unknown or repeated word in line $: a token is followed by name=NAME and until=DATE only, each at most once',
   name: 'has an invalid name in line $: a name is 1 to 32 letters, digits and -._',
   until: 'has an invalid date in line $: a date is the last valid day, such as 2027-01-31',
   repeated: 'has a token of an earlier line with another name or date in line $: keep one of them',
 } as const;
 
-type Fault = keyof typeof faults;
+/** What is wrong with a line; `word` is the number of the wrong one, from 1. */
+type Fault = { readonly kind: keyof typeof faults; readonly word?: number };
+
+/** Returns the values by key, or the number of the word that is wrong. */
+const parseWords = (words: readonly string[]): Result<ReadonlyMap<string, string>, number> => {
+  const values = new Map<string, string>();
+  for (const [index, word] of words.entries()) {
+    const [, key, value] = wordForm.exec(word) ?? [];
+    // The token is the first word.
+    if (key === undefined || value === undefined || values.has(key)) return err(index + 2);
+    values.set(key, value);
+  }
+  return ok(values);
+};
 
 const parseLine = (
   line: string,
   earlier: readonly AcceptedToken[],
 ): Result<AcceptedToken, Fault> => {
-  const { token, name, until } = lineForm.exec(line)?.groups ?? {};
-  if (token === undefined || !isBearerToken(token)) return err('token');
-  if (name !== undefined && !nameForm.test(name)) return err('name');
+  const [token = '', ...words] = line.split(/\s+/);
+  if (!isBearerToken(token)) return err({ kind: 'token' });
+  const values = parseWords(words);
+  if (values.isErr()) return err({ kind: 'word', word: values.error });
+  const name = values.value.get('name');
+  if (name !== undefined && !nameForm.test(name)) return err({ kind: 'name' });
+  const until = values.value.get('until');
   const endsAt = until === undefined ? undefined : endOf(until);
-  if (until !== undefined && endsAt === undefined) return err('until');
+  if (until !== undefined && endsAt === undefined) return err({ kind: 'until' });
   const accepted = acceptedToken(token);
   const isContradicted = earlier.some(
     (other) =>
       other.digest.equals(accepted.digest) && (other.name !== name || other.endsAt !== endsAt),
   );
-  if (isContradicted) return err('repeated');
+  if (isContradicted) return err({ kind: 'repeated' });
   return ok({
     ...accepted,
     ...(name !== undefined && { name: copyOf(name) }),
@@ -55,7 +73,7 @@ const parseLine = (
 /** Number of lines that a message names. */
 const maxNamedLines = 5;
 
-const listLines = (lines: readonly number[]): string => {
+const listLines = (lines: readonly string[]): string => {
   const others = lines.length - maxNamedLines;
   const named = lines.slice(0, maxNamedLines).join(', ');
   return others > 0 ? `${named} and ${others} more` : named;
@@ -67,19 +85,20 @@ const listLines = (lines: readonly number[]): string => {
  */
 export const parseTokens = (text: string): Result<readonly AcceptedToken[], string> => {
   const tokens: AcceptedToken[] = [];
-  const invalid = new Map<Fault, number[]>();
+  const invalid = new Map<Fault['kind'], string[]>();
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
     parseLine(line, tokens).match(
       (token) => void tokens.push(token),
-      (fault) => void invalid.set(fault, [...(invalid.get(fault) ?? []), index + 1]),
+      ({ kind, word }) => {
+        const place = word === undefined ? `${index + 1}` : `${index + 1} (word ${word})`;
+        invalid.set(kind, [...(invalid.get(kind) ?? []), place]);
+      },
     );
   }
   if (invalid.size > 0) {
-    const reason = [...invalid].map(([fault, lines]) =>
-      faults[fault].replace('$', listLines(lines)),
-    );
+    const reason = [...invalid].map(([kind, lines]) => faults[kind].replace('$', listLines(lines)));
     return err(reason.join('; it '));
   }
   return tokens.length === 0 ? err('has no token: write one per line') : ok(tokens);

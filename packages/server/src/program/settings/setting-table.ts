@@ -31,12 +31,17 @@ export type DatabaseSetting =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
+/** Maximum length of a wrong number in a message, in UTF-16 code units. */
+const maxShownLength = 12;
+
 const wholeNumber = (placeholder: string, min: number, max: number): Parser<number> => ({
   placeholder,
   parse(text) {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    const isInRange = value >= min && value <= max;
-    return isInRange ? ok(value) : err(`a whole number from ${min} to ${max}`);
+    if (value >= min && value <= max) return ok(value);
+    // A longer one may be a token.
+    const found = text.length > maxShownLength ? '' : `, not ${JSON.stringify(text)}`;
+    return err(`a whole number from ${min} to ${max}${found}`);
   },
 });
 
@@ -67,6 +72,7 @@ const textIf = (isValid: IsValid, placeholder: string, expected: string): Parser
 });
 
 const isNotEmpty: IsValid = (text) => text !== '';
+const isHost: IsValid = (text) => isNotEmpty(text) && !text.startsWith('[');
 const file = textIf(isNotEmpty, 'FILE', 'the path of a file');
 
 const splitList = (text: string): string[] => text.split(',').map((entry) => entry.trim());
@@ -111,7 +117,7 @@ const tokenDigests: Parser<readonly AcceptedToken[]> = {
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
   host: {
-    parser: textIf(isNotEmpty, 'ADDRESS', 'a host name or an address'),
+    parser: textIf(isHost, 'ADDRESS', 'a host name or an address, without brackets'),
     default: '127.0.0.1',
     help: 'address to listen on',
   },

@@ -265,10 +265,25 @@ describe('readSettings', () => {
   });
 
   it('readSettings names a misspelt variable also beside an invalid setting', () => {
-    expect(faults(['--port', 'x'], { PLANTSTORE_PROT: '1' })).toEqual([
+    expect(settings(['--port', 'x'], { PLANTSTORE_PROT: '1' })).toEqual({
+      kind: 'invalid',
+      faults: ['--port must be a whole number from 0 to 65535, not "x"'],
+      warnings: ['unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?'],
+    });
+  });
+
+  it('readSettings names a wrong number, but not a long one, which may be a token', () => {
+    expect(faults(['--max-in-flight=10MB', '--port', 's3cr3ts3cr3ts'])).toEqual([
       '--port must be a whole number from 0 to 65535',
-      'unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
+      '--max-in-flight must be a whole number from 1 to 1000000, not "10MB"',
     ]);
+  });
+
+  it('readSettings rejects an IPv6 address in brackets', () => {
+    expect(faults(['--host', '[::1]'])).toEqual([
+      '--host must be a host name or an address, without brackets',
+    ]);
+    expect(faults(['--host', '::1'])).toEqual([]);
   });
 
   it('readSettings never repeats a value that may be a token', () => {

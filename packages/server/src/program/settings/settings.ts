@@ -45,7 +45,11 @@ export type Invocation =
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
-  | { readonly kind: 'invalid'; readonly faults: readonly string[] };
+  | {
+      readonly kind: 'invalid';
+      readonly faults: readonly string[];
+      readonly warnings: readonly string[];
+    };
 
 const prefix = 'PLANTSTORE_';
 const variables = settingNames.map(variableOf);
@@ -216,7 +220,7 @@ export const readSettings = (
     (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
   );
   const warnings = [...misspelt, ...replacedBy(sockets, sources), ...handover.warnings];
-  if (faults.length > 0) return { kind: 'invalid', faults: [...faults, ...warnings] };
+  if (faults.length > 0) return { kind: 'invalid', faults, warnings };
   return values.has('--check-settings')
     ? { kind: 'check', settings, sockets, warnings, text: settingsText(settings, sources) }
     : { kind: 'run', settings, sockets, warnings };

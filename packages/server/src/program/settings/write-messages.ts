@@ -1,6 +1,11 @@
 import type { Writable } from 'node:stream';
 
-/** Writes messages for the operator, one per line. */
-export const writeMessages = (stderr: Writable, messages: readonly string[]): void => {
-  for (const message of messages) stderr.write(`plantstore-server: ${message}\n`);
+/** Writes messages for the operator, one per line: first the errors. */
+export const writeMessages = (
+  stderr: Writable,
+  errors: readonly string[],
+  warnings: readonly string[] = [],
+): void => {
+  for (const message of errors) stderr.write(`plantstore-server: ${message}\n`);
+  for (const message of warnings) stderr.write(`plantstore-server: warning: ${message}\n`);
 };
