@@ -131,7 +131,7 @@ describe.runIf(hasOpenssl)('--check-settings', () => {
     };
     const expired = 'one until=2020-01-31 name=shed\n';
     expect(await stderrOf(expired)).toBe(
-      'plantstore-server: warning: all tokens of the file have expired and are rejected: shed\n',
+      'plantstore-server: warning: tokens of the file have expired and are rejected: shed; there is no other, so every client is refused\n',
     );
     expect(await stderrOf(`${expired}two\n`)).toBe(
       'plantstore-server: warning: tokens of the file have expired and are rejected: shed\n',

@@ -36,7 +36,7 @@ const everyState = { first: 0, step: 1, count: Infinity, survivals: noneAllOrSom
 
 describe('a kill or a power cut', () => {
   it.for(Object.entries(scenarios))(
-    'at each write and sync of %s leaves files that open with every acknowledged plant, and each kind of sync is needed',
+    'a crash at each write and sync of %s leaves files that open with every acknowledged plant, and each kind of sync is needed',
     async ([name, run], { skip }) => {
       const disk = await makeFaultyDisk();
       if (disk === undefined)

@@ -1,6 +1,6 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import type { Authenticate } from '../http/authenticate.ts';
-import { digestOf, indexOfToken } from './token-digest.ts';
+import { digestOf, indexOfToken } from '../http/token-digest.ts';
 
 /**
  * Creates an `authenticate` function that accepts exactly these tokens. It keeps their SHA-256 digests

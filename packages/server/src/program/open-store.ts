@@ -10,7 +10,7 @@ import type { DatabaseSetting } from './settings/setting-table.ts';
 export type Store = PlantStore & Partial<Pick<SqliteRepository, 'walSize'>>;
 
 /** Optional callbacks for what a store reports. */
-export type Reports = Pick<GroupCommitOptions, 'onCommit'>;
+export type StoreListeners = Pick<GroupCommitOptions, 'onCommit'>;
 
 const packageName = '@plantstore/postgres';
 
@@ -25,11 +25,14 @@ export const loadPostgres = async (): Promise<
 const cannotOpen = (message: string): string =>
   `cannot open the database (--database, PLANTSTORE_DATABASE): ${message}`;
 
-const openPostgres = async (url: string, reports: Reports): Promise<Result<Store, string>> => {
+const openPostgres = async (
+  url: string,
+  listeners: StoreListeners,
+): Promise<Result<Store, string>> => {
   const postgres = await loadPostgres();
   if (postgres.isErr()) return err(cannotOpen(postgres.error));
   return postgres.value
-    .openPostgresRepository({ url, ...reports })
+    .openPostgresRepository({ url, ...listeners })
     .mapErr(({ message }) => cannotOpen(message));
 };
 
@@ -44,12 +47,12 @@ const heldWalMessage =
 const openSqlite = async (
   path: string,
   log: Logger,
-  reports: Reports,
+  listeners: StoreListeners,
 ): Promise<Result<Store, string>> =>
   openSqliteRepository({
     path,
     onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
-    ...reports,
+    ...listeners,
   })
     .map((repository) => ({
       ...repository,
@@ -65,15 +68,15 @@ const openSqlite = async (
 export const openStore = async (
   database: DatabaseSetting,
   log: Logger,
-  reports: Reports = {},
+  listeners: StoreListeners = {},
 ): Promise<Result<Store, string>> => {
   switch (database.kind) {
     case 'memory':
       return ok(createMemoryRepository());
     case 'sqlite':
-      return openSqlite(database.path, log, reports);
+      return openSqlite(database.path, log, listeners);
     case 'postgres':
-      return openPostgres(database.url, reports);
+      return openPostgres(database.url, listeners);
   }
 };
 

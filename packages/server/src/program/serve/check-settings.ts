@@ -1,6 +1,6 @@
 import type { Invocation } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
-import { expiredTokens } from './expired-tokens.ts';
+import { expiredTokenWarnings } from './expired-tokens.ts';
 import { checkStore } from '../open-store.ts';
 import { loadParts } from './load-parts.ts';
 import type { ProgramProcess } from './run.ts';
@@ -19,8 +19,7 @@ export const checkSettings = async (
   const failure = loaded.isErr() ? loaded.error : undefined;
   stdout.write(text);
   const errors = [...(failure?.messages ?? []), ...(store.isErr() ? [store.error] : [])];
-  const expired = loaded.isOk() ? expiredTokens(loaded.value.tokens) : undefined;
-  const ofTokens = expired === undefined ? [] : [`${expired.warning}: ${expired.fields.names}`];
-  writeMessages(stderr, errors, [...warnings, ...ofTokens]);
+  const expired = loaded.isOk() ? expiredTokenWarnings(loaded.value.tokens) : [];
+  writeMessages(stderr, errors, [...warnings, ...expired]);
   return failure?.status ?? (store.isErr() ? 1 : 0);
 };

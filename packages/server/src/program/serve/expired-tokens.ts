@@ -1,18 +1,24 @@
 import type { AcceptedToken } from '../settings/accepted-token.ts';
 import type { Logger } from '../../http/logger.ts';
 
-/** Returns a warning and its fields, if tokens have expired. */
-export const expiredTokens = (tokens: readonly AcceptedToken[]) => {
+const message = 'tokens of the file have expired and are rejected';
+
+const expiredIn = (tokens: readonly AcceptedToken[]) => {
   const expired = tokens.filter(({ endsAt = Infinity }) => endsAt <= Date.now());
-  if (expired.length === 0) return undefined;
   const names = expired.map(({ name }) => name ?? 'without a name').join(', ');
-  const which = expired.length === tokens.length ? 'all tokens' : 'tokens';
-  const warning = `${which} of the file have expired and are rejected`;
-  return { warning, fields: { ended: expired.length, names } };
+  return { ended: expired.length, names };
+};
+
+/** Returns warnings with the names of the tokens that have expired. */
+export const expiredTokenWarnings = (tokens: readonly AcceptedToken[]): string[] => {
+  const { ended, names } = expiredIn(tokens);
+  if (ended === 0) return [];
+  const others = ended === tokens.length ? '; there is no other, so every client is refused' : '';
+  return [`${message}: ${names}${others}`];
 };
 
 /** Logs a warning with the names of the tokens that have expired. */
 export const warnOfExpiredTokens = (tokens: readonly AcceptedToken[], log: Logger): void => {
-  const expired = expiredTokens(tokens);
-  if (expired !== undefined) log.warn(expired.fields, expired.warning);
+  const expired = expiredIn(tokens);
+  if (expired.ended > 0) log.warn(expired, message);
 };

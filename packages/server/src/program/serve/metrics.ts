@@ -5,7 +5,7 @@ import type { RunningServer } from '../../node/start-server.ts';
 import { version } from '../version.ts';
 import type { MetricsPage } from './health-server.ts';
 import { isInstalled, missingPackage } from '../is-installed.ts';
-import type { Reports, Store } from '../open-store.ts';
+import type { StoreListeners, Store } from '../open-store.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** The parts of a started server that the gauges read. */
@@ -17,7 +17,7 @@ export type Measured = {
 
 /** The metrics of the process. */
 export type Metrics = MetricsPage &
-  Required<Reports> & {
+  Required<StoreListeners> & {
     readonly measure: (measured: Measured) => void;
     /** Unsubscribes and clears the registry. */
     readonly stop: () => void;

@@ -1,5 +1,5 @@
 import type { Authenticate } from '../../http/authenticate.ts';
-import { indexOfToken } from '../../node/token-digest.ts';
+import { indexOfToken } from '../../http/token-digest.ts';
 import type { AcceptedToken } from '../settings/accepted-token.ts';
 
 const authenticateAmong = (accepted: readonly AcceptedToken[]): Authenticate => {

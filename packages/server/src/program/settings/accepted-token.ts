@@ -1,4 +1,4 @@
-import { digestOf } from '../../node/token-digest.ts';
+import { digestOf } from '../../http/token-digest.ts';
 
 /** What is kept of a token. */
 export type AcceptedToken = {
