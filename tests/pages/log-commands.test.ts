@@ -1,0 +1,38 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { newFolder } from '../black-box/program.ts';
+import { read } from '../docs/pages.ts';
+
+/** The journal of a real unit, with lines of systemd and of standard error. */
+const journal = fileURLToPath(new URL('journal.txt', import.meta.url));
+
+const [, block = ''] =
+  /^```sh\n(# Responses by status.*?)^```$/ms.exec(read('docs/operating.md')) ?? [];
+const commands = block.split('\n').filter((line) => line.startsWith('journalctl'));
+
+const isInstalled = spawnSync('jq', ['--version']).error === undefined;
+
+it.skipIf(!isInstalled)(
+  'the commands for the log read a journal with lines of systemd',
+  async () => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'journalctl'), `#!/bin/sh\ncat '${journal}'\n`, { mode: 0o755 });
+    const env = { PATH: `${folder}:${process.env['PATH']}` };
+    const run = (command = '') =>
+      execFileSync('bash', ['-e', '-o', 'pipefail', '-c', command], { env, encoding: 'utf8' })
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+    expect(commands).toHaveLength(3);
+    expect(run(commands[0])).toEqual(['2 200 -', '1 400 1401', '2 401 2402']);
+    const warnings = run(`${commands[1]} | jq .message`);
+    expect(warnings).toHaveLength(2);
+    expect(new Set(warnings)).toEqual(
+      new Set(['"tokens of the file have expired and are rejected"']),
+    );
+    expect(run(commands[2])).toEqual(['3 - 127.0.0.1', '2 greenhouse 127.0.0.1']);
+  },
+);
