@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
@@ -42,13 +42,16 @@ const importsIn = (text: string): Import[] => {
 const matches = (pattern: string, name: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 
-/** Returns the folder of a relative specifier, and any other specifier as it is. */
+/** Returns the row of a file: its own, or that of its folder. */
+const rowNameOf = (file: string): string => (file in boundaries ? file : dirname(file));
+
+/** Returns the row of a relative specifier, and any other specifier as it is. */
 const targetOf = (file: string, specifier: string): string =>
-  specifier.startsWith('.') ? dirname(join(dirname(file), specifier)) : specifier;
+  specifier.startsWith('.') ? rowNameOf(join(dirname(file), specifier)) : specifier;
 
 /** Returns what is wrong with the imports of a file. */
 const faultsIn = (file: string, text: string): string[] => {
-  const [folder, [ownPackage]] = [dirname(file), file.split('/')];
+  const [folder, [ownPackage]] = [rowNameOf(file), file.split('/')];
   const row = isTest(file) ? [...testBoundary, `${ownPackage}/*`] : boundaries[folder];
   if (row === undefined) return [`${file}: its folder has no row in import-boundaries.ts`];
   return importsIn(text).flatMap(({ specifier, kind }) => {
@@ -119,7 +122,7 @@ describe('import boundaries', () => {
     const folders = Object.keys(boundaries);
     const superfluous = Object.entries(boundaries).flatMap(([folder, row], index) => {
       const targets = sources
-        .filter((file) => dirname(file) === folder)
+        .filter((file) => rowNameOf(file) === folder)
         .flatMap((file) => importsIn(read(file)).map((one) => targetOf(file, one.specifier)));
       const isUsed = (pattern: string) => targets.some((target) => matches(pattern, target));
       const isEarlier = (pattern: string) => folders.slice(0, index).includes(pattern);
@@ -131,7 +134,7 @@ describe('import boundaries', () => {
   it('the import boundaries are drawn in docs/architecture.md', () => {
     const drawn = Object.entries(boundaries).flatMap(([folder, row]) =>
       row.flatMap((one) => {
-        const boxOf = (path: string) => path.split('/').at(-1)?.replace('src', 'entries') ?? '';
+        const boxOf = (path: string) => basename(path, '.ts').replace('src', 'entries');
         if (one.startsWith('server/')) return `${boxOf(folder)} --> ${boxOf(one)}`;
         const [, name] = /^@plantstore\/(\w+)/.exec(one) ?? [];
         return name === undefined ? [] : `${folder.split('/')[0]} --> ${name}`;

@@ -1,5 +1,5 @@
 /**
- * What the files of a folder may import, besides files of the same folder: modules, and other folders. `*` stands for any
+ * What the files of a folder, or one file, may import, besides files of the same folder: modules, and other folders. `*` stands for any
  * name. A row imports only folders of later rows, so that no two folders import each other.
  */
 export const boundaries: Readonly<Record<string, readonly string[]>> = {
@@ -7,13 +7,19 @@ export const boundaries: Readonly<Record<string, readonly string[]>> = {
   'client/src': ['neverthrow', '@plantstore/core/wire'],
 
   'server/src': [
+    'server/src/program/main.ts',
+    'server/src/program/serve',
+    'server/src/fetch',
+    'server/src/node',
+    'server/src/http',
+    'node:*',
+  ],
+  // It composes what the other files of its folder serve.
+  'server/src/program/main.ts': [
     'server/src/program/serve',
     'server/src/program/commands',
     'server/src/program',
     'server/src/program/settings',
-    'server/src/fetch',
-    'server/src/node',
-    'server/src/http',
     'node:*',
   ],
   'server/src/program/serve': [

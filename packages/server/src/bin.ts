@@ -17,7 +17,7 @@ process.title = 'plantstore-server';
 for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
 
 // Imported dynamically, because its imports do not load on an older Node.
-const { main } = await import('./main.ts');
+const { main } = await import('./program/main.ts');
 const { endAtOnce } = await import('./program/serve/end-at-once.ts');
 const { createReadStream, fstatSync } = await import('node:fs');
 const { argv, env, stdout, stderr } = process;

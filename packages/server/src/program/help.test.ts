@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { commands } from './program/commands/run-command.ts';
+import { commands } from './commands/run-command.ts';
 import { main } from './main.ts';
 
 const helpOf = async (...argv: string[]): Promise<string> => {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settingNames } from './program/settings/setting-table.ts';
+import { settingNames } from './settings/setting-table.ts';
 import { main } from './main.ts';
 
 const outside = (argv: readonly string[]) => ({

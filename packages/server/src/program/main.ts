@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
-import { checkSettings } from './program/serve/check-settings.ts';
-import { type ProgramProcess, run } from './program/serve/run.ts';
-import { takeHandedSockets } from './program/settings/handed-sockets.ts';
-import { variableOf } from './program/settings/setting-table.ts';
-import { helpText, misspeltVariables, readSettings } from './program/settings/settings.ts';
-import { writeMessages } from './program/settings/write-messages.ts';
-import { createOutputCheck } from './program/output-check.ts';
-import { version } from './program/version.ts';
+import { checkSettings } from './serve/check-settings.ts';
+import { type ProgramProcess, run } from './serve/run.ts';
+import { takeHandedSockets } from './settings/handed-sockets.ts';
+import { variableOf } from './settings/setting-table.ts';
+import { helpText, misspeltVariables, readSettings } from './settings/settings.ts';
+import { writeMessages } from './settings/write-messages.ts';
+import { createOutputCheck } from './output-check.ts';
+import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
 export type MainOptions = ProgramProcess & {
@@ -42,7 +42,7 @@ export const main = async ({
   const checkOutput = createOutputCheck(stdout, stderr);
   if (argv[0]?.startsWith('-') === false) {
     // A server never needs it.
-    const { runCommand } = await import('./program/commands/run-command.ts');
+    const { runCommand } = await import('./commands/run-command.ts');
     const given = { ...env };
     for (const variable of secretVariables) delete env[variable];
     return checkOutput(await runCommand(argv, given, { stdin, stdout, stderr }));
