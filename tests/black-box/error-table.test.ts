@@ -80,7 +80,11 @@ const requests: Readonly<
   'media-type-unsupported': post(plant, { 'Content-Type': 'text/plain' }),
   'expectation-failed': post(plant, { Expect: 'unknown' }),
   'headers-too-large': post(plant, { Cookie: 'x'.repeat(17_000) }),
-  'not-implemented': raw('POST /plants HTTP/1.1', { Host: 'localhost', 'Transfer-Encoding': 'gzip' }, ''),
+  'not-implemented': raw(
+    'POST /plants HTTP/1.1',
+    { Host: 'localhost', 'Transfer-Encoding': 'gzip' },
+    '',
+  ),
   internal: async (cleanup) => sendTo(brokenStore, cleanup),
   unavailable: async (cleanup) => sendTo(await closedStore(cleanup), cleanup),
 };

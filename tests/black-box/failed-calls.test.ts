@@ -41,13 +41,7 @@ it.concurrent.for(Object.entries(minimum))(
     const output = await open(join(folder, 'out'), 'a');
     const child = spawn(
       process.execPath,
-      [
-        '--disable-warning=ExperimentalWarning',
-        program,
-        folder,
-        task,
-        seed,
-      ],
+      ['--disable-warning=ExperimentalWarning', program, folder, task, seed],
       {
         env: { ...process.env, ...disk.env, DISK_FAILED: join(folder, '..', 'failed') },
         stdio: ['ignore', output.fd, 'inherit', 'pipe'],

@@ -106,10 +106,7 @@ const backupCommand = async (): Promise<string> => {
 
 it('the backup unit keeps the newest copies, and removes nothing after a backup that failed', async () => {
   const folder = await newFolder();
-  const command = (await backupCommand()).replace(
-    program,
-    `"${process.execPath}" "${bin}"`,
-  );
+  const command = (await backupCommand()).replace(program, `"${process.execPath}" "${bin}"`);
   const others = ['plants-old.db', 'notes-20200101T000000Z.db', 'plants.db'];
   const old = Array.from({ length: 4 }, (_, day) => `plants-2020010${day + 1}T000000Z.db`);
   // As after a clock that was wrong.
