@@ -33,6 +33,7 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   const moved = await runCommand(['export', '--format', 'csv'], postgres);
   expect(moved.status).toBe(0);
   await writeFile(join(cwd, 'moved.csv'), moved.stdout);
+  await chmod(join(cwd, 'moved.csv'), 0o644);
   // Another reader of CSV, for which an empty field is absent, too.
   const sql = await connectSql(server.url());
   onTestFinished(async () => sql.end());

@@ -68,7 +68,8 @@ describe('import', () => {
     await writeFile(path, 'id,name\n1,a\n2,"b');
     // The rest are zeros, which take no space on the disk.
     await truncate(path, 2 ** 30);
-    const report = 'process.on("exit", () => console.log(process.resourceUsage().maxRSS))';
+    const report = `if (process.getBuiltinModule('node:worker_threads').isMainThread)
+      process.on('exit', () => console.log(process.resourceUsage().maxRSS))`;
     const options = `--import ${JSON.stringify(`data:text/javascript,${encodeURIComponent(report)}`)}`;
     const { status, stdout, stderr } = await runCommand(['import', path], {
       cwd,
