@@ -111,12 +111,10 @@ const commit = (
   }
 };
 
-/** What became of a file that is beside its WAL file: of any other, SQLite runs no checkpoint when it is closed. */
-const inPlace = ['unchanged', 'relinked'];
-
 /** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
 const rewriteOrKeepWal = ({ database, kept }: Opened): void => {
-  if (!inPlace.includes(fateOf(kept).kind)) return;
+  // Of a file that is not beside its WAL file, SQLite runs no checkpoint when it is closed.
+  if (!['unchanged', 'relinked'].includes(fateOf(kept).kind)) return;
   try {
     if (withExclusiveLock(database, () => rewriteTail(database, kept.name)) === undefined) return;
   } catch {
@@ -147,7 +145,7 @@ const checkpoint = (opened: Opened): Failed | undefined => {
  */
 const truncateWal = (opened: Opened): void => {
   const { database, kept } = opened;
-  if (![...inPlace, 'renamed'].includes(fateOf(kept).kind)) return;
+  if (!['unchanged', 'relinked', 'renamed'].includes(fateOf(kept).kind)) return;
   try {
     // Readers are not waited for.
     database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');

@@ -72,7 +72,9 @@ const syncPath = (path: string, flags: string): void => {
 
 /** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
 export const syncWal = (path: string): void => {
-  if (walSize(path) > 0) syncPath(`${path}-wal`, 'r+');
+  // Also an empty one, which this user may not be permitted to write to.
+  if (statSync(`${path}-wal`, { throwIfNoEntry: false }) !== undefined)
+    syncPath(`${path}-wal`, 'r+');
   syncFolderOf(path);
 };
 
