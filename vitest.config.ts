@@ -31,7 +31,7 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   test: {
     name: folder,
     // These folders are separate projects.
-    exclude: [...configDefaults.exclude, 'packages/**', 'timing/**'],
+    exclude: [...configDefaults.exclude, 'packages/**', 'deploy/**', 'timing/**'],
     isolate: !shared.has(folder),
     // They only end a test that hangs: no test passes or fails by the speed of the machine.
     testTimeout: 600_000,

@@ -5,5 +5,5 @@ export default defineConfig({
   ssr: {
     resolve: { conditions: ['@plantstore/source', 'module', 'node', 'development|production'] },
   },
-  test: { include: ['*.check.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: { testTimeout: 60_000, hookTimeout: 60_000 },
 });
