@@ -66,14 +66,14 @@ const logHandshakes = (server: Server, logger: Logger): void => {
 };
 
 /** A server with its state. */
-export type ServerParts = {
+export type AssembledServer = {
   readonly server: Server;
   readonly context: ServerContext;
   readonly connections: TrackedConnections;
 };
 
 /** Creates a server with the timeouts, limits and listeners of the plant store. */
-export const assembleServer = (options: HttpServerOptions): ServerParts => {
+export const assembleServer = (options: HttpServerOptions): AssembledServer => {
   const limits = limitsOf(options);
   const handler = createRequestHandler(options, limits, () => !server.listening);
   const { context } = handler;

@@ -2,7 +2,7 @@ import type { Invocation } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import { expiredTokenWarnings } from './expired-tokens.ts';
 import { checkStore } from '../open-store.ts';
-import { loadParts } from './load-parts.ts';
+import { loadStartInputs } from './load-start-inputs.ts';
 import type { ProgramProcess } from './run.ts';
 
 /**
@@ -14,7 +14,7 @@ export const checkSettings = async (
   { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check' },
   { stdout, stderr }: ProgramProcess,
 ): Promise<number> => {
-  const loaded = await loadParts(settings, sockets);
+  const loaded = await loadStartInputs(settings, sockets);
   const store = await checkStore(settings.database);
   const failure = loaded.isErr() ? loaded.error : undefined;
   stdout.write(text);

@@ -134,8 +134,8 @@ describe('the health server', () => {
 
   it('reports why it cannot listen', async () => {
     const { port } = await running(async () => true);
-    const parts = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
-    expect(await startHealth(parts, { host: '127.0.0.1', port, reusePort: false })).toEqual(
+    const options = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
+    expect(await startHealth(options, { host: '127.0.0.1', port, reusePort: false })).toEqual(
       err(`127.0.0.1:${port} is taken by another process; choose another port`),
     );
   });

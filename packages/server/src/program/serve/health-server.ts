@@ -41,8 +41,8 @@ const sendStatus = (response: ServerResponse, statusCode: number, status: string
   send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`);
 };
 
-/** What the health server reports. */
-export type HealthParts = {
+/** The options of the health server. */
+export type HealthOptions = {
   readonly isReady: () => Promise<boolean>;
   readonly metrics: MetricsPage | undefined;
   /** Receives the causes of responses with 500. */
@@ -50,7 +50,7 @@ export type HealthParts = {
 };
 
 const respond = async (
-  { isReady, metrics }: HealthParts,
+  { isReady, metrics }: HealthOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
@@ -71,7 +71,7 @@ const respond = async (
   }
 };
 
-const createHealthServer = (parts: HealthParts): Server => {
+const createHealthServer = (options: HealthOptions): Server => {
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -80,8 +80,8 @@ const createHealthServer = (parts: HealthParts): Server => {
     },
     (request, response) => {
       response.on('error', () => {});
-      respond(parts, request, response).catch((thrown: unknown) => {
-        parts.log.error({ cause: describeCause(thrown) }, 'a health check failed');
+      respond(options, request, response).catch((thrown: unknown) => {
+        options.log.error({ cause: describeCause(thrown) }, 'a health check failed');
         sendStatus(response, 500, 'internal error');
       });
     },
@@ -93,10 +93,10 @@ const createHealthServer = (parts: HealthParts): Server => {
 
 /** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
 export const startHealth = async (
-  parts: HealthParts,
+  options: HealthOptions,
   target: ListenAddress | ListenSocket,
 ): Promise<Result<HealthServer, string>> => {
-  const server = createHealthServer(parts);
+  const server = createHealthServer(options);
   const listening = await listenOn(server, target);
   if (listening.kind === 'cannot-listen') return err(listening.message);
   return ok({

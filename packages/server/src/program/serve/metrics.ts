@@ -8,7 +8,7 @@ import { isInstalled, missingPackage } from '../is-installed.ts';
 import type { StoreListeners, Store } from '../open-store.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** The parts of a started server that the gauges read. */
+/** The members of a started server that the gauges read. */
 export type Measured = {
   readonly server: RunningServer;
   readonly store: Store;

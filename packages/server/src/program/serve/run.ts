@@ -3,9 +3,9 @@ import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
-import type { HealthParts, HealthServer } from './health-server.ts';
+import type { HealthOptions, HealthServer } from './health-server.ts';
 import { createLog, type LogFormat } from '../log.ts';
-import { loadParts, type StartFailure } from './load-parts.ts';
+import { loadStartInputs, type StartFailure } from './load-start-inputs.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { warnOfFewOpenFiles } from './open-files.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
@@ -13,7 +13,7 @@ import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Invocation, Settings } from '../settings/settings.ts';
 import { listenForSignals } from './signals.ts';
 import { writeMessages } from '../settings/write-messages.ts';
-import type { ProgramParts, StartedProgram } from './start-program.ts';
+import type { ProgramContext, StartedProgram } from './start-program.ts';
 
 /** The streams and signals of the process. */
 export type ProgramProcess = {
@@ -33,7 +33,7 @@ const minLogTimeoutMs = 1_000;
 
 const serveUntilStopped = async (
   started: StartedProgram,
-  { settings, log, signals }: ProgramParts,
+  { settings, log, signals }: ProgramContext,
   readiness: Readiness,
 ): Promise<number | 'at once'> => {
   readiness.start(async () => started.store.check());
@@ -69,7 +69,7 @@ const serveUntilStopped = async (
 
 /** Starts the health server, if the settings or a handed-over socket ask for it. */
 const openHealth = async (
-  parts: HealthParts,
+  options: HealthOptions,
   { host, healthPort }: Settings,
   { health: fd }: HandedSockets,
 ): Promise<Result<HealthServer | undefined, StartFailure>> => {
@@ -77,7 +77,7 @@ const openHealth = async (
   const isHanded = fd !== undefined;
   const { startHealth } = await import('./health-server.ts');
   const started = await startHealth(
-    parts,
+    options,
     isHanded ? { fd } : { host, port: healthPort ?? 0, reusePort: false },
   );
   const source = isHanded ? 'LISTEN_FDS' : '--health-port, PLANTSTORE_HEALTH_PORT';
@@ -124,7 +124,7 @@ export const run = async (
   const orStopped = async <T>(starting: Promise<T>) =>
     Promise.race([starting, signals.stopAtOnce, signals.crash]);
   try {
-    const loaded = await orStopped(loadParts(settings, sockets));
+    const loaded = await orStopped(loadStartInputs(settings, sockets));
     if (loaded === 'at once' || loaded === 'crash') return 'at once';
     if (loaded.isErr()) return fail(loaded.error);
     const { prometheus } = loaded.value;
@@ -132,7 +132,7 @@ export const run = async (
     const opened = await openHealth({ isReady, metrics, log }, settings, sockets);
     if (opened.isErr()) return fail(opened.error);
     health = opened.value;
-    const parts = {
+    const context = {
       settings,
       sockets,
       loaded: loaded.value,
@@ -143,13 +143,13 @@ export const run = async (
       metrics,
     };
     // Imported dynamically, because a command needs no HTTP.
-    const starting = import('./start-program.ts').then(async (all) => all.startProgram(parts));
+    const starting = import('./start-program.ts').then(async (all) => all.startProgram(context));
     const started = await orStopped(starting);
     if (started === 'at once' || started === 'crash') return 'at once';
     if (started.isErr()) return fail(started.error);
     // After the first line, which names the URL.
     logWarnings();
-    return await serveUntilStopped(started.value, parts, readiness);
+    return await serveUntilStopped(started.value, context, readiness);
   } finally {
     await health?.close();
     metrics?.stop();

@@ -5,7 +5,7 @@ import type { Logger } from '../../http/logger.ts';
 import { type RunningServer, startServer } from '../../node/start-server.ts';
 import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { generateToken } from './generate-token.ts';
-import { cannotServe, type LoadedParts, type StartFailure } from './load-parts.ts';
+import { cannotServe, type StartInputs, type StartFailure } from './load-start-inputs.ts';
 import { isLoopback } from './loopback.ts';
 import type { Metrics } from './metrics.ts';
 import { openStore, type Store } from '../open-store.ts';
@@ -15,11 +15,11 @@ import { databaseName } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Signals } from './signals.ts';
 
-/** Dependencies of the program. */
-export type ProgramParts = {
+/** The settings of a start and what was created before it. */
+export type ProgramContext = {
   readonly settings: Settings;
   readonly sockets: HandedSockets;
-  readonly loaded: LoadedParts;
+  readonly loaded: StartInputs;
   readonly log: Logger;
   /** Receives the generated token. */
   readonly stderr: Writable;
@@ -33,7 +33,7 @@ export type ProgramParts = {
 export type StartedProgram = { readonly server: RunningServer; readonly store: Store };
 
 const logStart = (
-  { settings, sockets, log, healthUrl }: ProgramParts,
+  { settings, sockets, log, healthUrl }: ProgramContext,
   { url, host }: RunningServer,
 ): void => {
   const health = healthUrl === undefined ? {} : { health: healthUrl };
@@ -53,9 +53,9 @@ const logStart = (
 
 /** Opens the store and starts everything except the health server. */
 export const startProgram = async (
-  parts: ProgramParts,
+  context: ProgramContext,
 ): Promise<Result<StartedProgram, StartFailure>> => {
-  const { settings, sockets, loaded, log, stderr, signals, metrics } = parts;
+  const { settings, sockets, loaded, log, stderr, signals, metrics } = context;
   const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
   if (opened.isErr()) return err({ messages: [opened.error], status: 1 });
   const store = opened.value;
@@ -78,7 +78,7 @@ export const startProgram = async (
   }
   const { server } = started;
   metrics?.measure({ server, store, settings });
-  logStart(parts, server);
+  logStart(context, server);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     generateToken(tokens, server.url, stderr);
   warnOfExpiredTokens(loaded.tokens, log);

@@ -17,7 +17,7 @@ export type StartFailure = {
 };
 
 /** What a start reads before it opens the database and its sockets. */
-export type LoadedParts = {
+export type StartInputs = {
   readonly tls: TlsOptions | undefined;
   readonly tokens: readonly AcceptedToken[];
   readonly prometheus: Prometheus | undefined;
@@ -58,10 +58,10 @@ const resolveHost = async (
 };
 
 /** Reads everything that the settings name except the database. All failures are reported together. */
-export const loadParts = async (
+export const loadStartInputs = async (
   settings: Settings,
   sockets: HandedSockets,
-): Promise<Result<LoadedParts, StartFailure>> => {
+): Promise<Result<StartInputs, StartFailure>> => {
   const host = await resolveHost(settings, sockets);
   const tls = await loadTls(settings);
   const tokens = await loadTokens(settings);
