@@ -7,7 +7,7 @@ import {
 import { readHead, type RequestHead } from '../http/request-head.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { authorityOf } from '../http/request-path.ts';
-import { infoOf, reportResponse, reportEnd, reportStart } from '../http/request-report.ts';
+import { infoOf, publishError, publishEnd, publishStart } from '../http/request-log.ts';
 import { createService } from '../http/service.ts';
 import { type Limits, limitsOf } from '../http/limits.ts';
 import { type Logger, loggerOf } from '../http/logger.ts';
@@ -148,15 +148,15 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
     const startedAt = performance.now();
     const head = headOf(request);
     const requestId = requestIdOf(head.requestId);
-    const reported = { info: infoOf(head, undefined, requestId) };
-    reportStart(reported);
+    const described = { info: infoOf(head, undefined, requestId) };
+    publishStart(described);
     const admitted: { tokenName: string | undefined } = { tokenName: undefined };
     const responseData = await unlessAborted(signal, async () =>
       respondTo(request, head, admitted),
     );
-    if (responseData?.error !== undefined) reportResponse(reported, responseData);
+    if (responseData?.error !== undefined) publishError(described, responseData);
     const isWritten = responseData !== undefined;
-    reportEnd(logger, { request: reported, responseData, startedAt, ...admitted, isWritten });
+    publishEnd(logger, { request: described, responseData, startedAt, ...admitted, isWritten });
     // As fetch does, rejects with the abort reason even if it is not an Error.
     if (!isWritten) throw signal.reason as Error;
     const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];

@@ -8,7 +8,7 @@ import type { Connection, Pipelined } from './connection.ts';
 import { type BodyResult, IncomingBody } from './incoming-body.ts';
 import { drain } from './lingering-close.ts';
 import type { RequestInfo } from '../http/request-events.ts';
-import { infoOf, reportResponse, reportEnd, reportStart } from '../http/request-report.ts';
+import { infoOf, publishError, publishEnd, publishStart } from '../http/request-log.ts';
 
 /**
  * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its response
@@ -52,7 +52,7 @@ export class Exchange implements Pipelined {
   private body: IncomingBody | undefined;
   /** Whether the response is sent or lost. */
   private isClosed = false;
-  private isReported = false;
+  private isEndPublished = false;
 
   constructor(
     connection: Connection,
@@ -66,7 +66,7 @@ export class Exchange implements Pipelined {
     this.awaitsContinue = awaitsContinue;
     this.head = headOf(request);
     this.requestId = requestIdOf(this.head.requestId);
-    reportStart(this);
+    publishStart(this);
     // A client that disconnects early is not an error.
     response.on('error', ignore);
     response.on('close', () => this.onClosed());
@@ -170,7 +170,7 @@ export class Exchange implements Pipelined {
     if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;
     this.phase = 'decided';
     this.body?.drop();
-    this.reportIfEnded();
+    this.publishIfEnded();
     this.connection.next();
   }
 
@@ -179,7 +179,7 @@ export class Exchange implements Pipelined {
     this.responseData = responseData;
     // Another listener of the server has already responded.
     if (this.response.headersSent) return;
-    if (responseData.error !== undefined) reportResponse(this, responseData);
+    if (responseData.error !== undefined) publishError(this, responseData);
     const { request, response } = this;
     const closes = this.closesWith(responseData);
     if (closes) this.connection.end();
@@ -188,9 +188,9 @@ export class Exchange implements Pipelined {
       response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
       return;
     }
-    // Reports now, because the unwanted body may take seconds to drop.
+    // Publishes now, because the unwanted body may take seconds to drop.
     response.write(responseData.body, (error) => {
-      if (!error) this.report(true);
+      if (!error) this.publishEnd(true);
     });
     const stop = drain(request, maxDrainMs, () => response.end());
     // Node emits no 'close' on a request if its connection is lost after its response has ended.
@@ -223,21 +223,21 @@ export class Exchange implements Pipelined {
     this.isClosed = true;
     this.connection.remove(this);
     if (this.phase === 'reading') this.decide();
-    this.reportIfEnded();
+    this.publishIfEnded();
   }
 
-  private reportIfEnded(): void {
-    // A request whose client has disconnected is reported once its response is decided.
+  private publishIfEnded(): void {
+    // The end of a request whose client has disconnected is published once its response is decided.
     if (this.phase !== 'decided' || !this.isClosed) return;
     // On Node 22, `writableFinished` is also true after a connection reset.
-    this.report(this.response.writableFinished && !this.connection.isLost);
+    this.publishEnd(this.response.writableFinished && !this.connection.isLost);
   }
 
-  private report(isWritten: boolean): void {
-    if (this.isReported) return;
-    this.isReported = true;
+  private publishEnd(isWritten: boolean): void {
+    if (this.isEndPublished) return;
+    this.isEndPublished = true;
     const { responseData, startedAt, tokenName } = this;
     const outcome = { request: this, responseData, startedAt, tokenName, isWritten };
-    reportEnd(this.connection.context.logger, outcome);
+    publishEnd(this.connection.context.logger, outcome);
   }
 }

@@ -11,7 +11,7 @@ import { closeLingering } from './lingering-close.ts';
 import type { Logger } from '../http/logger.ts';
 import type { RequestInfo } from '../http/request-events.ts';
 import type { RequestHandler } from './request-handler.ts';
-import { infoOf, reportEnd, reportStart } from '../http/request-report.ts';
+import { infoOf, publishEnd, publishStart } from '../http/request-log.ts';
 import type { ServerContext } from './server-context.ts';
 
 const rawResponse = ({ status, fields, body }: ResponseData, more: Fields): string => {
@@ -34,10 +34,10 @@ const respondRaw = (
   }
   const request = { info };
   const startedAt = performance.now();
-  reportStart(request);
+  publishStart(request);
   const bytes = rawResponse(responseData, [...fields, 'X-Request-Id', info.requestId]);
   closeLingering(socket, bytes, (isWritten) =>
-    reportEnd(logger, { request, responseData, startedAt, tokenName: undefined, isWritten }),
+    publishEnd(logger, { request, responseData, startedAt, tokenName: undefined, isWritten }),
   );
 };
 

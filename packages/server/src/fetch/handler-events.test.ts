@@ -40,7 +40,7 @@ describe('the log and events of a fetch handler', () => {
     ]);
   });
 
-  it('a fetch handler reports the time that a request took, in milliseconds with at most three decimals', async () => {
+  it('the log line of a fetch handler has the time that a request took, in milliseconds with at most three decimals', async () => {
     const { logged, handler } = recorded();
     const began = performance.now();
     await handler(url, good);
@@ -50,7 +50,7 @@ describe('the log and events of a fetch handler', () => {
     expect(String(took)).toMatch(/^\d+(?:\.\d{1,3})?$/);
   });
 
-  it('a fetch handler reports the number and cause of an error if the store is unavailable', async () => {
+  it('the log and events of a fetch handler have the number and cause of an error if the store is unavailable', async () => {
     const repository = {
       create: () => errAsync({ kind: 'store-unavailable' as const, reason: 'the disk is full' }),
     };
@@ -69,7 +69,7 @@ describe('the log and events of a fetch handler', () => {
     expect(events.map(([step]) => step)).toEqual(['start', 'end']);
   });
 
-  it('a fetch handler reports no status if the request was aborted', async () => {
+  it('the log line of a fetch handler has no status if the request was aborted', async () => {
     const { logged, handler } = recorded();
     const controller = new AbortController();
     const body = new ReadableStream({ pull: () => controller.abort() });

@@ -32,11 +32,11 @@ export const infoOf = (
   };
 };
 
-/** A request that is reported. `info` is computed on first use. */
-export type Reported = { readonly info: RequestInfo };
+/** A request with its description. `info` is computed on first use. */
+export type DescribedRequest = { readonly info: RequestInfo };
 
 /** Publishes that the head of a request has arrived. */
-export const reportStart = (request: Reported): void => {
+export const publishStart = (request: DescribedRequest): void => {
   if (!startChannel.hasSubscribers) return;
   startChannel.publish({ request: request.info } satisfies RequestStartEvent);
 };
@@ -44,12 +44,12 @@ export const reportStart = (request: Reported): void => {
 const { status: internal } = errorTable.internal;
 const { status: unavailable } = errorTable.unavailable;
 
-/** Returns whether a response reports a failure of the server or of its dependencies. */
+/** Returns whether a response is due to a failure of the server or of its dependencies. */
 const isServerFault = ({ status }: ResponseData): boolean =>
   status === internal || status === unavailable;
 
-/** Publishes a response that reports a failure of the server. */
-export const reportResponse = (request: Reported, responseData: ResponseData): void => {
+/** Publishes an error response that is due to a failure of the server. */
+export const publishError = (request: DescribedRequest, responseData: ResponseData): void => {
   const { error, status, cause } = responseData;
   if (error === undefined || !isServerFault(responseData) || !errorChannel.hasSubscribers) return;
   errorChannel.publish({
@@ -62,7 +62,7 @@ export const reportResponse = (request: Reported, responseData: ResponseData): v
 
 /** How a request ended. */
 export type Outcome = {
-  readonly request: Reported;
+  readonly request: DescribedRequest;
   /** `undefined` if the connection was lost before there was one. */
   readonly responseData: ResponseData | undefined;
   /** When its head arrived, as a time of `performance.now()`. */
@@ -107,7 +107,7 @@ const log = (
 };
 
 /** Publishes and logs how a request ended. */
-export const reportEnd = (logger: Logger, outcome: Outcome): void => {
+export const publishEnd = (logger: Logger, outcome: Outcome): void => {
   if (logger === silent && !endChannel.hasSubscribers) return;
   const event = endEventOf(outcome);
   endChannel.publish(event);
