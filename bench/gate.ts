@@ -35,7 +35,7 @@ await withFolder(async (folder) => {
     { rounds: 3 },
   );
   const rowOf = (name: string) => rows.find((row) => row.name === name);
-  const check = (what: string, measured = Number.NaN, limit: number): void => {
+  const compare = (what: string, measured = Number.NaN, limit: number): void => {
     const isWithin = measured <= limit;
     if (!isWithin) process.exitCode = 1;
     console.log(
@@ -43,7 +43,7 @@ await withFolder(async (folder) => {
     );
   };
   for (const [name, limit] of Object.entries(maxCpu))
-    check(`${name}: CPU per request over bare`, rowOf(name)?.ratios['cpuUs']?.lower, limit);
+    compare(`${name}: CPU per request over bare`, rowOf(name)?.ratios['cpuUs']?.lower, limit);
   for (const [name, limit] of Object.entries(maxResident))
-    check(`${name}: resident MiB`, rowOf(name)?.figures['residentMiB']?.lower, limit);
+    compare(`${name}: resident MiB`, rowOf(name)?.figures['residentMiB']?.lower, limit);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { check } from './check.ts';
+import { verifyServer } from './verify-server.ts';
 import { startChild } from './child.ts';
 import { baseline } from './contenders.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
@@ -105,7 +105,7 @@ it.each([
 );
 
 it('the benchmark rejects a server that does not implement the operation', async () => {
-  await expect(check(baseline)).rejects.toThrow(
+  await expect(verifyServer(baseline)).rejects.toThrow(
     /^bare node:http: .*the response to another plant with its id was 200.*without a token was 200/,
   );
 });

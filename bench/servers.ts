@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { check } from './check.ts';
+import { verifyServer } from './verify-server.ts';
 import {
   allServers,
   baseline,
@@ -61,7 +61,7 @@ export const underLoad = (server: Server, load: Load): Contender => ({
   measure: async () => measureServer(server, load),
 });
 
-/** Measures the servers with `only` in their names. Servers that fail the check are left out. */
+/** Measures the servers with `only` in their names. Servers that fail the verification are left out. */
 export const compareServers = async (
   load: Load,
   rounds: number,
@@ -81,8 +81,8 @@ export const compareServers = async (
     }
     const contenders: Contender[] = [];
     for (const server of chosen) {
-      notify(`checking ${server.name}`);
-      await check(server).then(() => contenders.push(underLoad(server, load)), leaveOut);
+      notify(`verifying ${server.name}`);
+      await verifyServer(server).then(() => contenders.push(underLoad(server, load)), leaveOut);
     }
     const rows = await runRounds(underLoad(baseline, load), contenders, {
       rounds,

@@ -56,7 +56,7 @@ const watch = async <S extends Socket>(
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {
     received += chunk;
-    for (const check of waiting) check();
+    for (const resolveIfEnough of waiting) resolveIfEnough();
   });
   socket.on('end', () => ended.resolve(received));
   socket.on('close', () => ended.resolve(received));
@@ -71,17 +71,17 @@ const watch = async <S extends Socket>(
     ended: ended.promise,
     until: async (isEnough) =>
       new Promise((resolve, reject) => {
-        const check = () => {
+        const resolveIfEnough = () => {
           if (!isEnough(received)) return;
-          waiting.delete(check);
+          waiting.delete(resolveIfEnough);
           resolve(received);
         };
-        waiting.add(check);
+        waiting.add(resolveIfEnough);
         void ended.promise.then(() => {
-          check();
+          resolveIfEnough();
           reject(new Error(`the connection ended after ${JSON.stringify(received)}`));
         });
-        check();
+        resolveIfEnough();
       }),
   };
 };

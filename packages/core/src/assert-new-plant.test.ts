@@ -17,8 +17,8 @@ describe('assertNewPlant', () => {
     [{ id: 7n, name: 'x', tag: null }, TypeError, 'name and tag must be Unicode text'],
     [{ id: 7n, name: 'x', tag: '\udfff' }, TypeError, 'name and tag must be Unicode text'],
   ] as const)('throws for a plant that cannot be stored exactly: %o', (plant, error, message) => {
-    const check = () => assertNewPlant(plant as never);
-    expect(check).toThrow(error);
-    expect(check).toThrow(message);
+    const assertion = () => assertNewPlant(plant as never);
+    expect(assertion).toThrow(error);
+    expect(assertion).toThrow(message);
   });
 });

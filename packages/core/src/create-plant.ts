@@ -18,7 +18,7 @@ const withoutId = ({ name, tag }: NewPlant): Plant =>
   tag === undefined ? { name } : { name, tag };
 
 /** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
-const checkError = (created: Created): Created => {
+const assertAllowedError = (created: Created): Created => {
   if (created.isOk()) return created;
   const { error: failure } = created;
   switch (failure.kind) {
@@ -74,7 +74,7 @@ export const createPlant = (
     // A copy, because a repository may change its argument. The `then` of a ResultAsync is its promise's, without a wrapper.
     const creating = repository
       .create({ ...plant })
-      .then((created) => checkError(created).map(() => withoutId(plant)));
+      .then((created) => assertAllowedError(created).map(() => withoutId(plant)));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // A repository that throws makes the result reject, so that createPlant never throws.

@@ -5,8 +5,8 @@ import { isDurable, notDurable } from './plants-table.ts';
 import { describeThrown, retryStrategyOf, unavailable } from './server-failure.ts';
 import type { Session } from './session.ts';
 
-/** Checks that the database is available and accepts writes. */
-export type Check = {
+/** Runs the checks of a repository: whether its database is available and accepts writes. */
+export type Checker = {
   /** Runs a check. Concurrent calls share one. */
   readonly check: () => Promise<Result<void, StoreUnavailable>>;
   readonly close: () => Promise<void>;
@@ -20,10 +20,10 @@ const checkStatement = (table: string) => ({
   values: [table],
 });
 
-/** Creates a check with a separate connection, so that it does not wait for queued plants. */
-export const createCheck = (connect: Connect, table: string): Check => {
+/** Creates a checker with a separate connection, so that it does not wait for queued plants. */
+export const createChecker = (connect: Connect, table: string): Checker => {
   let session: Session | undefined;
-  let running: ReturnType<Check['check']> | undefined;
+  let running: ReturnType<Checker['check']> | undefined;
   let isClosed = false;
 
   const runCheck = async (): Promise<Result<void, StoreUnavailable>> => {

@@ -1,7 +1,7 @@
 import type { PlantStore } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import { createCheck } from './check.ts';
+import { createChecker } from './check.ts';
 import { type Connect, connectLeader } from './connect-leader.ts';
 import { type Address, maxTimerMs, readDatabaseUrl } from './database-url.ts';
 import { createCommitBatch } from './commit-batch.ts';
@@ -83,7 +83,7 @@ const repositoryOn = (
     }),
   );
   const mainGroup = groupOn(lanes, onCommit);
-  const checker = createCheck(connect, table);
+  const checker = createChecker(connect, table);
   let closing: Promise<void> | undefined;
 
   const close = async (): Promise<void> => {

@@ -30,7 +30,7 @@ const isInputOutput = (line: string): boolean => {
 };
 
 /** Runs `integrity_check`, and returns its lines up to the first error; none for an intact file. */
-const checkIntegrity = (database: Database): string[] => {
+const integrityFaults = (database: Database): string[] => {
   const lines: string[] = [];
   try {
     for (const row of database.prepare('PRAGMA integrity_check').iterate()) {
@@ -51,12 +51,12 @@ const checkIntegrity = (database: Database): string[] => {
  * @param file path of the database, with symbolic links resolved
  */
 export const findDamage = (database: Database, file: string): readonly string[] => {
-  const found = checkIntegrity(database);
+  const found = integrityFaults(database);
   if (found.length === 0) return found;
   const second = openReader(file);
   let again: readonly string[];
   try {
-    again = checkIntegrity(second);
+    again = integrityFaults(second);
   } finally {
     second.close();
   }

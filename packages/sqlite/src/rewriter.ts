@@ -21,7 +21,7 @@ const openDirect = (path: string): number | undefined => {
 };
 
 /** Reads data back from the disk: while a page is in use, Linux can do a direct write through the page cache after all. */
-const checkWritten = (direct: number, written: Buffer, position: number): void => {
+const assertWritten = (direct: number, written: Buffer, position: number): void => {
   const found = alignedChunk().subarray(0, written.length);
   readSync(direct, found, 0, found.length, position);
   if (found.equals(written)) return;
@@ -40,7 +40,7 @@ const rewriteFrom = (file: number, direct: number | undefined, from: number): vo
     chunk.fill(0, length, padded);
     try {
       const written = writeSync(direct ?? file, chunk, 0, padded, position);
-      if (direct !== undefined) checkWritten(direct, chunk.subarray(0, written), position);
+      if (direct !== undefined) assertWritten(direct, chunk.subarray(0, written), position);
       position += written;
     } catch (thrown) {
       // A failed direct write has removed data from the page cache that SQLite expects to read.

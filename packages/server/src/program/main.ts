@@ -5,7 +5,7 @@ import { takeHandedSockets } from './settings/handed-sockets.ts';
 import { variableOf } from './settings/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './settings/settings.ts';
 import { writeMessages } from './settings/write-messages.ts';
-import { createOutputCheck } from './output-check.ts';
+import { createExitStatus } from './exit-status.ts';
 import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
@@ -39,25 +39,25 @@ export const main = async ({
   // An error of the log (a closed pipe, a full disk) does not stop the server.
   for (const output of [stdout, stderr]) output.on('error', () => {});
   // Only a server may lose its output, which is its log.
-  const checkOutput = createOutputCheck(stdout, stderr);
+  const exitStatusOf = createExitStatus(stdout, stderr);
   if (argv[0]?.startsWith('-') === false) {
     // A server never needs it.
     const { runCommand } = await import('./commands/run-command.ts');
     const given = { ...env };
     for (const variable of secretVariables) delete env[variable];
-    return checkOutput(await runCommand(argv, given, { stdin, stdout, stderr }));
+    return exitStatusOf(await runCommand(argv, given, { stdin, stdout, stderr }));
   }
   const invocation = readSettings(argv, env, takeHandedSockets(env, process.pid));
   for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
   switch (invocation.kind) {
     case 'help':
       stdout.write(helpText);
-      return checkOutput(0);
-    case 'check':
-      return checkOutput(await checkSettings(invocation, programProcess));
+      return exitStatusOf(0);
+    case 'check-settings':
+      return exitStatusOf(await checkSettings(invocation, programProcess));
     case 'version':
       stdout.write(`${version()}\n`);
-      return checkOutput(0);
+      return exitStatusOf(0);
     case 'invalid':
       writeMessages(stderr, invocation.faults, invocation.warnings);
       return 2;

@@ -80,8 +80,8 @@ export const openStore = async (
   }
 };
 
-/** Checks what can be checked of a database without opening it or connecting to it. The error is a message for the operator. */
-export const checkStore = async (database: DatabaseSetting): Promise<Result<void, string>> => {
+/** Looks for a fault of a database without opening it or connecting to it. The error is a message for the operator. */
+export const inspectDatabase = async (database: DatabaseSetting): Promise<Result<void, string>> => {
   switch (database.kind) {
     case 'memory':
       return ok();

@@ -17,15 +17,15 @@ export type Settings = {
   readonly isPage: boolean;
 };
 
-/** Result of a check; `failure` is the error, or an empty string. */
-export type Finding = { readonly check: string; readonly failure: string; readonly ms: number };
+/** Result of a test; `failure` is the error, or an empty string. */
+export type Finding = { readonly test: string; readonly failure: string; readonly ms: number };
 
 /** Exports of the packed client under test. */
 export type Tested = Pick<typeof packed, 'createClient' | 'createPlants'>;
 
 type Client = packed.PlantClient;
 type Plant = Parameters<Client['createPlant']>[0];
-type Check = (tools: {
+type SuiteTest = (tools: {
   readonly settings: Settings;
   readonly createPlants: Tested['createPlants'];
   /** Creates a client; the defaults of its options are valid. */
@@ -46,7 +46,7 @@ const expectEqual = (actual: unknown, expected: unknown): void => {
 const monstera = { id: 1n, name: 'Monstera', tag: 'climber' };
 const largest = 2n ** 63n - 1n;
 
-const checks: Readonly<Record<string, Check>> = {
+const suiteTests: Readonly<Record<string, SuiteTest>> = {
   'creates a plant, and the same one again': async ({ clientOf }) => {
     for (const _ of ['first', 'again']) {
       const created = await clientOf().createPlant(monstera);
@@ -215,7 +215,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Runs the checks one after another and returns their findings. */
+/** Runs the tests one after another and returns their findings. */
 export const runSuite = async (
   { createClient, createPlants }: Tested,
   settings: Settings,
@@ -228,10 +228,10 @@ export const runSuite = async (
     clientOf: (options = {}) => createClient({ baseUrl, token, retryDelayMs: 20, ...options }),
   };
   const findings: Finding[] = [];
-  for (const [check, run] of Object.entries(checks)) {
+  for (const [test, run] of Object.entries(suiteTests)) {
     const start = Date.now();
     const failure = await run(tools).then(() => '', String);
-    findings.push({ check, failure, ms: Date.now() - start });
+    findings.push({ test, failure, ms: Date.now() - start });
   }
   return findings;
 };

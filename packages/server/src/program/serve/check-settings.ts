@@ -1,7 +1,7 @@
 import type { Invocation } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import { expiredTokenWarnings } from './expired-tokens.ts';
-import { checkStore } from '../open-store.ts';
+import { inspectDatabase } from '../open-store.ts';
 import { loadStartInputs } from './load-start-inputs.ts';
 import type { ProgramProcess } from './run.ts';
 
@@ -11,11 +11,11 @@ import type { ProgramProcess } from './run.ts';
  * @returns 0 if a start would get that far, else the exit status of that start
  */
 export const checkSettings = async (
-  { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check' },
+  { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check-settings' },
   { stdout, stderr }: ProgramProcess,
 ): Promise<number> => {
   const loaded = await loadStartInputs(settings, sockets);
-  const store = await checkStore(settings.database);
+  const store = await inspectDatabase(settings.database);
   const failure = loaded.isErr() ? loaded.error : undefined;
   stdout.write(text);
   const errors = [...(failure?.messages ?? []), ...(store.isErr() ? [store.error] : [])];

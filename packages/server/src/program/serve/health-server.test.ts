@@ -89,7 +89,7 @@ describe('the health server', () => {
     },
   );
 
-  it('closes while connections are idle and a readiness check is pending', async () => {
+  it('closes while connections are idle and a probe of readiness is pending', async () => {
     const { port, close } = await running(async () => new Promise(() => {}));
     const silent = connect(port, '127.0.0.1');
     await once(silent, 'connect');

@@ -36,7 +36,7 @@ export type Invocation =
       readonly warnings: readonly string[];
     }
   | {
-      readonly kind: 'check';
+      readonly kind: 'check-settings';
       readonly settings: Settings;
       readonly sockets: HandedSockets;
       readonly warnings: readonly string[];
@@ -222,6 +222,6 @@ export const readSettings = (
   const warnings = [...misspelt, ...replacedBy(sockets, sources), ...handover.warnings];
   if (faults.length > 0) return { kind: 'invalid', faults, warnings };
   return values.has('--check-settings')
-    ? { kind: 'check', settings, sockets, warnings, text: settingsText(settings, sources) }
+    ? { kind: 'check-settings', settings, sockets, warnings, text: settingsText(settings, sources) }
     : { kind: 'run', settings, sockets, warnings };
 };

@@ -26,7 +26,7 @@ const isClosed = (stdout: Writable & { readonly fd?: number }): boolean => {
  * Creates a function that waits until standard output is written, and returns the exit status of a process with the given
  * one: 1 in place of 0 if the output is lost.
  */
-export const createOutputCheck = (stdout: Writable, stderr: Writable) => {
+export const createExitStatus = (stdout: Writable, stderr: Writable) => {
   // `stdout.errored` is reset, because Node.js does not close standard output.
   let failure: Error | undefined;
   stdout.on('error', (error) => {

@@ -17,7 +17,7 @@ const cases = [
 const expectedBody = JSON.stringify({ name: plant.name, tag: plant.tag });
 
 /** Throws unless a server implements the measured operation: bearer token, validation, unique ids, the response. */
-export const check = async (server: Server): Promise<void> =>
+export const verifyServer = async (server: Server): Promise<void> =>
   withServer(server, async (port) => {
     const faults: string[] = [];
     for (const { name, authorization, body, status } of cases) {
