@@ -57,7 +57,7 @@ describe('the fetch handler', () => {
     ['several faults', '/plants', { ...good, body: '{"id":9223372036854775808,"tag":null}' }],
     ['a cross-origin request', '/plants', { ...good, headers: { ...fields, Origin: origin } }],
     ['a preflight', '/plants', { method: 'OPTIONS', headers: { Origin: origin } }],
-  ])('responds to %s as the server does', async (_, path, init) => {
+  ])('the fetch handler responds to %s as the server does', async (_, path, init) => {
     const options = { corsOrigins: [origin] };
     const seed = { ...good, body: '{"id":1,"name":"Ficus"}' };
     const { port } = await listen(options);
@@ -73,7 +73,7 @@ describe('the fetch handler', () => {
     expect(outcomes[1]).toEqual(outcomes[0]);
   });
 
-  it('accepts a Request with a body in chunks', async () => {
+  it('the fetch handler accepts a Request with a body in chunks', async () => {
     const body = new Blob([monstera]).stream();
     const request = new Request('http://plants.test/plants', { ...good, body, duplex: 'half' });
     expect(await contentOf(await fetchWith()(request))).toMatchObject({
@@ -85,7 +85,7 @@ describe('the fetch handler', () => {
   it.each([
     ['a valid Host field', 'plants.test:3000', 200],
     ['an invalid Host field', 'a/b', 400],
-  ])('responds to a Request with %s', async (_, host, status) => {
+  ])('the fetch handler responds to a Request with %s', async (_, host, status) => {
     const request = new Request('http://plants.test/plants', good);
     request.headers.set('Host', host);
     expect((await fetchWith()(request)).status).toBe(status);
@@ -97,7 +97,7 @@ describe('the fetch handler', () => {
     expect(await handler(request, { method: 'GET', headers: {} })).toMatchObject({ status: 200 });
   });
 
-  it('responds with 503 if authenticate or the store exceeds handlerTimeoutMs', async () => {
+  it('the fetch handler responds with 503 if authenticate or the store exceeds handlerTimeoutMs', async () => {
     const never = ResultAsync.fromSafePromise(new Promise<never>(() => undefined));
     for (const option of [
       { repository: { create: () => never } },
@@ -108,12 +108,12 @@ describe('the fetch handler', () => {
     }
   });
 
-  it('responds with 501 to a method that HTTP does not have', async () => {
+  it('the fetch handler responds with 501 to a method that HTTP does not have', async () => {
     const init = { method: 'BREW', headers: fields };
     expect((await fetchWith()('http://plants.test/plants', init)).status).toBe(501);
   });
 
-  it('stops reading an endless body', async () => {
+  it('the fetch handler stops reading an endless body', async () => {
     let cancelled = false;
     const body = new ReadableStream({
       pull: (stream) => stream.enqueue(new Uint8Array(100)),
@@ -130,7 +130,7 @@ describe('the fetch handler', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('rejects with the abort reason of an already aborted signal, without creating', async () => {
+  it('the fetch handler rejects with the abort reason of an already aborted signal, without creating', async () => {
     const fetch = fetchWith();
     const url = 'http://plants.test/plants';
     const signal = AbortSignal.abort('enough');
@@ -139,7 +139,7 @@ describe('the fetch handler', () => {
     expect((await fetch(url, ficus)).status).toBe(200);
   });
 
-  it('rejects with the abort reason if the signal aborts during a create', async () => {
+  it('the fetch handler rejects with the abort reason if the signal aborts during a create', async () => {
     const controller = new AbortController();
     const repository = {
       create: () => {
@@ -153,7 +153,7 @@ describe('the fetch handler', () => {
     await expect(creating).rejects.toBe('enough');
   });
 
-  it('creates nothing if the signal aborts before the body is complete', async () => {
+  it('the fetch handler creates nothing if the signal aborts before the body is complete', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const cancelled = Promise.withResolvers<void>();
@@ -181,7 +181,7 @@ describe('the fetch handler', () => {
     expect(created).toEqual([]);
   });
 
-  it('rejects with the abort reason if the signal aborts during authentication', async () => {
+  it('the fetch handler rejects with the abort reason if the signal aborts during authentication', async () => {
     const controller = new AbortController();
     const authenticate = () => {
       controller.abort('enough');
@@ -192,7 +192,7 @@ describe('the fetch handler', () => {
     await expect(creating).rejects.toBe('enough');
   });
 
-  it('responds with 500 if the store throws', async () => {
+  it('the fetch handler responds with 500 if the store throws', async () => {
     const repository = {
       create: () => {
         throw new Error('gone');
@@ -202,7 +202,7 @@ describe('the fetch handler', () => {
     expect(response.status).toBe(500);
   });
 
-  it('responds with 500 if the runtime throws for the body', async () => {
+  it('the fetch handler responds with 500 if the runtime throws for the body', async () => {
     const request = new Request('http://plants.test/plants', good);
     const get = () => {
       throw new Error('gone');
@@ -212,7 +212,7 @@ describe('the fetch handler', () => {
     expect(await response.json()).toMatchObject({ error: errorTable.internal.error });
   });
 
-  it('throws a TypeError for a wrong option', () => {
+  it('the fetch handler throws a TypeError for a wrong option', () => {
     expect(() => fetchWith({ basePath: 'garden' })).toThrow(TypeError);
     expect(() => fetchWith({ maxBodyBytes: 0 })).toThrow(TypeError);
   });

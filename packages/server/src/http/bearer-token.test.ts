@@ -27,7 +27,7 @@ const grammarTokenOf = (field: string): string | undefined => {
 };
 
 describe('bearerTokenOf', () => {
-  it('reads a token after the scheme in any case and one or more spaces', () => {
+  it('bearerTokenOf reads a token after the scheme in any case and one or more spaces', () => {
     fc.assert(
       fc.property(scheme, spaces, b64token, (name, gap, token) => {
         expect(bearerTokenOf(name + gap + token)).toBe(token);
@@ -35,7 +35,7 @@ describe('bearerTokenOf', () => {
     );
   });
 
-  it('accepts exactly what the grammar of RFC 6750 accepts', () => {
+  it('bearerTokenOf accepts exactly what the grammar of RFC 6750 accepts', () => {
     const unit = fc.constantFrom(...'bBeEaArR  \t\n=-,;:"A0~\u00e9\u212a\u017f\0'.split(''));
     const spoilt = fc
       .tuple(scheme, spaces, b64token, fc.nat(40), fc.string({ unit, maxLength: 2 }))
@@ -64,7 +64,7 @@ describe('bearerTokenOf', () => {
     ['a letter that resembles another', 'Beare\u0280 a'],
     ['a token in quotes', 'Bearer "a"'],
     ['another scheme in front', 'Basic Bearer a'],
-  ])('returns undefined for %s', (_, field) => {
+  ])('bearerTokenOf returns undefined for %s', (_, field) => {
     expect(bearerTokenOf(field)).toBeUndefined();
   });
 

@@ -29,12 +29,12 @@ describe('the HTTP server', () => {
     expect(Buffer.from(response.body, 'latin1').toString()).toBe(`{"name":"${name}"}`);
   });
 
-  it('accepts a chunked body', async () => {
+  it('the HTTP server accepts a chunked body', async () => {
     const { port } = await listen();
     expect((await sendRaw(port, chunked('{"id":7,', '"name":"x"}'))).status).toBe(200);
   });
 
-  it('keeps the connection open after a response, also after an error', async () => {
+  it('the HTTP server keeps the connection open after a response, also after an error', async () => {
     const { port } = await listen();
     const { socket, until } = await connectRaw(port);
     const requests = [
@@ -53,7 +53,7 @@ describe('the HTTP server', () => {
     socket.destroy();
   });
 
-  it('responds to pipelined requests in order, independent of how long each takes', async () => {
+  it('the HTTP server responds to pipelined requests in order, independent of how long each takes', async () => {
     const inner = createMemoryRepository();
     const repository: PlantRepository = {
       create: (newPlant) =>

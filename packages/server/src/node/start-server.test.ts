@@ -73,7 +73,7 @@ describe('startServer', () => {
   });
 
   it.each(['/100%25', '/a%3Fb', "/it's a garden", '/é'])(
-    'serves the base path %s at its URL',
+    'startServer serves the base path %s at its URL',
     async (basePath) => {
       const { url } = await running({ basePath });
       expect(new URL(url).href).toBe(url);
@@ -91,7 +91,7 @@ describe('startServer', () => {
     expect((await post(server.url)).status).toBe(200);
   });
 
-  it('reports why it cannot listen', async () => {
+  it('startServer reports why it cannot listen', async () => {
     const port = portOf((await running()).url);
     expect(await start({ port })).toMatchObject({
       kind: 'cannot-listen',

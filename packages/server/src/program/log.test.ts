@@ -12,7 +12,7 @@ const written = (format: LogFormat, fields: Record<string, unknown>, message = '
 };
 
 describe('the log', () => {
-  it('writes one JSON object per line', () => {
+  it('the log writes one JSON object per line', () => {
     const line = written('json', { path: '/plants', status: 200 });
     expect(JSON.parse(line)).toEqual({
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as unknown,
@@ -23,7 +23,7 @@ describe('the log', () => {
     });
   });
 
-  it('writes one line per event for people', () => {
+  it('the log writes one line per event for people', () => {
     expect(written('pretty', { path: '/plants', name: 'two words' }, 'started')).toMatch(
       /^\d\d:\d\d:\d\dZ started path=\/plants name="two words"\n$/,
     );
@@ -53,11 +53,14 @@ describe('the log', () => {
       'request aborted',
       'POST /plants 24 ms 203.0.113.1 greenhouse a-b-c request aborted',
     ],
-  ])('shows a request for people with its response and its client: %j', (fields, message, line) => {
-    expect(written('pretty', fields, message).slice(10)).toBe(`${line}\n`);
-  });
+  ])(
+    'the log shows a request for people with its response and its client: %j',
+    (fields, message, line) => {
+      expect(written('pretty', fields, message).slice(10)).toBe(`${line}\n`);
+    },
+  );
 
-  it('shortens what a client chooses, and indents the lines of a whole cause', () => {
+  it('the log shortens what a client chooses, and indents the lines of a whole cause', () => {
     const cause = `Error: ${'a bug '.repeat(40)}\n\n    at there\u0000`;
     const text = written('pretty', {
       ...request,
@@ -88,7 +91,7 @@ describe('the log', () => {
     else expect(text).toContain(color);
   });
 
-  it('keeps an exception with its stack, and a bigint', () => {
+  it('the log keeps an exception with its stack, and a bigint', () => {
     const { cause, id } = JSON.parse(
       written('json', { cause: new Error('a bug'), id: 7n }),
     ) as Record<string, string>;
@@ -96,7 +99,7 @@ describe('the log', () => {
     expect(id).toBe('7');
   });
 
-  it('writes values that JSON cannot represent', () => {
+  it('the log writes values that JSON cannot represent', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     expect(written('json', { cause: circle })).toContain('[Circular *1]');
@@ -105,7 +108,7 @@ describe('the log', () => {
     );
   });
 
-  it('drops lines while the stream is not read, and logs their number later', () => {
+  it('the log drops lines while the stream is not read, and logs their number later', () => {
     const stream = new PassThrough({ encoding: 'utf8' });
     const log = createLog('json', stream);
     const path = 'x'.repeat(1_000_000);
@@ -126,7 +129,7 @@ describe('the log', () => {
     expect(lines[0]?.dropped).toBeGreaterThan(80);
   });
 
-  it('writes the lines of a turn of the event loop at once, after it', async () => {
+  it('the log writes the lines of a turn of the event loop at once, after it', async () => {
     const stream = new PassThrough({ encoding: 'utf8' });
     const log = createLog('json', stream);
     log.info({ id: 1 }, 'first');

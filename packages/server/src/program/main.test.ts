@@ -20,7 +20,7 @@ const outside = (argv: readonly string[]) => ({
 });
 
 describe('main', () => {
-  it('serves until a signal, resolves with 0, and removes its signal listeners', async () => {
+  it('main serves until a signal, resolves with 0, and removes its signal listeners', async () => {
     const options = outside([]);
     const status = main(options);
     const [first] = (await once(options.stdout, 'data')) as [string];
@@ -32,7 +32,7 @@ describe('main', () => {
     expect(options.signals.eventNames()).toEqual([]);
   });
 
-  it('writes pretty log lines to a terminal', async () => {
+  it('main writes pretty log lines to a terminal', async () => {
     const options = outside([]);
     const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
     expect(await once(options.stdout, 'data')).toEqual([
@@ -42,7 +42,7 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('stops after its start if the signal arrives during it', async () => {
+  it('main stops after its start if the signal arrives during it', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('SIGTERM');
@@ -92,7 +92,7 @@ describe('main', () => {
     expect(hasSubscribers('plantstore:request:end')).toBe(false);
   });
 
-  it('removes secrets from the environment', async () => {
+  it('main removes secrets from the environment', async () => {
     const options = outside([]);
     const env = { ...options.env, PLANTSTORE_TOKENS: 's3cr3t', PATH: '/bin' };
     const status = main({ ...options, env });
@@ -101,7 +101,7 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0', PATH: '/bin' });
   });
 
-  it('removes secrets from the environment of a command, too', async () => {
+  it('main removes secrets from the environment of a command, too', async () => {
     const env = {
       PLANTSTORE_DATABASE: 'memory:',
       PLANTSTORE_TOKENS: 's3cr3t',
@@ -111,7 +111,7 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0' });
   });
 
-  it('removes a misspelt variable from the environment, because it may contain a secret', async () => {
+  it('main removes a misspelt variable from the environment, because it may contain a secret', async () => {
     const options = outside([]);
     const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
     const status = main({ ...options, env });
@@ -120,7 +120,7 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0' });
   });
 
-  it('reloads its files after its first line if SIGHUP arrived during the start', async () => {
+  it('main reloads its files after its first line if SIGHUP arrived during the start', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('SIGHUP');
@@ -137,7 +137,7 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('resolves with "at once" after an uncaught exception, also during the start', async () => {
+  it('main resolves with "at once" after an uncaught exception, also during the start', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('uncaughtException', new Error('a bug'));
@@ -146,7 +146,7 @@ describe('main', () => {
     expect(options.signals.eventNames()).toEqual([]);
   });
 
-  it('resolves with "at once" after an uncaught exception during a stop', async () => {
+  it('main resolves with "at once" after an uncaught exception during a stop', async () => {
     const options = outside([]);
     const status = main(options);
     await once(options.stdout, 'data');
@@ -155,7 +155,7 @@ describe('main', () => {
     expect(await status).toBe('at once');
   });
 
-  it('reports wrong settings on standard error only', async () => {
+  it('main reports wrong settings on standard error only', async () => {
     const options = outside(['--port', 'x']);
     expect(await main(options)).toBe(2);
     expect(options.stdout.read()).toBe(null);
@@ -168,13 +168,13 @@ describe('main', () => {
   it.each([
     ['-h', /^Usage: /],
     ['-v', /^\d+\.\d+\.\d+/],
-  ])('treats %s as its long form', async (flag, text) => {
+  ])('main treats %s as its long form', async (flag, text) => {
     const options = outside([flag]);
     expect(await main(options)).toBe(0);
     expect(options.stdout.read()).toMatch(text);
   });
 
-  it('shows with --check-settings every setting and where it is from, without a secret', async () => {
+  it('main shows with --check-settings every setting and where it is from, without a secret', async () => {
     const options = outside([
       '--check-settings',
       '--port',
@@ -212,7 +212,7 @@ describe('main', () => {
     expect(text + warned).not.toContain('s3cr3t');
   });
 
-  it('shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
+  it('main shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
     onTestFinished(async () => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'tokens'), 'one\n');
@@ -224,7 +224,7 @@ describe('main', () => {
     }
   });
 
-  it('reports wrong settings with --check-settings, and exits with 2', async () => {
+  it('main reports wrong settings with --check-settings, and exits with 2', async () => {
     const options = outside(['--check-settings', '--port', 'x']);
     expect(await main(options)).toBe(2);
     expect(options.stdout.read()).toBe(null);

@@ -18,7 +18,7 @@ const running = async (isReady: () => Promise<boolean>, metrics?: MetricsPage) =
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 describe('the health server', () => {
-  it('reports liveness and readiness separately', async () => {
+  it('the health server reports liveness and readiness separately', async () => {
     const state = { isReady: false };
     const { port } = await running(async () => state.isReady);
     const statuses = async () => [
@@ -30,7 +30,7 @@ describe('the health server', () => {
     expect(await statuses()).toEqual([200, 200]);
   });
 
-  it('responds with JSON that is not cached, and closes the connection', async () => {
+  it('the health server responds with JSON that is not cached, and closes the connection', async () => {
     const { port } = await running(async () => false);
     const { headers, body } = await sendRaw(port, get('/readyz'));
     expect(body).toBe('{"status":"not ready"}\n');
@@ -41,7 +41,7 @@ describe('the health server', () => {
     });
   });
 
-  it('responds to HEAD without a body', async () => {
+  it('the health server responds to HEAD without a body', async () => {
     const { port } = await running(async () => true);
     const { socket, ended } = await connectRaw(port);
     socket.write('HEAD /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -57,14 +57,14 @@ describe('the health server', () => {
     [405, 'DELETE /readyz HTTP/1.1'],
     [400, 'nonsense'],
     [431, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(9_000)}`],
-  ])('responds with %i to %s', async (status, head) => {
+  ])('the health server responds with %i to %s', async (status, head) => {
     const { port } = await running(async () => true);
     const response = await sendRaw(port, `${head}\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
     expect(response.status).toBe(status);
     if (status === 405) expect(response.headers).toMatchObject({ allow: 'GET, HEAD' });
   });
 
-  it('serves one request per connection', async () => {
+  it('the health server serves one request per connection', async () => {
     const { port } = await running(async () => true);
     const { socket, ended } = await connectRaw(port);
     socket.write(get('/livez') + get('/livez'));
@@ -73,7 +73,7 @@ describe('the health server', () => {
   });
 
   it.each(['/readyz', '/metrics'])(
-    'responds to %s with 500, logs the cause and keeps serving when a collector throws',
+    'the health server responds to %s with 500, logs the cause and keeps serving when a collector throws',
     async (path) => {
       const throws = async () => Promise.reject(new Error('a collector failed'));
       const { port, logged } = await running(throws, { read: throws, contentType: 'text/plain' });
@@ -89,7 +89,7 @@ describe('the health server', () => {
     },
   );
 
-  it('closes while connections are idle and a probe of readiness is pending', async () => {
+  it('the health server closes while connections are idle and a probe of readiness is pending', async () => {
     const { port, close } = await running(async () => new Promise(() => {}));
     const silent = connect(port, '127.0.0.1');
     await once(silent, 'connect');
@@ -132,7 +132,7 @@ describe('the health server', () => {
     for (const { socket } of [...open, refused]) socket.destroy();
   });
 
-  it('reports why it cannot listen', async () => {
+  it('the health server reports why it cannot listen', async () => {
     const { port } = await running(async () => true);
     const options = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
     expect(await startHealth(options, { host: '127.0.0.1', port, reusePort: false })).toEqual(

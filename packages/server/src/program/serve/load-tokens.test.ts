@@ -17,7 +17,7 @@ const fileWith = async (text: string) => {
 };
 
 describe('loadTokens', () => {
-  it('reads one token per line, and skips comments, empty lines and all kinds of line ends', async () => {
+  it('loadTokens reads one token per line, and skips comments, empty lines and all kinds of line ends', async () => {
     const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
       ok([acceptedToken('one'), acceptedToken('two==')]),
@@ -59,16 +59,19 @@ describe('loadTokens', () => {
     ['one\n' + 'not,valid\n'.repeat(9), 'has no bearer token in line 2, 3, 4, 5, 6 and 4 more: '],
     ['not,valid\n'.repeat(5), 'has no bearer token in line 1, 2, 3, 4, 5: '],
     ['one name=\ntwo until=x', '; it has an invalid date in line 2: '],
-  ])('rejects the line in %j, without repeating a part of it', async (text, expected) => {
-    const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
-    expect(loaded).toEqual(err(expect.stringContaining(expected) as unknown));
-    expect(JSON.stringify(loaded)).not.toMatch(/s3cr3t|xxx/);
-  });
+  ])(
+    'loadTokens rejects the line in %j, without repeating a part of it',
+    async (text, expected) => {
+      const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
+      expect(loaded).toEqual(err(expect.stringContaining(expected) as unknown));
+      expect(JSON.stringify(loaded)).not.toMatch(/s3cr3t|xxx/);
+    },
+  );
 
   it.each([
     ['one\ns3cr3t, token\nthree,\n', 'has no bearer token in line 2, 3'],
     ['# nothing yet\n', 'has no token: write one per line'],
-  ])('rejects a file of %j, without repeating a token', async (text, expected) => {
+  ])('loadTokens rejects a file of %j, without repeating a token', async (text, expected) => {
     const path = await fileWith(text);
     const loaded = await loadTokens({ tokensFile: path, tokens: undefined });
     expect(loaded).toEqual(err(expect.stringContaining(`${path} ${expected}`) as unknown));
@@ -78,7 +81,7 @@ describe('loadTokens', () => {
   it.each([
     ['/no/such/file', 'does not exist'],
     [tmpdir(), 'is a folder'],
-  ])('reports why %s cannot be read', async (path, reason) => {
+  ])('loadTokens reports why %s cannot be read', async (path, reason) => {
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
       err(
         `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${reason}; name a file with one token per line`,
@@ -102,7 +105,7 @@ describe('loadTokens', () => {
     },
   );
 
-  it('loads no tokens if none are set', async () => {
+  it('loadTokens loads no tokens if none are set', async () => {
     expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual(ok([]));
   });
 });

@@ -18,12 +18,12 @@ describe('nearestName', () => {
     ['--max_body_bytes', '--max-body-bytes'],
     ['--cors-origin', '--cors-origins'],
     ['--halp', '--help'],
-  ])('suggests for %s the name %s', (name, expected) => {
+  ])('nearestName suggests for the flag %s the name %s', (name, expected) => {
     expect(nearestName(name, flags, '--')).toBe(expected);
   });
 
   it.each(['--colour', '--no-log', '--p', '--', '--verbose', '--data', '--timeout', '--tls'])(
-    'suggests nothing for %s',
+    'nearestName suggests nothing for the flag %s',
     (name) => {
       expect(nearestName(name, flags, '--')).toBeUndefined();
     },
@@ -35,7 +35,7 @@ describe('nearestName', () => {
     ['PLANTSTORE_TOKEN_FILE', 'PLANTSTORE_TOKENS_FILE'],
     ['PLANTSTORE_KEEPALIVE_TIMEOUT_MS', 'PLANTSTORE_KEEP_ALIVE_TIMEOUT_MS'],
     ['plantstore_port', 'PLANTSTORE_PORT'],
-  ])('suggests for %s the name %s', (name, expected) => {
+  ])('nearestName suggests for the variable %s the name %s', (name, expected) => {
     expect(nearestName(name, variables, 'PLANTSTORE_')).toBe(expected);
   });
 
@@ -50,7 +50,7 @@ describe('nearestName', () => {
     'PLANTSTORE_PORT_3000_TCP_ADDR',
     'PLANTSTORE_NAME',
     'PLANTSTORE_ENV_PATH',
-  ])('suggests nothing for %s', (name) => {
+  ])('nearestName suggests nothing for the variable %s', (name) => {
     expect(nearestName(name, variables, 'PLANTSTORE_')).toBeUndefined();
   });
 });
