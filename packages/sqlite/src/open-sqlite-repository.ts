@@ -198,9 +198,9 @@ export const openSqliteRepository = ({
   onCommit,
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> => {
   // An exception in the callback must not fail the commit.
-  const report = (size: number) =>
+  const reportHeldWal = (size: number) =>
     queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(resolve(path))}-wal`, size }));
-  return new ResultAsync(open(resolve(path), report)).map((opened) =>
-    repositoryOn(opened, report, onCommit),
+  return new ResultAsync(open(resolve(path), reportHeldWal)).map((opened) =>
+    repositoryOn(opened, reportHeldWal, onCommit),
   );
 };
