@@ -3,17 +3,17 @@ import { rowsIn } from './rows-in.ts';
 const of = rowsIn('packages/server/src');
 
 export const program = [
-  ...of('main.ts', 'main', [
+  ...of('program/main.ts', 'program/main', [
     'a misspelt variable may contain a secret',
     '[...secretVariables, ...misspeltVariables(env)]',
     'secretVariables',
   ]),
-  ...of('main.ts', 'tests/black-box/import', [
+  ...of('program/main.ts', 'tests/black-box/import', [
     'messages that nothing reads do not stop a command',
     '[stdout, stderr]',
     '[stdout]',
   ]),
-  ...of('main.ts', 'tests/black-box/lost-log-lines', [
+  ...of('program/main.ts', 'tests/black-box/lost-log-lines', [
     'a pipe of the log that nothing reads does not stop the server',
     '[stdout, stderr]',
     '[stderr]',
@@ -127,7 +127,7 @@ export const program = [
   ]),
   ...of(
     'program/serve/run.ts',
-    'main',
+    'program/main',
     [
       'a second signal ends a start that hangs',
       'Promise.race([starting, signals.stopAtOnce, signals.crash]);',
@@ -179,7 +179,7 @@ export const program = [
   ]),
   ...of(
     'program/settings/setting-table.ts',
-    'main',
+    'program/main',
     ['the password of a database is not shown', '/^[^:]*:\\/\\/(?:.*@)?/s', '/^[^:]*:\\/\\//s'],
     ['the parameters of a database URL are not shown', ".replace(/\\?.*$/s, '')", ''],
     ['a password that contains @ is not shown', '(?:.*@)?/s', '(?:.*?@)?/s'],

@@ -94,7 +94,7 @@ export const server = [
     "minVersion: 'TLSv1'",
   ]),
   ...of(
-    'node/token-digest.ts',
+    'http/token-digest.ts',
     'node/accept-tokens',
     [
       'each token is compared',
