@@ -128,7 +128,6 @@ export const startCommitThread = async (
       }
     },
     async close() {
-      if (hasExited) return;
       worker.ref();
       worker.postMessage({ kind: 'close' } satisfies ToWorker);
       await exited;

@@ -45,7 +45,7 @@ const hasExpectedTable = (database: Database): boolean => {
   return declaration.test(String(database.prepare(sql).get()?.['sql']));
 };
 
-/** Whether every plant can be read from the table in the order of the ids, by whichever program it was made. */
+/** Whether every plant can be read from the table in the order of the ids, also if another program created it. */
 export const hasPlantColumns = (database: Database): boolean => {
   const sql = `SELECT count(*) AS found FROM pragma_table_xinfo('plants') WHERE (name, type, pk) IN
     (VALUES ('id', 'INTEGER', 1), ('name', 'TEXT', 0), ('tag', 'TEXT', 0))

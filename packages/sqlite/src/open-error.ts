@@ -162,7 +162,7 @@ const describeUnusable = (path: string, unusable: UnusableFile): string => {
       return `${path} is the database of another application; name another file`;
     case 'table-altered':
       if (unusable.isReadable === false)
-        return `another program altered or removed the table plants of ${path}, which has not the columns of a plant; copy the plants with sqlite3, or restore a backup`;
+        return `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;
       return unusable.by === undefined
         ? `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`
         : `${path} has the trigger or unique index "${unusable.by}" on its table plants, which can change what is stored; drop it`;
