@@ -13,15 +13,30 @@ const maxNesting = 500;
 /** Fifteen digits without an exponent are exact in a double; a longer number may not be. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE]/;
 
+/** A number with a fraction or an exponent. */
+const hasFractionOrExponent = /\d[.eE]/;
+
+/**
+ * Returns whether a double may have rounded the number under `id`. A number of digits alone is exact if
+ * its double is a safe integer: no integer from 2^53 on is rounded to one below 2^53.
+ */
+const mayBeRounded = (value: unknown, text: string): boolean => {
+  const { id } = (value ?? {}) as { readonly id?: unknown };
+  return typeof id === 'number' && (!Number.isSafeInteger(id) || hasFractionOrExponent.test(text));
+};
+
 // Marked pure, so that a bundler can remove it from the client, which only encodes.
 const parseJson = /* @__PURE__ */ Result.fromThrowable(
   (text: string): unknown => {
-    // A scan takes longer than parsing. Each level of nesting has two characters.
-    if (text.length <= 2 * maxNesting && !mayLoseDigits.test(text)) return JSON.parse(text);
-    const { depth, idSource } = scanJson(text);
-    if (depth > maxNesting) throw new SyntaxError('nested too deeply');
+    // Each level of nesting has two characters.
+    const scanned = text.length > 2 * maxNesting ? scanJson(text) : undefined;
+    if (scanned !== undefined && scanned.depth > maxNesting) {
+      throw new SyntaxError('nested too deeply');
+    }
     const value: unknown = JSON.parse(text);
+    if (!mayBeRounded(value, text)) return value;
     // Not by a reviver, which takes up to 24 times as long for a body with many members.
+    const { idSource } = scanned ?? scanJson(text);
     return idSource !== undefined && mayLoseDigits.test(idSource)
       ? Object.assign(value as object, { id: exactInteger(idSource) ?? Number.NaN })
       : value;
