@@ -11,9 +11,8 @@ import { underLoad } from './servers.ts';
  * 1.6 on an AMD EPYC, 1.6 and 2.5 on an Intel Xeon. The rest is margin.
  */
 const maxCpu: Readonly<Record<string, number>> = {
-  // Higher since a body is a plain stream of Node: see decision 10.
-  'ours, keeping nothing': 2.3,
-  'ours, in memory, whole server, logging': 3.7,
+  'ours, keeping nothing': 2,
+  'ours, in memory, whole server, logging': 3,
 };
 
 /**

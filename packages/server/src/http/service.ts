@@ -33,6 +33,9 @@ export type Service = {
 
 const none: Fields = [];
 
+const responseOf = (created: Awaited<ReturnType<typeof createPlant>>): ResponseData =>
+  created.isOk() ? plantResponse(created.value) : failureResponse(created.error);
+
 /**
  * Creates the service.
  *
@@ -55,22 +58,16 @@ export const createService = (
 
   const timedOut = { cause: `the repository timed out after ${handlerTimeoutMs} ms` };
 
-  const respond = async (input: unknown): Promise<ResponseData> => {
-    try {
-      const created = await createPlant(repository, input);
-      return created.isOk() ? plantResponse(created.value) : failureResponse(created.error);
-    } catch (cause) {
-      return errorResponse('internal', { cause });
-    }
-  };
-
   // Calls back, because a promise with a time limit would take a tenth of the CPU time of a request.
   const store = (input: unknown, onResponse: OnResponse): void => {
     const stop = timeouts(() => onResponse(errorResponse('unavailable', timedOut)));
-    void respond(input).then((responseData) => {
+    const settle = (responseData: ResponseData): void => {
       stop();
       onResponse(responseData);
-    });
+    };
+    void createPlant(repository, input)
+      .then<ResponseData, never>(responseOf)
+      .then(settle, (cause: unknown) => settle(errorResponse('internal', { cause })));
   };
 
   return {
