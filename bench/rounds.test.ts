@@ -24,7 +24,7 @@ it('the benchmark relates each contender to the mean of the baseline before and 
   expect(row?.ratios['perSecond']).toEqual({ lower: 0.75, median: 1, upper: 1.5 });
 });
 
-it('reports the median and the quartiles of the rounds', async () => {
+it('runRounds reports the median and the quartiles of the rounds', async () => {
   const bare = contenderOf('bare', rates(1, 1, 1, 1, 1, 1, 1, 1, 1, 9));
   const own = contenderOf('own', rates(50, 10, 1_000, 20, 40));
   const [base, row] = await runRounds(bare, [own], { rounds: 5 });

@@ -142,7 +142,7 @@ describe('the real server', () => {
     },
   );
 
-  it('responds to a plant with the documented headers and no other member', async () => {
+  it('the real server responds to a plant with the documented headers and no other member', async () => {
     const { status, headers, body } = await sendRaw(
       port(),
       post('{"id":2,"name":"Monstera","tag":"","x":1}'),

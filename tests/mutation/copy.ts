@@ -99,8 +99,6 @@ export const runTests = async (
     {
       cwd: copy,
       stdio: 'ignore',
-      // A sample could miss the states that a mutation breaks.
-      env: { ...process.env, ALL_TESTS: '1' },
       detached: true,
     },
   );

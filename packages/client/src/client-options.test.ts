@@ -21,7 +21,7 @@ describe('readSettings', () => {
     expect(timeoutOf(invalid)).toBe(10_000);
   });
 
-  it('accepts every positive number up to the longest timer', () => {
+  it('readSettings accepts every positive number up to the longest timer', () => {
     expect([0.5, 1, 2 ** 31 - 1, 2 ** 31, Infinity].map(timeoutOf)).toEqual([
       0.5,
       1,
@@ -55,7 +55,7 @@ describe('readSettings', () => {
   });
 
   it.each([-0.5, -Number.MIN_VALUE])(
-    'uses the default of a limit for %s, which is below 0',
+    'readSettings uses the default of a limit for %s, which is below 0',
     (below) => {
       const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
       const defaults = { retries: 3, retryDelayMs: 200, maxRetryDelayMs: 5_000 };
@@ -63,7 +63,7 @@ describe('readSettings', () => {
     },
   );
 
-  it('accepts 0 for no retries and no delay', () => {
+  it('readSettings accepts 0 for no retries and no delay', () => {
     const none = { retries: 0, retryDelayMs: 0, maxRetryDelayMs: 0 };
     expect(readSettings(none).limits).toMatchObject(none);
   });

@@ -20,7 +20,7 @@ afterEach(() => {
 
 describe('createClient', () => {
   it.each(['', '/', '/garden/v1', '/garden/v1/'])(
-    'sends POST to /plants below a base URL that ends with "%s"',
+    'createClient sends POST to /plants below a base URL that ends with "%s"',
     async (path) => {
       const seen: unknown[] = [];
       const origin = await startServer((request, response) => {
@@ -40,7 +40,7 @@ describe('createClient', () => {
     },
   );
 
-  it('sends two header fields and calls fetch without a this', async () => {
+  it('createClient sends two header fields and calls fetch without a this', async () => {
     const calls: unknown[] = [];
     const client = createTestClient(function fetch(this: unknown, url, { signal, ...init }) {
       calls.push(this, url, init, signal?.aborted);
@@ -60,7 +60,7 @@ describe('createClient', () => {
     ]);
   });
 
-  it('looks up globalThis.fetch at each call', async () => {
+  it('createClient looks up globalThis.fetch at each call', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
     vi.stubGlobal('fetch', async () => new Response('{"name":"patched"}'));
     expect(await outcomeOf(client.createPlant({ id: 7, name: 'patched' }))).toEqual({
@@ -84,7 +84,7 @@ describe('createClient', () => {
     });
   });
 
-  it('returns fetch-invalid for a fetch that is not a function', async () => {
+  it('createClient returns fetch-invalid for a fetch that is not a function', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token, fetch: untyped('x') });
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
       kind: 'request-invalid',
@@ -93,14 +93,14 @@ describe('createClient', () => {
     });
   });
 
-  it('accepts the response for a large plant, with every character escaped', async () => {
+  it('createClient accepts the response for a large plant, with every character escaped', async () => {
     const name = 'é'.repeat(600_000);
     const escaped = `{"name":"${String.raw`\u00e9`.repeat(600_000)}"}`;
     const client = createClient({ baseUrl: await startServer(respondWith(200, escaped)), token });
     expect(await outcomeOf(client.createPlant({ id: 7, name }))).toEqual({ name });
   });
 
-  it('returns response-invalid for a 200 with malformed JSON or another plant', async () => {
+  it('createClient returns response-invalid for a 200 with malformed JSON or another plant', async () => {
     const damaged = Buffer.from('{"name":"caf\xe9"}', 'latin1');
     for (const body of [damaged, '{"name":"Ficus"}', '{"name":"caf\u00e9","tag":""}']) {
       const baseUrl = await startServer((request, response) => {
@@ -115,7 +115,7 @@ describe('createClient', () => {
     }
   });
 
-  it('reads its options once, and the plant before createPlant returns', async () => {
+  it('createClient reads its options once, and the plant before createPlant returns', async () => {
     const options = { baseUrl: await startServer(respondWith(200, '{"name":"a"}')), token };
     const client = createClient(options);
     options.baseUrl = 'nowhere';
@@ -126,7 +126,7 @@ describe('createClient', () => {
     expect(await outcomeOf(creating)).toEqual({ name: 'a' });
   });
 
-  it('returns the error of the service', async () => {
+  it('createClient returns the error of the service', async () => {
     const body = '{"error":1401,"message":"another plant has this id"}';
     expect(await create(await startServer(respondWith(400, body)))).toEqual({
       kind: 'refused',
@@ -138,14 +138,17 @@ describe('createClient', () => {
     });
   });
 
-  it.each([200, 400])('returns response-invalid for HTML with status %i', async (status) => {
-    const body = '<h1>Welcome</h1>';
-    expect(await create(await startServer(respondWith(status, body)))).toMatchObject({
-      kind: 'response-invalid',
-      status,
-      body,
-    });
-  });
+  it.each([200, 400])(
+    'createClient returns response-invalid for HTML with status %i',
+    async (status) => {
+      const body = '<h1>Welcome</h1>';
+      expect(await create(await startServer(respondWith(status, body)))).toMatchObject({
+        kind: 'response-invalid',
+        status,
+        body,
+      });
+    },
+  );
 
   it.each([301, 302, 303, 307, 308])(
     'createClient does not follow a redirect with status %i',
@@ -168,7 +171,7 @@ describe('createClient', () => {
     },
   );
 
-  it('returns unexpected-status with status 0 for a redirect that a browser hides', async () => {
+  it('createClient returns unexpected-status with status 0 for a redirect that a browser hides', async () => {
     const opaque = {
       type: 'opaqueredirect',
       status: 0,
@@ -211,7 +214,7 @@ describe('createClient', () => {
     expect(await outcomeOf(created)).toMatchObject({ kind: 'request-invalid', attempts: 0 });
   });
 
-  it('omits an invalid token from the request and from the error', async () => {
+  it('createClient omits an invalid token from the request and from the error', async () => {
     const fetch = vi.fn<() => Promise<Response>>();
     const created = createTestClient(fetch, { token: 'secret\r\nX-Evil: 1' }).createPlant(plant);
     const error = await outcomeOf(created);

@@ -16,7 +16,7 @@ describe('createPlants', () => {
     ]);
   });
 
-  it('accepts an async iterable, and yields each plant with its additional members', async () => {
+  it('createPlants accepts an async iterable, and yields each plant with its additional members', async () => {
     async function* lines() {
       yield { ...plantOf(1), line: 10 };
       yield { ...plantOf(2), line: 20 };
@@ -39,7 +39,7 @@ describe('createPlants', () => {
     await outcomes.return();
   });
 
-  it('yields an outcome while the source has no next plant', async () => {
+  it('createPlants yields an outcome while the source has no next plant', async () => {
     async function* plants() {
       yield plantOf(1);
       await new Promise(() => undefined);
@@ -48,7 +48,7 @@ describe('createPlants', () => {
     expect((await outcomes.next()).value?.result.isOk()).toBe(true);
   });
 
-  it('reads at most concurrency plants of an endless source ahead', async () => {
+  it('createPlants reads at most concurrency plants of an endless source ahead', async () => {
     const { seen, plants } = endless();
     const { client, finish, inFlight } = slowClient();
     const outcomes = createPlants(client, plants, { concurrency: 3 });
@@ -67,7 +67,7 @@ describe('createPlants', () => {
   });
 
   it.each([0, -1, 1.5, Number.NaN, Infinity, '3'])(
-    'uses a concurrency of 8 for the invalid value %s',
+    'createPlants uses a concurrency of 8 for the invalid value %s',
     async (concurrency) => {
       const { seen, plants } = endless();
       const { client } = slowClient();
@@ -81,7 +81,7 @@ describe('createPlants', () => {
     },
   );
 
-  it('yields errors as outcomes and continues', async () => {
+  it('createPlants yields errors as outcomes and continues', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token: 't' });
     const plants = [plantOf(0.5), untyped(null), plantOf(Number.NaN)];
     const kinds = (await collect(createPlants(client, plants))).map(({ result }) =>
@@ -90,14 +90,14 @@ describe('createPlants', () => {
     expect(kinds).toEqual(['request-invalid', 'request-invalid', 'request-invalid']);
   });
 
-  it('yields signal-invalid for each plant if the signal is invalid', async () => {
+  it('createPlants yields signal-invalid for each plant if the signal is invalid', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token: 't' });
     const outcomes = createPlants(client, [plantOf(1)], { signal: untyped({}) });
     const [outcome] = await collect(outcomes);
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
 
-  it('yields signal-invalid for a signal without aborted', async () => {
+  it('createPlants yields signal-invalid for a signal without aborted', async () => {
     const client = createTestClient(never);
     const signal = untyped(new EventTarget());
     expect(await errorOf(client, signal)).toMatchObject({ reason: 'signal-invalid' });
@@ -105,7 +105,7 @@ describe('createPlants', () => {
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
 
-  it('accepts a signal whose addEventListener throws, as a single call does', async () => {
+  it('createPlants accepts a signal whose addEventListener throws, as a single call does', async () => {
     const { seen, plants } = endless();
     const signal = untyped({
       aborted: false,

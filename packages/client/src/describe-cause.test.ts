@@ -6,7 +6,7 @@ import { describeCause } from './describe-cause.ts';
 const describeThrown = (thrown: unknown) => describeCause(thrown, [token]).cause;
 
 describe('describeCause', () => {
-  it('keeps the name, message, code and causes of an error', () => {
+  it('describeCause keeps the name, message, code and causes of an error', () => {
     const refused = Object.assign(new Error('connect refused'), { code: 'ECONNREFUSED' });
     expect(describeThrown(new TypeError('fetch failed', { cause: refused }))).toEqual({
       name: 'TypeError',
@@ -29,7 +29,7 @@ describe('describeCause', () => {
     expect(describeThrown(thrown)).toEqual({ name, message });
   });
 
-  it('replaces each word that contains the token, in every member', () => {
+  it('describeCause replaces each word that contains the token, in every member', () => {
     const text = `${token}Bearer (${token}${token}).`;
     const cause = { name: text, message: text, code: text };
     const redacted = '*** (***).';
@@ -39,7 +39,7 @@ describe('describeCause', () => {
     expect(describeThrown({ toString: () => text }).message).toBe(redacted);
   });
 
-  it('describes four causes at most, also of a circular chain', () => {
+  it('describeCause describes four causes at most, also of a circular chain', () => {
     const circular: { message: string; cause?: unknown } = { message: 'again' };
     circular.cause = circular;
     const depthOf = (cause: ReturnType<typeof describeThrown> | undefined): number =>

@@ -10,7 +10,7 @@ describe('plantsUrl', () => {
     ['HTTPS://plants.example/garden/v1', 'https://plants.example/garden/v1/plants'],
     ['https://plants.example/garden/v1/', 'https://plants.example/garden/v1/plants'],
     ['https://plants.example/a@b', 'https://plants.example/a@b/plants'],
-  ])('returns for %s the URL %s', (baseUrl, url) => {
+  ])('plantsUrl returns for %s the URL %s', (baseUrl, url) => {
     expect(plantsUrl(baseUrl)).toBe(url);
   });
 
@@ -47,7 +47,7 @@ describe('plantsUrl', () => {
     Symbol('https://plants.example'),
     new URL('https://plants.example'),
     ['https://plants.example'],
-  ])('returns undefined for %s', (baseUrl) => {
+  ])('plantsUrl returns undefined for %s', (baseUrl) => {
     expect(plantsUrl(baseUrl)).toBeUndefined();
   });
 });

@@ -22,7 +22,7 @@ describe('prepareRequest', () => {
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
     [-7, '-7'],
     [-0, '0'],
-  ])('writes the id %s as the number %s', (id, written) => {
+  ])('prepareRequest writes the id %s as the number %s', (id, written) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe(`{"id":${written},"name":"Monstera"}`);
   });
 
@@ -40,11 +40,11 @@ describe('prepareRequest', () => {
     { valueOf: () => 7 },
     new Number(7),
     Symbol('7'),
-  ])('returns id-not-exact for the id %s', (id) => {
+  ])('prepareRequest returns id-not-exact for the id %s', (id) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe('id-not-exact');
   });
 
-  it('omits a tag that is undefined and sends an empty one', () => {
+  it('prepareRequest omits a tag that is undefined and sends an empty one', () => {
     expect(bodyOf({ id: 7, name: 'a', tag: undefined })).toBe('{"id":7,"name":"a"}');
     expect(bodyOf({ id: 7, name: 'a', tag: '' })).toBe('{"id":7,"name":"a","tag":""}');
   });
@@ -54,7 +54,7 @@ describe('prepareRequest', () => {
     expect(bodyOf({ id: 7, name: '\ud800' })).toBe('{"id":7,"name":"\\ud800"}');
   });
 
-  it('reads each member once, including inherited ones', () => {
+  it('prepareRequest reads each member once, including inherited ones', () => {
     const reads: string[] = [];
     const members: object = { id: 7, name: 'a', tag: 'b' };
     const inherited = new Proxy(members, {
@@ -76,7 +76,7 @@ describe('prepareRequest', () => {
     ['a name that throws on access', { id: 7, name: hostile }],
     ['a throwing toJSON', { id: 7, name: { toJSON: () => JSON.parse('{') as unknown } }],
     ['a cyclic name', { id: 7, name: cyclic }],
-  ])('returns plant-unwritable for %s', (_what, newPlant) => {
+  ])('prepareRequest returns plant-unwritable for %s', (_what, newPlant) => {
     expect(bodyOf(newPlant)).toBe('plant-unwritable');
   });
 });

@@ -17,7 +17,7 @@ describe('readResponse', () => {
     ['{"name":"","tag":""}', { name: '', tag: '' }],
     ['{"name":"a","tag":"b","id":7,"__proto__":{"tag":7}}', { name: 'a', tag: 'b' }],
     [`{"name":"${token}"}`, { name: token }],
-  ])('returns the plant of %s without other members', (body, plant) => {
+  ])('readResponse returns the plant of %s without other members', (body, plant) => {
     expect(read(200, body, JSON.stringify({ id: 7, ...plant }))).toStrictEqual(plant);
   });
 
@@ -34,17 +34,20 @@ describe('readResponse', () => {
     ['{"name":7}', '{"id":7,"name":7}'],
     ['{"name":"Monstera","tag":null}', '{"id":7,"name":"Monstera","tag":null}'],
     ['{"name":"7"}', '{"id":7,"name":7}'],
-  ])('returns response-invalid for a 200 with %s after the request %s', (body, sent) => {
-    expect(read(200, body, sent)).toEqual({
-      kind: 'response-invalid',
-      message: 'unexpected response with status 200',
-      status: 200,
-      body,
-      attempts: 1,
-    });
-  });
+  ])(
+    'readResponse returns response-invalid for a 200 with %s after the request %s',
+    (body, sent) => {
+      expect(read(200, body, sent)).toEqual({
+        kind: 'response-invalid',
+        message: 'unexpected response with status 200',
+        status: 200,
+        body,
+        attempts: 1,
+      });
+    },
+  );
 
-  it('compares the plant with the JSON that was sent, for every id', () => {
+  it('readResponse compares the plant with the JSON that was sent, for every id', () => {
     for (const id of ['7', '-9223372036854775808', '9007199254740993', '0']) {
       expect(read(200, '{"name":"a"}', `{"id":${id},"name":"a"}`)).toEqual({ name: 'a' });
     }
@@ -112,7 +115,7 @@ describe('readResponse', () => {
     [418, 9999, 'unknown'],
     [400, -(2 ** 31), 'unknown'],
     [400, 2 ** 31 - 1, 'unknown'],
-  ])('returns refused for status %i with error %i: %s', (status, error, name) => {
+  ])('readResponse returns refused for status %i with error %i: %s', (status, error, name) => {
     const body = JSON.stringify({ error, message: 'because', more: true });
     expect(read(status, body)).toEqual({
       kind: 'refused',
@@ -140,16 +143,16 @@ describe('readResponse', () => {
     '{"error":{"valueOf":1,"toString":1},"message":"a"}',
   ];
 
-  it.each(noErrors)('returns response-invalid for a 400 with the body %s', (body) => {
+  it.each(noErrors)('readResponse returns response-invalid for a 400 with the body %s', (body) => {
     expect(read(400, body)).toMatchObject({ kind: 'response-invalid', status: 400, body });
   });
 
-  it.each(noErrors)('returns unexpected-status for a 500 with the body %s', (body) => {
+  it.each(noErrors)('readResponse returns unexpected-status for a 500 with the body %s', (body) => {
     expect(read(500, body)).toMatchObject({ kind: 'unexpected-status', status: 500, body });
   });
 
   it.each([0, 201, 204, 301, 302, 399])(
-    'returns unexpected-status for status %i with every body',
+    'readResponse returns unexpected-status for status %i with every body',
     (status) => {
       for (const body of ['', '{"name":"a"}', '{"error":1401,"message":"a"}'])
         expect(read(status, body, '{"id":7,"name":"a"}')).toMatchObject({
@@ -160,7 +163,7 @@ describe('readResponse', () => {
     },
   );
 
-  it('redacts the token in messages and raw bodies', () => {
+  it('readResponse redacts the token in messages and raw bodies', () => {
     const echo = `Bearer ${token}`;
     expect(read(400, JSON.stringify({ error: 1, message: echo }))).toMatchObject({
       message: 'Bearer ***',

@@ -27,19 +27,19 @@ const bytesOf = (text: string) =>
   [...new TextEncoder().encode(text)].map((byte) => Uint8Array.of(byte));
 
 describe('readText', () => {
-  it('joins characters that are split between chunks', async () => {
+  it('readText joins characters that are split between chunks', async () => {
     const response = new Response(streamOf(...bytesOf('\ufeffMonstera 🌱é')));
     expect(await readText(response, unabortedSignal(), 99)).toBe('Monstera 🌱é');
   });
 
-  it('replaces bytes that are not UTF-8, and characters that are incomplete at the end', async () => {
+  it('readText replaces bytes that are not UTF-8, and characters that are incomplete at the end', async () => {
     const bytes = [Uint8Array.of(0x61, 0xff), Uint8Array.of(0x62, 0xf0, 0x9f)];
     expect(await readText(new Response(streamOf(...bytes)), unabortedSignal(), 99)).toBe(
       'a\ufffdb\ufffd',
     );
   });
 
-  it('reads a response without a body, or without a web stream', async () => {
+  it('readText reads a response without a body, or without a web stream', async () => {
     expect(await readText(new Response(null), unabortedSignal(), 99)).toBe('');
     const old = untyped({
       body: { pipe: () => undefined },
@@ -48,7 +48,7 @@ describe('readText', () => {
     expect(await readText(old, unabortedSignal(), 99)).toBe('text');
   });
 
-  it('stops reading after maxLength characters', async () => {
+  it('readText stops reading after maxLength characters', async () => {
     expect(await readText(new Response(streamOf(...bytesOf('1234'))), unabortedSignal(), 4)).toBe(
       '1234',
     );
@@ -81,7 +81,7 @@ describe('readText', () => {
     }
   });
 
-  it('lets timers run during endless empty chunks, and retains no chunk', async () => {
+  it('readText lets timers run during endless empty chunks, and retains no chunk', async () => {
     const controller = new AbortController();
     const { promise: enough, resolve } = Promise.withResolvers<undefined>();
     const chunks: WeakRef<Uint8Array>[] = [];

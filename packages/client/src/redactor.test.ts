@@ -16,7 +16,7 @@ describe('redactor', () => {
     ['HTML', 'abc&#x2F;def&#43;ghi&#61;='],
     ['HTML without semicolons', 'abc&#x2Fdef&#43ghi&#61='],
     ['nothing', 'abc/def+ghi=='],
-  ])('finds a token escaped by %s', (_, escaped) => {
+  ])('the redactor finds a token escaped by %s', (_, escaped) => {
     expect(createRedactor(['abc/def+ghi=='])(`before ${escaped} after`)).toBe('before *** after');
   });
 
@@ -24,19 +24,22 @@ describe('redactor', () => {
     ['a URL in a URL', 'abc%252Fdef%252bghi%253D%253D'],
     ['JSON in a URL', 'abc%5C%2Fdef%2Bghi%3D%3D'],
     ['a URL in a URL in HTML', 'abc&#37;252Fdef&#x2B;ghi=='],
-  ])('finds a token escaped by %s, next to one that was escaped once', (_, escaped) => {
-    const redact = createRedactor(['abc/def+ghi==']);
-    expect(redact(escaped)).toBe('***');
-    expect(redact(`abc%2Fdef+ghi==, 5%25 ${escaped}`)).toBe('***, 5%25 ***');
-  });
+  ])(
+    'the redactor finds a token escaped by %s, next to one that was escaped once',
+    (_, escaped) => {
+      const redact = createRedactor(['abc/def+ghi==']);
+      expect(redact(escaped)).toBe('***');
+      expect(redact(`abc%2Fdef+ghi==, 5%25 ${escaped}`)).toBe('***, 5%25 ***');
+    },
+  );
 
-  it('redacts tokens with different layers of escapes in one text', () => {
+  it('the redactor redacts tokens with different layers of escapes in one text', () => {
     expect(createRedactor(['longer/token', 'short/t'])('longer%252Ftoken short%2Ft')).toBe(
       '*** ***',
     );
   });
 
-  it('redacts the whole of a token of any length with any characters escaped', () => {
+  it('the redactor redacts the whole of a token of any length with any characters escaped', () => {
     const characters = fc.stringMatching(/^[A-Za-z._~+/-]$/);
     const tokens = fc.array(characters, { minLength: 40, maxLength: 600, size: 'max' });
     const hexOf = (character: string) => character.charCodeAt(0).toString(16);
@@ -60,19 +63,19 @@ describe('redactor', () => {
     );
   });
 
-  it('redacts every token of a call, also one that is part of another', () => {
+  it('the redactor redacts every token of a call, also one that is part of another', () => {
     expect(createRedactor(['abcdefgh', 'abcdefghij'])('abcdefgh, abcdefghij, ab')).toBe(
       '***, ***, ab',
     );
   });
 
-  it('redacts overlapping tokens completely', () => {
+  it('the redactor redacts overlapping tokens completely', () => {
     expect(createRedactor(['abcd.abcd', 'abcd.cdef'])('abcd.abcd.cdef, abcd.cdefabcd.abcd')).toBe(
       '***, ***',
     );
   });
 
-  it('redacts the whole word that contains a token, and no other word', () => {
+  it('the redactor redacts the whole word that contains a token, and no other word', () => {
     expect(
       createRedactor(['abcdefgh'])(
         '?a=1&token=abcdefghi%20 {"token":"abcdefgh","n":"50%25"} <b>abcdefgh</b>',
@@ -83,13 +86,13 @@ describe('redactor', () => {
   it.each([
     ['plain', 'mF_9.B5f-4.1JqM~'],
     ['escaped', 'mF%5F9%2EB5f%2D4%2E1JqM%7E'],
-  ])('finds the first 16 characters of a truncated token, %s', (_, part) => {
+  ])('the redactor finds the first 16 characters of a truncated token, %s', (_, part) => {
     expect(createRedactor(['mF_9.B5f-4.1JqM~top+secret/0=='])(`Bearer ${part}...`)).toBe(
       'Bearer ***',
     );
   });
 
-  it('truncates a text, and redacts its last word if it ends with a word', () => {
+  it('the redactor truncates a text, and redacts its last word if it ends with a word', () => {
     const redact = (text: string, length: number) => truncateAndRedact(['abc'], text, length);
     expect(redact('one two', 6)).toBe('one ***');
     expect(redact('one two', 7)).toBe('one two');
@@ -106,7 +109,7 @@ describe('redactor', () => {
     expect(redactTokens(['abc'], 'a \ud83e')).toBe('a \ud83e');
   });
 
-  it('shows no part of a token, wherever a text is truncated', () => {
+  it('the redactor shows no part of a token, wherever a text is truncated', () => {
     const secret = 'mF_9.B5f-4+M~/top==';
     const text = `before ${secret} after ${encodeURIComponent(secret)}`;
     for (let length = 0; length < text.length; length += 1) {
@@ -115,7 +118,7 @@ describe('redactor', () => {
     }
   });
 
-  it('truncates a text to 4096 characters, so that it takes no time', () => {
+  it('the redactor truncates a text to 4096 characters, so that it takes no time', () => {
     expect(redactTokens(['abc'], 'x '.repeat(450_000))).toBe('x '.repeat(2048));
     expect(redactTokens(['abc'], 'x'.repeat(4096))).toBe('x'.repeat(4096));
     expect(redactTokens(['abc'], 'x'.repeat(4097))).toBe('***');
@@ -143,7 +146,7 @@ describe('redactor', () => {
     '&quot;abc&#34;',
     'x\nabc\ny',
     'éabcé',
-  ])('finds a token of three characters that is a word of its own: %j', (text) => {
+  ])('the redactor finds a token of three characters that is a word of its own: %j', (text) => {
     expect(createRedactor(['abc'])(text)).not.toContain('abc');
     expect(createRedactor(['abc'])(text)).toContain('***');
   });
@@ -159,7 +162,7 @@ describe('redactor', () => {
   });
 
   it.each(['a.c', 'a+c', 'abcdefg.i', 'abcdefg+i'])(
-    'reads no character of the token %s as a pattern',
+    'the redactor reads no character of the token %s as a pattern',
     (secret) => {
       expect(createRedactor([secret])('abc a-c a/c ac aac abcdefghi abcdefgggi')).toBe(
         'abc a-c a/c ac aac abcdefghi abcdefgggi',
@@ -168,7 +171,7 @@ describe('redactor', () => {
     },
   );
 
-  it('changes nothing without a token', () => {
+  it('the redactor changes nothing without a token', () => {
     expect(createRedactor([])('any text')).toBe('any text');
   });
 });

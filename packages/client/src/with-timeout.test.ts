@@ -4,7 +4,7 @@ import { never, timers } from '../test/fixtures.ts';
 import { withTimeout } from './with-timeout.ts';
 
 describe('withTimeout', () => {
-  it('returns the result of the work, and removes its timer and its listener', async () => {
+  it('withTimeout returns the result of the work, and removes its timer and its listener', async () => {
     const { signal } = new AbortController();
     const before = timers();
     const working = withTimeout(signal, 60_000, async (own) => own.aborted);
@@ -21,7 +21,7 @@ describe('withTimeout', () => {
     ).rejects.toThrow('no built-in');
   });
 
-  it('returns timeout when the time is over, and aborts the work', async () => {
+  it('withTimeout returns timeout when the time is over, and aborts the work', async () => {
     let workSignal: AbortSignal | undefined;
     const ended = await withTimeout(undefined, 1, (signal) => {
       workSignal = signal;
@@ -30,7 +30,7 @@ describe('withTimeout', () => {
     expect([ended, workSignal?.aborted]).toEqual(['timeout', true]);
   });
 
-  it('returns aborted when the parent signal aborts, and aborts the work', async () => {
+  it('withTimeout returns aborted when the parent signal aborts, and aborts the work', async () => {
     const controller = new AbortController();
     let workSignal: AbortSignal | undefined;
     const ending = withTimeout(controller.signal, 60_000, (signal) => {

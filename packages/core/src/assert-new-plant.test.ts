@@ -5,7 +5,7 @@ describe('assertNewPlant', () => {
   it.each([
     { id: -(2n ** 63n), name: '' },
     { id: 2n ** 63n - 1n, name: '\ufffd', tag: '' },
-  ])('accepts a plant that can be stored exactly: %o', (plant) => {
+  ])('assertNewPlant accepts a plant that can be stored exactly: %o', (plant) => {
     expect(() => assertNewPlant(plant)).not.toThrow();
   });
 
@@ -16,9 +16,12 @@ describe('assertNewPlant', () => {
     [{ id: 7n, name: '\0' }, TypeError, 'name and tag must be Unicode text'],
     [{ id: 7n, name: 'x', tag: null }, TypeError, 'name and tag must be Unicode text'],
     [{ id: 7n, name: 'x', tag: '\udfff' }, TypeError, 'name and tag must be Unicode text'],
-  ] as const)('throws for a plant that cannot be stored exactly: %o', (plant, error, message) => {
-    const assertion = () => assertNewPlant(plant as never);
-    expect(assertion).toThrow(error);
-    expect(assertion).toThrow(message);
-  });
+  ] as const)(
+    'assertNewPlant throws for a plant that cannot be stored exactly: %o',
+    (plant, error, message) => {
+      const assertion = () => assertNewPlant(plant as never);
+      expect(assertion).toThrow(error);
+      expect(assertion).toThrow(message);
+    },
+  );
 });

@@ -16,7 +16,7 @@ const createRecordingRepository = () => {
 };
 
 describe('createPlant', () => {
-  it('stores the plant and returns it without its id', async () => {
+  it('createPlant stores the plant and returns it without its id', async () => {
     const repository = createRecordingRepository();
     const result = await createPlant(repository, {
       id: 7,
@@ -30,7 +30,7 @@ describe('createPlant', () => {
     expect(repository.created).toStrictEqual([{ id: 7n, name: 'Monstera', tag: 'climber' }]);
   });
 
-  it('returns a tag only if the input has one', async () => {
+  it('createPlant returns a tag only if the input has one', async () => {
     const result = await createPlant(createMemoryRepository(), {
       id: 7,
       name: 'Monstera',
@@ -48,13 +48,13 @@ describe('createPlant', () => {
     expect(repository.created).toEqual([]);
   });
 
-  it('returns the plant of the input, even if the repository changes its argument', async () => {
+  it('createPlant returns the plant of the input, even if the repository changes its argument', async () => {
     const create = (plant: NewPlant) => okAsync(void Object.assign(plant, { name: 'Ficus' }));
     const result = await createPlant({ create }, { id: 7, name: 'Monstera' });
     expect(result._unsafeUnwrap()).toStrictEqual({ name: 'Monstera' });
   });
 
-  it('returns the error of the repository', async () => {
+  it('createPlant returns the error of the repository', async () => {
     for (const error of [
       { kind: 'id-taken', id: 7n },
       { kind: 'plant-refused', error: 4000, message: 'no weeds' },
@@ -76,7 +76,7 @@ describe('createPlant', () => {
     expect(results.filter((result) => result.isOk())).toHaveLength(1);
   });
 
-  it('rejects if the repository rejects', async () => {
+  it('createPlant rejects if the repository rejects', async () => {
     const broken: PlantRepository = {
       create: () => ResultAsync.fromSafePromise(Promise.reject(new Error('a bug'))),
     };
@@ -94,7 +94,7 @@ describe('createPlant', () => {
   });
 
   it.each([3999, 5000, 1401, 4000.5, Number.NaN, '4001'])(
-    'rejects if a repository refuses a plant with the number %s',
+    'createPlant rejects if a repository refuses a plant with the number %s',
     async (error) => {
       const refused = { kind: 'plant-refused', error: error as number, message: 'no' } as const;
       const creating = createPlant({ create: () => errAsync(refused) }, { id: 7, name: 'x' });
@@ -102,14 +102,14 @@ describe('createPlant', () => {
     },
   );
 
-  it('rejects if a repository refuses a plant without a message', async () => {
+  it('createPlant rejects if a repository refuses a plant without a message', async () => {
     const refused = { kind: 'plant-refused', error: 4001, message: undefined as never } as const;
     const creating = createPlant({ create: () => errAsync(refused) }, { id: 7, name: 'x' });
     await expect(creating).rejects.toThrow('a string');
   });
 
   it.each(['plant-invalid', 'unknown', undefined])(
-    'rejects if a repository returns an error of the kind %s',
+    'createPlant rejects if a repository returns an error of the kind %s',
     async (kind) => {
       const create = () => errAsync({ kind } as never);
       await expect(createPlant({ create }, { id: 7, name: 'x' })).rejects.toThrow('of the port');

@@ -29,12 +29,12 @@ describe('decodeBody', () => {
     ['7.0', 7],
     ['-0', -0],
     ['1.5', 1.5],
-  ])('reads the id %s exactly', (source, id) => {
+  ])('decodeBody reads the id %s exactly', (source, id) => {
     expect(decode(`{"id":${source}}`)).toEqual({ id });
   });
 
   it.each(['1.0000000000000000001', '9007199254740992.5', '1e-7', '10000000000000000001e-1'])(
-    'reads %s as a number that is no integer',
+    'decodeBody reads %s as a number that is no integer',
     (source) => {
       expect(decode(`{"id":${source}}`)).toEqual({ id: Number.NaN });
     },
@@ -47,14 +47,14 @@ describe('decodeBody', () => {
     '1E400',
     '-1e999999999',
     '1e19',
-  ])('reads %s as an integer beyond int64 without expanding it', (source) => {
+  ])('decodeBody reads %s as an integer beyond int64 without expanding it', (source) => {
     const { id } = decode(`{"id":${source}}`) as { id: bigint };
     expect(BigInt.asIntN(64, id)).not.toBe(id);
     expect(id < 0n).toBe(source.startsWith('-'));
     expect(id.toString().length).toBeLessThan(25);
   });
 
-  it('reads the last of repeated members, also for an id that a double would round', () => {
+  it('decodeBody reads the last of repeated members, also for an id that a double would round', () => {
     expect(decode('{"id":1,"id":9007199254740993}')).toEqual({
       id: 9007199254740993n,
     });
@@ -64,7 +64,7 @@ describe('decodeBody', () => {
     });
   });
 
-  it('leaves other numbers as JSON.parse reads them', () => {
+  it('decodeBody leaves other numbers as JSON.parse reads them', () => {
     expect(decode('{"id":1,"price":1.25,"mass":12345678901234567890}')).toEqual({
       id: 1,
       price: 1.25,
@@ -77,29 +77,29 @@ describe('decodeBody', () => {
     '{"id":"x","parent":{"id":9007199254740993}}',
     '{"parent":{"id":9007199254740993}}',
     '{"name":"9007199254740993","id":["x"]}',
-  ])('reads %s, which has no number as its id, as JSON.parse does', (text) => {
+  ])('decodeBody reads %s, which has no number as its id, as JSON.parse does', (text) => {
     expect(decode(text)).toEqual(JSON.parse(text));
   });
 
-  it('leaves a member named id of another member that is not a number', () => {
+  it('decodeBody leaves a member named id of another member that is not a number', () => {
     expect(decode('{"id":9007199254740993,"parent":{"id":"x"}}')).toEqual({
       id: 9007199254740993n,
       parent: { id: 'x' },
     });
   });
 
-  it('reads __proto__ and constructor as ordinary members', () => {
+  it('decodeBody reads __proto__ and constructor as ordinary members', () => {
     const value = decode('{"__proto__":{"id":9007199254740993},"constructor":1,"name":"x"}');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(value).not.toHaveProperty('id');
   });
 
-  it('removes one leading BOM', () => {
+  it('decodeBody removes one leading BOM', () => {
     expect(decode('\ufeff{"id":7}')).toEqual({ id: 7 });
     expect(fault(bytesOf('\ufeff\ufeff{}'))).toBe('json-malformed');
   });
 
-  it('reports an empty body as missing', () => {
+  it('decodeBody reports an empty body as missing', () => {
     expect(fault(new Uint8Array())).toBe('body-missing');
   });
 
@@ -109,25 +109,25 @@ describe('decodeBody', () => {
     ['a surrogate in bytes', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a cut sequence', [0x22, 0xf0, 0x9f]],
     ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
-  ])('rejects %s as not UTF-8', (_, bytes) => {
+  ])('decodeBody rejects %s as not UTF-8', (_, bytes) => {
     expect(fault(Uint8Array.from(bytes))).toBe('encoding-invalid');
   });
 
   it.each(['{', '{"id":}', "{'id':7}", '{"id":07}', '{"id":7,}', 'NaN', ' ', '\ufeff', '{}{}'])(
-    'rejects %j as malformed',
+    'decodeBody rejects %j as malformed',
     (text) => {
       expect(fault(bytesOf(text))).toBe('json-malformed');
     },
   );
 
-  it('reads JSON nested 500 levels deep and rejects 501 levels', () => {
+  it('decodeBody reads JSON nested 500 levels deep and rejects 501 levels', () => {
     expect(fault(bytesOf(nested(500)))).toBe('none');
     expect(fault(bytesOf(nested(501)))).toBe('json-malformed');
     expect(fault(bytesOf(`{"id":1e1,"x":${nested(500_000)}}`))).toBe('json-malformed');
     expect(fault(bytesOf('['.repeat(1_000_000)))).toBe('json-malformed');
   });
 
-  it('counts only arrays and objects that are not yet closed', () => {
+  it('decodeBody counts only arrays and objects that are not yet closed', () => {
     expect(fault(bytesOf(`{"x":[${'[],{},'.repeat(1_000)}0]}`))).toBe('none');
   });
 
@@ -137,7 +137,7 @@ describe('decodeBody', () => {
     }
   });
 
-  it('reads every JSON value without an id as JSON.parse does', () => {
+  it('decodeBody reads every JSON value without an id as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify({ value });
@@ -147,7 +147,7 @@ describe('decodeBody', () => {
     );
   });
 
-  it('reads every notation of an integer as that integer', () => {
+  it('decodeBody reads every notation of an integer as that integer', () => {
     const written = fc.record({
       id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((id) => id !== 0n),
       zeros: fc.nat({ max: 30 }),

@@ -8,18 +8,18 @@ const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const text = fc.string({ unit: 'binary' }).filter((one) => !one.includes('\0'));
 
 describe('encodeNewPlant', () => {
-  it('writes the id as an exact JSON number', () => {
+  it('encodeNewPlant writes the id as an exact JSON number', () => {
     expect(encodeNewPlant({ id: 9223372036854775807n, name: 'Monstera' })).toBe(
       '{"id":9223372036854775807,"name":"Monstera"}',
     );
     expect(encodeNewPlant({ id: -0, name: '0', tag: '$&' })).toBe('{"id":0,"name":"0","tag":"$&"}');
   });
 
-  it('omits a tag that is undefined', () => {
+  it('encodeNewPlant omits a tag that is undefined', () => {
     expect(encodeNewPlant({ id: 1, name: '', tag: undefined })).toBe('{"id":1,"name":""}');
   });
 
-  it('writes JSON that decodes to the same plant, for every id and text', () => {
+  it('encodeNewPlant writes JSON that decodes to the same plant, for every id and text', () => {
     const plant = fc.record({ id: int64, name: text, tag: text }, { requiredKeys: ['id', 'name'] });
     fc.assert(
       fc.property(plant, (newPlant) => {

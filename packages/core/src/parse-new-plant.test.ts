@@ -9,7 +9,7 @@ const faults = (input: unknown) =>
   );
 
 describe('parseNewPlant', () => {
-  it('accepts an id as a bigint or a safe integer and returns a bigint', () => {
+  it('parseNewPlant accepts an id as a bigint or a safe integer and returns a bigint', () => {
     for (const id of [7, 7n]) {
       expect(parseNewPlant({ id, name: 'x' })._unsafeUnwrap()).toEqual({
         id: 7n,
@@ -18,7 +18,7 @@ describe('parseNewPlant', () => {
     }
   });
 
-  it('accepts zero, negative zero and negative ids', () => {
+  it('parseNewPlant accepts zero, negative zero and negative ids', () => {
     for (const id of [0, -0, 0n, -1, -(2n ** 63n)]) expect(faults({ id, name: 'x' })).toEqual([]);
   });
 
@@ -66,17 +66,17 @@ describe('parseNewPlant', () => {
       })(),
       ['body-not-object'],
     ],
-  ])('rejects %s', (_, input, expected) => {
+  ])('parseNewPlant rejects %s', (_, input, expected) => {
     const error = parseNewPlant(input)._unsafeUnwrapErr();
     expect(error).toEqual({ kind: 'plant-invalid', faults: expected });
   });
 
-  it('reads no tag of a prototype', () => {
+  it('parseNewPlant reads no tag of a prototype', () => {
     const input: unknown = Object.assign(Object.create({ tag: 'y' }), { id: 7, name: 'x' });
     expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({ id: 7n, name: 'x' });
   });
 
-  it('returns text unchanged: empty, untrimmed, not normalized', () => {
+  it('parseNewPlant returns text unchanged: empty, untrimmed, not normalized', () => {
     for (const name of ['', ' x ', 'e\u0301', '\u00e9', '🪴']) {
       expect(parseNewPlant({ id: 1n, name, tag: name })._unsafeUnwrap()).toEqual({
         id: 1n,
@@ -86,7 +86,7 @@ describe('parseNewPlant', () => {
     }
   });
 
-  it('ignores other members, including __proto__ and constructor', () => {
+  it('parseNewPlant ignores other members, including __proto__ and constructor', () => {
     const input: unknown = JSON.parse(
       '{"id":7,"name":"x","__proto__":{"tag":"evil"},"constructor":1,"colour":"green"}',
     );
@@ -96,7 +96,7 @@ describe('parseNewPlant', () => {
     });
   });
 
-  it('treats a tag that is undefined as absent', () => {
+  it('parseNewPlant treats a tag that is undefined as absent', () => {
     expect(parseNewPlant({ id: 7, name: 'x', tag: undefined })._unsafeUnwrap()).toStrictEqual({
       id: 7n,
       name: 'x',

@@ -63,11 +63,11 @@ describe('schema NewPlant', () => {
     }
   });
 
-  it('returns a bigint for a safe integer, and removes other members', () => {
+  it('the schema NewPlant returns a bigint for a safe integer, and removes other members', () => {
     expect(NewPlant.parse({ ...valid, id: 7, colour: 'green' })).toStrictEqual(valid);
   });
 
-  it('accepts a tag that is undefined as an absent tag', () => {
+  it('the schema NewPlant accepts a tag that is undefined as an absent tag', () => {
     expect(NewPlant.parse({ ...valid, tag: undefined }).tag).toBe(undefined);
     expect(Plant.parse({ name: '', tag: undefined }).tag).toBe(undefined);
   });

@@ -7,7 +7,7 @@ const read = (url: string, env = {}) => readDatabaseUrl(url, env)._unsafeUnwrap(
 const fault = (url: string) => readDatabaseUrl(url, {})._unsafeUnwrapErr().message;
 
 describe('readDatabaseUrl', () => {
-  it('reads the user, password, host, database and TLS options', () => {
+  it('readDatabaseUrl reads the user, password, host, database and TLS options', () => {
     const file = fileURLToPath(import.meta.url);
     const url = `postgresql://ada:s%40cret@db.example:6543/garden?sslmode=verify-full&sslrootcert=${file}`;
     expect(read(url)).toMatchObject({
@@ -20,7 +20,7 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it('reads several hosts, IPv6 addresses in brackets, and the folder of a socket', () => {
+  it('readDatabaseUrl reads several hosts, IPv6 addresses in brackets, and the folder of a socket', () => {
     expect(read('postgres://ada@a:5432,b,[::1]:1/x').addresses.map(nameOf)).toEqual([
       'a:5432',
       'b:5432',
@@ -31,7 +31,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres://%2Fvar%2Frun%2Fpostgresql/x').addresses).toEqual([socket]);
   });
 
-  it('reads missing parameters from libpq’s variables', () => {
+  it('readDatabaseUrl reads missing parameters from libpq’s variables', () => {
     const env = { PGHOST: 'h', PGPORT: '7', PGUSER: 'u', PGPASSWORD: 'p', PGDATABASE: 'd' };
     expect(read('postgres://', { ...env, PGSSLMODE: 'require' })).toMatchObject({
       addresses: [{ host: 'h', port: 7 }],
@@ -49,7 +49,7 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it('ignores empty variables', () => {
+  it('readDatabaseUrl ignores empty variables', () => {
     const env = {
       PGHOST: '',
       PGPORT: '',
@@ -61,7 +61,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres:///', env)).toEqual(read('postgres:///'));
   });
 
-  it('prefers the host parameter, as libpq does, and accepts IPv6 addresses with and without brackets', () => {
+  it('readDatabaseUrl prefers the host parameter, as libpq does, and accepts IPv6 addresses with and without brackets', () => {
     const addresses = (url: string, env = {}) => read(url, env).addresses.map(nameOf);
     expect(addresses('postgres://u@localhost/x?host=/cloudsql/a:b')).toEqual([
       '/cloudsql/a:b:5432',
@@ -71,7 +71,7 @@ describe('readDatabaseUrl', () => {
     expect(addresses('postgres:///x', { PGHOST: '::1' })).toEqual(['[::1]:5432']);
   });
 
-  it('reads the URLs of hosting providers', () => {
+  it('readDatabaseUrl reads the URLs of hosting providers', () => {
     expect(
       read('postgres://u:p@ep.neon.tech/db?sslmode=require&channel_binding=require'),
     ).toMatchObject({ isTlsOptional: false, requiresChannelBinding: true });
@@ -84,7 +84,7 @@ describe('readDatabaseUrl', () => {
     expect(read('postgres://h/db?fallback_application_name=a').applicationName).toBe('a');
   });
 
-  it('reads the connect timeout, of which zero or less means no limit', () => {
+  it('readDatabaseUrl reads the connect timeout, of which zero or less means no limit', () => {
     expect(read('postgres://h', { PGCONNECT_TIMEOUT: '3' }).connectTimeoutMs).toBe(3_000);
     for (const none of ['0', '-1']) {
       expect(read(`postgres://h?connect_timeout=${none}`).connectTimeoutMs).toBe(maxTimerMs);
@@ -102,11 +102,11 @@ describe('readDatabaseUrl', () => {
     'ssl_min_protocol_version=TLSv1.2&max_protocol_version=latest&min_protocol_version=3.0',
     'pool_timeout=10&socket_timeout=5&statement_cache_size=0&uselibpqcompat=true',
     'pool_max_conns=10&prepareThreshold=0&supa=base-pooler.x&workaround=supabase-pooler.vercel',
-  ])('ignores parameters that have no effect: %s', (query) => {
+  ])('readDatabaseUrl ignores parameters that have no effect: %s', (query) => {
     expect(read(`postgres://u:p@h/x?${query}`)).toEqual(read('postgres://u:p@h/x'));
   });
 
-  it('uses the last of several parameters with one name, and accepts fixed values in any case', () => {
+  it('readDatabaseUrl uses the last of several parameters with one name, and accepts fixed values in any case', () => {
     const url = 'postgres://h/x?sslmode=disable&sslmode=REQUIRE&channel_binding=Require';
     expect(read(url)).toMatchObject({
       tls: { rejectUnauthorized: false },
@@ -115,11 +115,11 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it('ignores a line break at the end', () => {
+  it('readDatabaseUrl ignores a line break at the end', () => {
     expect(read('postgres://ada@h/garden\n')).toMatchObject({ database: 'garden' });
   });
 
-  it('verifies certificates as libpq does', () => {
+  it('readDatabaseUrl verifies certificates as libpq does', () => {
     const tls = (parameters: string) => read(`postgres://h/x?${parameters}`).tls;
     const file = fileURLToPath(import.meta.url);
     expect(tls('sslmode=disable')).toBe(false);
@@ -132,7 +132,7 @@ describe('readDatabaseUrl', () => {
     }
   });
 
-  it('decodes each part once', () => {
+  it('readDatabaseUrl decodes each part once', () => {
     expect(read('postgres://a%2Fb:p w%2541%3A%3F@h/x%2Fy%3F?options=a+b%20c')).toMatchObject({
       user: 'a/b',
       password: 'p w%41:?',
@@ -141,14 +141,14 @@ describe('readDatabaseUrl', () => {
     });
   });
 
-  it.each(['\t', '\n', '\r', ' '])('keeps %j in a password', (character) => {
+  it.each(['\t', '\n', '\r', ' '])('readDatabaseUrl keeps %j in a password', (character) => {
     expect(read(`postgres://ada:a${character}b@db/garden`)).toMatchObject({
       password: `a${character}b`,
       user: 'ada',
     });
   });
 
-  it('accepts an @ and a colon in a password', () => {
+  it('readDatabaseUrl accepts an @ and a colon in a password', () => {
     expect(read('postgres://ada:a@b:c@host/x')).toMatchObject({ password: 'a@b:c' });
   });
 
@@ -182,7 +182,7 @@ describe('readDatabaseUrl', () => {
     ['postgres://h/x?client_encoding=LATIN1', /client_encoding .* must be one of auto, utf8/],
     ['postgres://h/x?replication=database', /replication .* must be one of false/],
     ['postgres://h/x?target_session_attrs=standby', /must be one of any, primary, read-write/],
-  ])('refuses %s', (url, message) => {
+  ])('readDatabaseUrl refuses %s', (url, message) => {
     expect(fault(url)).toMatch(message);
   });
 });

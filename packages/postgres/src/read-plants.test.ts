@@ -26,7 +26,7 @@ const extremes: NewPlant[] = [
 ];
 
 describe('readPlants', () => {
-  it('reads every plant exactly, in ascending order of the ids, while a repository is open', async () => {
+  it('readPlants reads every plant exactly, in ascending order of the ids, while a repository is open', async () => {
     const url = sharedUrl(await newDatabase());
     const repository = (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap();
     for (const plant of extremes.toReversed()) await repository.create(plant);
@@ -37,7 +37,7 @@ describe('readPlants', () => {
     await expect.poll(async () => connectionsOf(url)).toBe(0);
   });
 
-  it('reads many plants, and long ones, in several batches', async () => {
+  it('readPlants reads many plants, and long ones, in several batches', async () => {
     const url = sharedUrl(await newDatabase());
     await openAndClose(url);
     await runSql(
@@ -66,7 +66,7 @@ describe('readPlants', () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it('requires only the SELECT privilege', async () => {
+  it('readPlants requires only the SELECT privilege', async () => {
     const database = await newDatabase();
     await openAndClose(sharedUrl(database));
     const role = await newRole(database);
@@ -79,7 +79,7 @@ describe('readPlants', () => {
     expect([plants, errors]).toEqual([[{ id: 7n, name: 'Monstera' }], []]);
   });
 
-  it('yields an error when it cannot read, and creates no table', async () => {
+  it('readPlants yields an error when it cannot read, and creates no table', async () => {
     const database = await newDatabase();
     const url = sharedUrl(database);
     for (const _ of ['first', 'again']) {

@@ -30,7 +30,7 @@ const overwritePage = async (page: number) => {
 const pages = async () => (await stat(path)).size / pageSize;
 
 describe('checkPlants', () => {
-  it('finds no damage in an intact file, whether or not a repository has it open', async () => {
+  it('checkPlants finds no damage in an intact file, whether or not a repository has it open', async () => {
     const repository = await openStore();
     const open = checkPlants(path)._unsafeUnwrap();
     expect(open).toMatchObject({ plants: ids.length, damage: [] });
@@ -41,12 +41,12 @@ describe('checkPlants', () => {
     expect(closed.size).toBe((await stat(path)).size);
   });
 
-  it('finds no damage in an empty database', async () => {
+  it('checkPlants finds no damage in an empty database', async () => {
     await (await openSqliteRepository({ path }))._unsafeUnwrap().close();
     expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 0, damage: [] });
   });
 
-  it('finds any damaged page', async () => {
+  it('checkPlants finds any damaged page', async () => {
     await (await openStore()).close();
     const intact = await openFile(path);
     const bytes = await intact.readFile();
@@ -60,7 +60,7 @@ describe('checkPlants', () => {
     }
   });
 
-  it('finds a page that has the content of another page', async () => {
+  it('checkPlants finds a page that has the content of another page', async () => {
     await (await openStore()).close();
     const file = await openFile(path, 'r+');
     const content = Buffer.alloc(pageSize);
@@ -70,7 +70,7 @@ describe('checkPlants', () => {
     expect(checkPlants(path)._unsafeUnwrap().damage.length).toBeGreaterThan(0);
   });
 
-  it('fails for a file that cannot be read', async () => {
+  it('checkPlants fails for a file that cannot be read', async () => {
     expect(checkPlants(path)).toMatchObject({ error: { kind: 'missing', path } });
     await (await openStore()).close();
     await truncate(path, 3 * pageSize);

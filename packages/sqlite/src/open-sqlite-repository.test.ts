@@ -49,7 +49,7 @@ describe('openSqliteRepository', () => {
     await expect(stat(`${path}-wal`)).rejects.toThrow('ENOENT');
   });
 
-  it('reports each commit, the number of waiting creates, and the size of the WAL file', async () => {
+  it('a SQLite repository reports each commit, the number of waiting creates, and the size of the WAL file', async () => {
     const commits: number[] = [];
     const path = await plantsFile();
     const opened = await openSqliteRepository({
@@ -69,7 +69,7 @@ describe('openSqliteRepository', () => {
     expect(repository.walSize()).toBe(0);
   });
 
-  it('returns store-unavailable after close, and can be closed twice', async () => {
+  it('a SQLite repository returns store-unavailable after close, and can be closed twice', async () => {
     const repository = await open(await plantsFile());
     await repository.close();
     await repository.close();

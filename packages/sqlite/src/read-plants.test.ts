@@ -54,14 +54,14 @@ const damagePage = async () => {
 const many = Array.from({ length: 2_500 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` }));
 
 describe('readPlants', () => {
-  it('reads every plant unchanged, in ascending order of the ids, while the repository is open', async () => {
+  it('readPlants reads every plant unchanged, in ascending order of the ids, while the repository is open', async () => {
     await makeStore(extremes.toReversed());
     expect(await readAll()).toEqual({ plants: extremes, errors: [] });
     expect((await readAll(-1n)).plants).toEqual(extremes.slice(2));
     expect((await readAll(largest)).plants).toEqual([]);
   });
 
-  it('reads more plants than fit into one batch, and the plants after an id', async () => {
+  it('readPlants reads more plants than fit into one batch, and the plants after an id', async () => {
     const repository = await makeStore(many);
     expect((await readAll()).plants).toEqual(many);
     await repository.close();
@@ -93,7 +93,7 @@ describe('readPlants', () => {
     expect(batches).toEqual([long.slice(0, 3), long.slice(3)]);
   });
 
-  it('reads plants that are created meanwhile, and does not prevent checkpoints', async () => {
+  it('readPlants reads plants that are created meanwhile, and does not prevent checkpoints', async () => {
     const repository = await makeStore(many);
     const ids: bigint[] = [];
     for await (const read of readPlants({ path })) {
@@ -105,7 +105,7 @@ describe('readPlants', () => {
     expect(await repository.close()).toEqual({ walLeft: undefined });
   });
 
-  it('closes the file when the caller ends the loop early', async () => {
+  it('readPlants closes the file when the caller ends the loop early', async () => {
     const repository = await makeStore(many);
     for await (const read of readPlants({ path })) if (read.isOk()) break;
     expect(await repository.close()).toEqual({ walLeft: undefined });
@@ -154,7 +154,7 @@ describe('readPlants', () => {
       async () => rm(path, { force: true }).then(() => (path = folder)),
       'cannot-open',
     ],
-  ])('yields one error for a file that %s', async (_, make, kind) => {
+  ])('readPlants yields one error for a file that %s', async (_, make, kind) => {
     await make();
     const { plants, errors } = await readAll();
     expect(plants).toEqual([]);

@@ -158,7 +158,7 @@ describe('the log', () => {
     },
   );
 
-  it.each<LogFormat>(['json', 'pretty'])('writes any text on one line (%s)', (format) => {
+  it.each<LogFormat>(['json', 'pretty'])('the log writes any text on one line (%s)', (format) => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const line = written(format, { path: text });

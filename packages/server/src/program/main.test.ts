@@ -231,7 +231,7 @@ describe('main', () => {
     expect(options.stderr.read()).toContain('--port must be');
   });
 
-  it.each(['-hv', '-x'])('takes no other short form: %s', async (flag) => {
+  it.each(['-hv', '-x'])('the program takes no other short form: %s', async (flag) => {
     const options = outside([flag, '--port', 'x']);
     expect(await main(options)).toBe(flag === '-hv' ? 0 : 2);
   });

@@ -36,7 +36,7 @@ describe('readSettings', () => {
     expect(settings([])).toEqual(defaults);
   });
 
-  it('reads every setting from flags, in both forms', () => {
+  it('readSettings reads every setting from flags, in both forms', () => {
     const argv = [
       '--port=8080',
       '--reuse-port=on',
@@ -93,7 +93,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('reads settings from the environment', () => {
+  it('readSettings reads settings from the environment', () => {
     const env = {
       PLANTSTORE_HOST: '0.0.0.0',
       PLANTSTORE_PORT: '8080',
@@ -125,7 +125,7 @@ describe('readSettings', () => {
   });
 
   it.each(['postgres://ada@one:5432,two/plants?sslmode=verify-full', 'postgresql://one/plants'])(
-    'accepts the database %s',
+    'readSettings accepts the database %s',
     (url) => {
       expect(settings(['--database', url])).toEqual({
         ...defaults,
@@ -154,13 +154,13 @@ describe('readSettings', () => {
     'https://garden.example:443',
     'ftp://garden.example',
     'https://garden.example,,',
-  ])('rejects an origin that browsers do not send: %j', (origins) => {
+  ])('readSettings rejects an origin that browsers do not send: %j', (origins) => {
     expect(faults(['--cors-origins', origins])).toEqual([
       '--cors-origins must be origins such as https://garden.example, comma-separated, each in lower case and without a path',
     ]);
   });
 
-  it('requires a certificate and its key together', () => {
+  it('readSettings requires a certificate and its key together', () => {
     expect(faults(['--tls-cert', 'cert.pem'])).toEqual([
       '--tls-cert alone is not enough: set --tls-cert and --tls-key',
     ]);
@@ -172,7 +172,7 @@ describe('readSettings', () => {
     ]);
   });
 
-  it('requires the origins to which allowed headers apply', () => {
+  it('readSettings requires the origins to which allowed headers apply', () => {
     const env = { PLANTSTORE_CORS_ALLOWED_HEADERS: 'traceparent' };
     expect(faults([], env)).toEqual([
       'PLANTSTORE_CORS_ALLOWED_HEADERS alone has no effect: set --cors-origins',
@@ -180,7 +180,7 @@ describe('readSettings', () => {
     expect(faults(['--cors-origins', 'https://garden.example'], env)).toEqual([]);
   });
 
-  it('reports every invalid setting with its source', () => {
+  it('readSettings reports every invalid setting with its source', () => {
     const argv = [
       '--port',
       '99999',
@@ -238,18 +238,18 @@ describe('readSettings', () => {
     [['--no-log']],
     [['--constructor']],
     [['--prot=1', 'x']],
-  ])('rejects the settings %j', (argv) => {
+  ])('readSettings rejects the settings %j', (argv) => {
     expect(faults(argv)).not.toEqual([]);
   });
 
   it.each([{ PLANTSTORE_PORT: '' }, { PLANTSTORE_TOKENS: '' }, { PLANTSTORE_TOKENS: 'a,,b' }])(
-    'rejects the settings %j of the environment',
+    'readSettings rejects the settings %j of the environment',
     (env) => {
       expect(faults([], env)).not.toEqual([]);
     },
   );
 
-  it('names an unexpected argument', () => {
+  it('readSettings names an unexpected argument', () => {
     expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
   });
 
@@ -299,13 +299,13 @@ describe('readSettings', () => {
     expect(message).not.toContain('s3cr3t');
   });
 
-  it('rejects a tokens file and tokens that are both set in the environment', () => {
+  it('readSettings rejects a tokens file and tokens that are both set in the environment', () => {
     expect(faults([], { PLANTSTORE_TOKENS_FILE: 'f', PLANTSTORE_TOKENS: 't' })).toEqual([
       'PLANTSTORE_TOKENS_FILE and PLANTSTORE_TOKENS are both set; set one',
     ]);
   });
 
-  it('rejects the public port as the health port, except port 0 for both', () => {
+  it('readSettings rejects the public port as the health port, except port 0 for both', () => {
     expect(faults(['--port', '80', '--health-port', '80'])).toEqual([
       '--health-port must be another port than --port',
     ]);
@@ -315,7 +315,7 @@ describe('readSettings', () => {
     expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
   });
 
-  it('shares a port only between processes that can replace each other', () => {
+  it('readSettings shares a port only between processes that can replace each other', () => {
     const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
     expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
     expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
@@ -329,12 +329,12 @@ describe('readSettings', () => {
     expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);
   });
 
-  it('returns help and version regardless of other arguments', () => {
+  it('readSettings returns help and version regardless of other arguments', () => {
     expect(settings(['--port', 'x', '--help'])).toEqual({ kind: 'help' });
     expect(settings(['--version', 'x'])).toEqual({ kind: 'version' });
   });
 
-  it('lists every setting in the help', () => {
+  it('readSettings lists every setting in the help', () => {
     for (const name of settingNames) {
       expect(helpText).toContain(flagOf(name) ?? '');
       expect(helpText).toContain(variableOf(name));
