@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -144,7 +145,7 @@ describe.each(sample(['plantstore.socket plantstore', 'plantstore'], 2))('with %
     await expectStored(machine, await load.stop(), 'postgres://plantstore@localhost/plantstore');
   });
 
-  it('a restore keeps every acknowledged plant, in the database or in the folder of the one before', async () => {
+  it('two restores keep every acknowledged plant, in the database or in the folders of those before', async () => {
     const machine = await newMachine(units);
     const load = startLoad(machine.url);
     await load.progress();
@@ -152,8 +153,12 @@ describe.each(sample(['plantstore.socket plantstore', 'plantstore'], 2))('with %
     await load.progress();
     await machine.runBlock('plantstore-server restore');
     await load.progress();
-    const before = 'sqlite:/var/lib/plantstore/before/plants.db';
-    await expectStored(machine, await load.stop(), sqlite, before);
+    await machine.runBlock('plantstore-server restore');
+    await load.progress();
+    const acknowledged = await load.stop();
+    const before = globSync('var/lib/plantstore/before-*/plants.db', { cwd: machine.root });
+    expect(before).toHaveLength(2);
+    await expectStored(machine, acknowledged, sqlite, ...before.map((file) => `sqlite:/${file}`));
   });
 
   it('the move to another machine loses no acknowledged plant', async () => {
