@@ -16,8 +16,11 @@ import {
   writingCopies,
 } from '../test/wrong-repositories.ts';
 
-/** Runs the suite on a repository and returns the names of the failed tests. */
-const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]> => {
+/** Runs the suite on a repository until `most` of its tests have failed, and returns their names. */
+const failures = async (
+  open: () => Promise<OpenedRepository>,
+  most = Infinity,
+): Promise<string[]> => {
   const tests: [string, () => Promise<void>][] = [];
   const runner = {
     describe: (_: string, body: () => void) => body(),
@@ -30,15 +33,12 @@ const failures = async (open: () => Promise<OpenedRepository>): Promise<string[]
     }),
   };
   describeRepository(runner, 'under test', open);
-  const failed = await Promise.all(
-    tests.map(async ([name, body]) =>
-      body().then(
-        () => [],
-        () => [name],
-      ),
-    ),
-  );
-  return failed.flat();
+  const failed: string[] = [];
+  for (const [name, body] of tests) {
+    await body().catch(() => failed.push(name));
+    if (failed.length === most) break;
+  }
+  return failed;
 };
 
 const lateWriter = (): PlantRepository => {
@@ -193,7 +193,7 @@ describe('repository contract', () => {
       }),
     ],
   ])('the repository contract catches a repository that %s', async (_, open) => {
-    expect(await failures(open)).not.toEqual([]);
+    expect(await failures(open, 1)).toHaveLength(1);
   });
 
   it.each<[string, () => [PlantRepository, PlantRepository]]>([
