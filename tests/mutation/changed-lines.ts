@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { root } from './test-files.ts';
+import { root } from './executed.ts';
 
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: Infinity }).trim();

@@ -1,6 +1,9 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { changesOf } from './changes.ts';
-import { findTestFiles } from './test-files.ts';
+import { recordExecution } from './executed.ts';
 
 const apply = (source: string): readonly string[] =>
   changesOf('any.ts', source).map(
@@ -32,9 +35,26 @@ it.each([
   expect(apply(source)).toEqual(changed);
 });
 
-it('the test files of a source file are those that import it, then those of its package', () => {
-  const [nearest, ...others] = findTestFiles()('packages/server/src/program/log.ts');
-  expect(nearest).toContain('packages/server/src/program/log.test.ts');
-  expect(others.flat()).toContain('tests/black-box/crash.test.ts');
-  expect(others.at(-1)).toContain('packages/server/src/http/cors.test.ts');
+it('a source file records which of its nested places are executed', async () => {
+  const source = 'let a = 0; if (a === 0) a = a === 1 ? 1 : 2; else { await 0; }; export { a };';
+  const places = changesOf('any.ts', source).map(({ kind, start, end }, id) => ({
+    id,
+    start,
+    end,
+    isStatement: kind === 'deleted statement' || kind === 'dropped guard',
+  }));
+  const record = join(await mkdtemp(join(tmpdir(), 'executed-')), 'record');
+  const recorded = recordExecution(source, places, record);
+  const { a } = (await import(`data:text/javascript,${encodeURIComponent(recorded)}`)) as {
+    a: number;
+  };
+  expect(a).toBe(2);
+  const executed = (await readFile(record, 'utf8')).trim().split('\n').map(Number);
+  const textOf = ({ start, end }: { readonly start: number; readonly end: number }) =>
+    source.slice(start, end);
+  expect(places.filter(({ id }) => executed.includes(id)).map(textOf)).toEqual([
+    'a === 0',
+    'a = a === 1 ? 1 : 2;',
+    'a === 1',
+  ]);
 });

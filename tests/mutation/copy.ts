@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { root } from './test-files.ts';
+import { root } from './executed.ts';
 
 /** What happened to test files. Those of which none could be imported are `not run`. */
 export type Outcome = 'passed' | 'failed' | 'timed out' | 'not run';

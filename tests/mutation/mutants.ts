@@ -2,19 +2,22 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedLinesSince } from './changed-lines.ts';
-import { changesOf } from './changes.ts';
+import { type Change, changesOf } from './changes.ts';
 import { rows } from './rows/index.ts';
-import { findTestFiles, type Group, root } from './test-files.ts';
+import { root } from './executed.ts';
 
-/** One change of a file, and the test files one of which must fail. */
+/** One change of a file. */
 export type Mutant = {
   readonly name: string;
+  /** By hand, or made from the syntax tree. */
+  readonly kind: Change['kind'] | 'row';
   readonly file: string;
   /** The replaced text, and where it begins: -1 if it does not occur exactly once. */
   readonly text: string;
   readonly start: number;
   readonly replacement: string;
-  readonly tests: readonly Group[];
+  /** The test file that must fail; `undefined` for any that executes the changed code. */
+  readonly test?: string;
 };
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -24,9 +27,9 @@ const lineOf = (source: string, offset: number): number =>
 
 /** Returns the changes by hand. */
 export const mutantsOfRows = (): readonly Mutant[] =>
-  rows.map(({ test, ...row }) => {
+  rows.map((row) => {
     const [before = '', ...others] = read(row.file).split(row.text);
-    return { ...row, start: others.length === 1 ? before.length : -1, tests: [[test]] };
+    return { ...row, kind: 'row', start: others.length === 1 ? before.length : -1 };
   });
 
 /** Returns the changes of the syntax trees of files, in the lines for which `isChanged` returns true. */
@@ -34,7 +37,6 @@ const mutantsOf = (
   pattern: string,
   isChanged: (file: string, first: number, last: number) => boolean,
 ): readonly Mutant[] => {
-  const testsOf = findTestFiles();
   const files = globSync(pattern, { cwd: root, exclude: ['**/*.test.ts', '**/*.test-d.ts'] });
   return files.flatMap((file) => {
     const source = read(file);
@@ -44,11 +46,11 @@ const mutantsOf = (
         ? [
             {
               name: `${kind} in line ${first}`,
+              kind,
               file,
               text: source.slice(start, end),
               start,
               replacement,
-              tests: testsOf(file),
             },
           ]
         : [];

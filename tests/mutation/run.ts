@@ -1,19 +1,26 @@
 // Applies one change of the code after another in copies of the repository, and runs the tests that must notice it.
 // `--rows` applies the changes by hand. Without it, the changes are made from the syntax tree: of what differs from
 // a commit (`--since`; by default the one where the branch left main, or on main the one before), or of a part of everything (`--slice 3/12`).
-// `--only TEXT` selects those whose name or file contains a text. `--runs 2` runs the nearest test files only: those of 4 and
-// then 16 seconds.
+// `--only TEXT` selects those whose name or file contains a text.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { defaultCommit } from './changed-lines.ts';
 import { copyRepository, type Duration, durationsIn, failedIn, runTests } from './copy.ts';
+import { recordExecution, testFilesFor } from './executed.ts';
 import { type Mutant, mutantsOfRows, mutantsOfSlice, mutantsSince } from './mutants.ts';
-import type { Group } from './test-files.ts';
 
 type Outcome = 'killed' | 'survived' | 'not run';
 type Durations = ReadonlyMap<string, Duration>;
+
+/** What the tests did without a change. */
+type Measured = {
+  readonly durations: Durations;
+  /** The test files that execute the changed code. */
+  readonly testsOf: ReadonlyMap<Mutant, readonly string[]>;
+  readonly failed: readonly string[];
+};
 
 const { values } = parseArgs({
   options: {
@@ -21,7 +28,6 @@ const { values } = parseArgs({
     since: { type: 'string' },
     slice: { type: 'string' },
     only: { type: 'string', default: '' },
-    runs: { type: 'string', default: 'Infinity' },
   },
 });
 
@@ -31,14 +37,15 @@ const selectMutants = (): readonly Mutant[] => {
   return mutantsSince(values.since ?? defaultCommit());
 };
 
-/** Splits test files into runs of at most 4, 16, 64 seconds and so on: the nearest first, and of those the fastest. */
-const runsOf = (groups: readonly Group[], durations: Durations): readonly (readonly string[])[] => {
+/** Splits test files into runs of at most 4, 16, 64 seconds and so on: `first`, then the fastest. */
+const runsOf = (
+  first: readonly string[],
+  others: readonly string[],
+  durations: Durations,
+): readonly (readonly string[])[] => {
   const msOf = (file: string): number => durations.get(file)?.file ?? 0;
-  const files = new Set(
-    groups.flatMap((group) =>
-      group.filter((file) => durations.has(file)).toSorted((one, other) => msOf(one) - msOf(other)),
-    ),
-  );
+  const sorted = others.toSorted((one, other) => msOf(one) - msOf(other));
+  const files = new Set([...first, ...sorted].filter((file) => others.includes(file)));
   const runs: string[][] = [];
   let left = 0;
   for (const file of files) {
@@ -57,12 +64,12 @@ const noticedBy = new Map<string, readonly string[]>();
 
 const runMutant = async (
   copy: string,
-  { file, text, start, replacement, tests }: Mutant,
-  durations: Durations,
+  mutant: Mutant,
+  { durations, testsOf }: Measured,
 ): Promise<Outcome> => {
-  const groups = [noticedBy.get(file)?.slice(0, 3) ?? [], ...tests];
-  const runs = runsOf(groups, durations).slice(0, Number(values.runs));
-  if (start === -1 || runs.length === 0) return 'not run';
+  const { file, text, start, replacement } = mutant;
+  const runs = runsOf(noticedBy.get(file) ?? [], testsOf.get(mutant) ?? [], durations);
+  if (start === -1) return 'not run';
   const source = readFileSync(join(copy, file), 'utf8');
   const after = source.slice(start + text.length);
   writeFileSync(join(copy, file), source.slice(0, start) + replacement + after);
@@ -90,10 +97,56 @@ const queue = selectMutants().filter(({ name, file }) => `${name} ${file}`.inclu
 const counts = { killed: 0, survived: 0, 'not run': 0 };
 const rest = queue.values();
 
-const runRest = async (copy: string, durations: Durations): Promise<void> => {
+/** Runs each test file by itself in one of the copies, in which the code to change records whether it is executed. */
+const measure = async (copies: readonly string[]): Promise<Measured> => {
+  const places = Map.groupBy(
+    queue.map((mutant, id) => ({ ...mutant, id })),
+    ({ file }) => file,
+  );
+  const files = queue.flatMap(({ test, file }) => test ?? testFilesFor(file));
+  const unmeasured = new Set(files).values();
+  const durations = new Map<string, Duration>();
+  const testsOf = new Map(queue.map((mutant) => [mutant, [mutant.test ?? []].flat()]));
+  const failed: string[] = [];
+  const measureRest = async (copy: string): Promise<void> => {
+    const record = join(copy, 'node_modules/executed');
+    const sources = [...places].map(([file, mutants]) => {
+      const source = readFileSync(join(copy, file), 'utf8');
+      const generated = mutants
+        .filter(({ kind }) => kind !== 'row')
+        .map(({ id, start, text, kind }) => ({
+          id,
+          start,
+          end: start + text.length,
+          isStatement: kind === 'deleted statement' || kind === 'dropped guard',
+        }));
+      writeFileSync(join(copy, file), recordExecution(source, generated, record));
+      return { file, source };
+    });
+    for (const file of unmeasured) {
+      writeFileSync(record, '');
+      await runTests(copy, [file], [], { testMs: 600_000, runMs: 600_000 });
+      const duration = durationsIn(copy).get(file);
+      // A test that fails without a change would notice every change.
+      if (duration === undefined) failed.push(file);
+      else {
+        durations.set(file, duration);
+        for (const id of new Set(readFileSync(record, 'utf8').trim().split('\n'))) {
+          const mutant = id === '' ? undefined : queue[Number(id)];
+          if (mutant !== undefined) testsOf.get(mutant)?.push(file);
+        }
+      }
+    }
+    for (const { file, source } of sources) writeFileSync(join(copy, file), source);
+  };
+  await Promise.all(copies.map(measureRest));
+  return { durations, testsOf, failed };
+};
+
+const runRest = async (copy: string, measured: Measured): Promise<void> => {
   for (const mutant of rest) {
     const began = performance.now();
-    const outcome = await runMutant(copy, mutant, durations);
+    const outcome = await runMutant(copy, mutant, measured);
     counts[outcome] += 1;
     const seconds = Math.round((performance.now() - began) / 1_000);
     console.log(`${outcome} (${seconds} s): ${mutant.file}: ${mutant.name}`);
@@ -109,15 +162,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 console.log(`${queue.length} changes`);
 while (queue.length > 0 && copies.length < availableParallelism()) copies.push(copyRepository());
-const [first] = copies;
-if (first !== undefined) {
-  const files = [...new Set(queue.flatMap(({ tests }) => tests).flat())];
-  await runTests(first, files, [], { testMs: 600_000, runMs: 3_600_000 });
-  const durations = durationsIn(first);
-  // A test that fails without a change would notice every change.
-  const failed = files.filter((file) => !durations.has(file));
+if (queue.length > 0) {
+  const measured = await measure(copies);
+  const { failed } = measured;
   if (failed.length > 0) console.log(`fail without a change: ${failed.join(', ')}`);
-  await Promise.all(copies.map(async (copy) => runRest(copy, durations)));
+  await Promise.all(copies.map(async (copy) => runRest(copy, measured)));
   const share = counts.killed / queue.length;
   console.log(`${counts.killed} of ${queue.length} changes noticed: ${(100 * share).toFixed(1)} %`);
   // A change can make no difference, so a slice has a limit, as Stryker has.
