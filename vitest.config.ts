@@ -18,9 +18,6 @@ const globalSetups: Readonly<Record<string, string>> = {
   'tests/packages': 'tests/packages/release.ts',
 };
 
-/** Tests of these folders leave nothing in their process, so that their files may share one. */
-const shared = new Set(['packages/core', 'packages/client', 'packages/server']);
-
 /** Returns the project for the tests of a folder. */
 export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   root: folder,
@@ -32,7 +29,8 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
     name: folder,
     // These folders are separate projects.
     exclude: [...configDefaults.exclude, 'packages/**', 'deploy/**', 'timing/**'],
-    isolate: !shared.has(folder),
+    // Tests leave nothing in their process, so that their files may share one.
+    isolate: false,
     // They only end a test that hangs: no test passes or fails by the speed of the machine.
     testTimeout: 600_000,
     hookTimeout: 120_000,
