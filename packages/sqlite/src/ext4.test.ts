@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 const program = fileURLToPath(new URL('../test/run-on-full-ext4.ts', import.meta.url));
@@ -26,10 +27,15 @@ const canMountExt4 = async (signal: AbortSignal): Promise<boolean> =>
   );
 
 describe('failed syncs on ext4', () => {
-  it.for([
-    ['kill -9', 'kill'],
-    ['closing', 'close'],
-  ] as const)(
+  it.for(
+    sample(
+      [
+        ['kill -9', 'kill'],
+        ['closing', 'close'],
+      ] as const,
+      2,
+    ),
+  )(
     'no acknowledged plant is missing after failed syncs on ext4 and %s',
     async ([, end], { signal, skip }) => {
       skip(!(await canMountExt4(signal)), 'this user cannot mount an ext4 image on this machine');
