@@ -184,12 +184,16 @@ export class Exchange implements Pipelined {
     const closes = this.closesWith(responseData);
     if (closes) this.connection.end();
     response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
-    if (!closes || request.complete || this.brokenResponse !== undefined) {
-      response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
-      return;
-    }
+    if (closes && !request.complete && this.brokenResponse === undefined)
+      this.sendBeforeRest(responseData.body);
+    else response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
+  }
+
+  /** Sends the body of a response, and ends it once the rest of the request is dropped. */
+  private sendBeforeRest(body: string): void {
+    const { request, response } = this;
     // Publishes now, because the unwanted body may take seconds to drop.
-    response.write(responseData.body, (error) => {
+    response.write(body, (error) => {
       if (!error) this.publishEnd(true);
     });
     const stop = drain(request, maxDrainMs, () => response.end());

@@ -5,7 +5,16 @@ import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { chunked, errorOf, goodFields, head, listen, post, responses } from '../../test/listen.ts';
+import {
+  chunked,
+  errorOf,
+  goodFields,
+  head,
+  listen,
+  maxBodyBytes,
+  post,
+  responses,
+} from '../../test/listen.ts';
 import { onDemand } from '../../test/on-demand.ts';
 import { recordLog } from '../../test/record-log.ts';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
@@ -36,6 +45,17 @@ describe('requests above maxInFlight', () => {
     await until(1);
     const unauthenticated = head(['Host: x', 'Authorization: Bearer bad', 'Content-Length: 0']);
     expect((await sendRaw(port, unauthenticated)).status).toBe(401);
+    completeAll();
+    expect((await first).status).toBe(200);
+  });
+
+  it('requests whose body is too large are in flight once', async () => {
+    const { repository, until, completeAll } = onDemand();
+    const { port } = await listen({ repository, maxInFlight: 1 });
+    expect((await sendRaw(port, chunked('x'.repeat(maxBodyBytes + 1)))).status).toBe(413);
+    const first = sendRaw(port, post(1));
+    await until(1);
+    expect((await sendRaw(port, post(2))).status).toBe(503);
     completeAll();
     expect((await first).status).toBe(200);
   });
@@ -133,9 +153,8 @@ describe('connections', () => {
   });
 
   it('connections whose client does not read its responses are ended after a CONNECT, too', async () => {
-    const maxBodyBytes = 30_000_000;
-    const limits = { maxBodyBytes, requestTimeoutMs: 1_000, handlerTimeoutMs: 200 };
-    const { server, port } = await listen(limits);
+    const timeouts = { requestTimeoutMs: 1_000, handlerTimeoutMs: 200 };
+    const { server, port } = await listen({ ...timeouts, maxBodyBytes: 30_000_000 });
     const connections = promisify(server.getConnections.bind(server));
     const body = `{"id":1,"name":"${'x'.repeat(20_000_000)}"}`;
     const request = head([...goodFields, `Content-Length: ${body.length}`]) + body;
