@@ -28,6 +28,5 @@ export const cancelStatement = (
   socket.on('error', () => {});
   // The server closes the connection after it has processed the request; a pooler needs it until then.
   socket.setTimeout(cancelTimeoutMs, () => socket.destroy());
-  socket.resume();
   socket.end(request);
 };

@@ -1,7 +1,8 @@
 import { describeRepository } from '@plantstore/core/repository-contract';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { noDeadline } from '../test/open.ts';
-import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { startProxy } from '../test/postgres-proxy.ts';
+import { connectionsOf, newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const open = async (url: string) =>
@@ -50,3 +51,21 @@ it('a PostgreSQL repository creates concurrent plants in call order, also after 
   expect(results.map((result) => result.isOk())).toEqual([true, true, false]);
   await repository.close();
 });
+
+it.each([
+  ['its first statement', /./],
+  ['the statements about its table', /\bplants\b/],
+])(
+  'openPostgresRepository keeps no connection to a server that does not respond to %s',
+  async (_, pattern) => {
+    const proxy = await startProxy(inject('postgresPort'));
+    onTestFinished(proxy.close);
+    const database = sharedUrl(await newDatabase());
+    const url = database.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
+    proxy.onStatement(({ text }) => (pattern.test(text) ? 'discard' : 'pass'));
+    const limits = { deadlineMs: Infinity, connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
+    expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
+    expect(proxy.connections()).toBeGreaterThan(0);
+    await expect.poll(async () => connectionsOf(database)).toBe(0);
+  },
+);
