@@ -28,10 +28,6 @@ const respondRaw = (
   info: RequestInfo,
   fields: Fields = [],
 ): void => {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
   const request = { info };
   const startedAt = performance.now();
   publishStart(request);

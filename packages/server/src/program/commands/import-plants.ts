@@ -182,22 +182,17 @@ the import: correct it and import the file again.`,
     const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
       file === undefined ? call.stdin() : createReadStream(file, { highWaterMark });
     const records = readRecords(source, call);
+    // Read first: a source that cannot be read must not create a database.
+    const first = await records.next();
+    if (first.done !== true && first.value.isErr()) return failed(first.value.error);
+    const log = createLog('pretty', stderr);
+    const store = await openStore(database, log);
+    if (store.isErr()) return failed(store.error);
     try {
-      // Read first: a source that cannot be read must not create a database.
-      const first = await records.next();
-      if (first.done !== true && first.value.isErr()) return failed(first.value.error);
-      const log = createLog('pretty', stderr);
-      const store = await openStore(database, log);
-      if (store.isErr()) return failed(store.error);
-      try {
-        return await importRecords(first, records, () => source.bytesRead ?? 0, call, store.value);
-      } finally {
-        await store.value.close();
-        log.flush();
-      }
+      return await importRecords(first, records, () => source.bytesRead ?? 0, call, store.value);
     } finally {
-      // Closes the source.
-      await records.return();
+      await store.value.close();
+      log.flush();
     }
   },
 };
