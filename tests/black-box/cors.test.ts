@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sendRaw } from '@plantstore/test-support/raw-http';
 import { expect, it } from 'vitest';
 import { undeclaredHeaders } from './declared-headers.ts';
@@ -46,7 +47,7 @@ it('pages of --cors-origins can create plants, and the log has their request ids
   });
   expect(undeclaredHeaders(created.status, created.headers)).toEqual([]);
   // The log arrives through another pipe than the response.
-  while (stdout().split('\n').length < 4) await new Promise(setImmediate);
+  while (stdout().split('\n').length < 4) await sleep(2);
   const lines = stdout().trim().split('\n').slice(1);
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
     { method: 'OPTIONS', path: '/plants', status: 204 },

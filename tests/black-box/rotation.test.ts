@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -106,7 +107,7 @@ describe('SIGHUP', () => {
     for (let count = 0; count < 20; count += 1) server.process.kill('SIGHUP');
     await writeFile(path, 'n3w\n');
     await hangUp(server, 'the tokens were reread');
-    while ((await statusWith(server, 'n3w')) !== 200) await new Promise(setImmediate);
+    while ((await statusWith(server, 'n3w')) !== 200) await sleep(2);
     expect(await statusWith(server, '0ld')).toBe(401);
   });
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlantRepository } from '@plantstore/core';
 import { ResultAsync } from 'neverthrow';
 
@@ -13,7 +14,7 @@ export const onDemand = () => {
       ),
   };
   const until = async (count: number) => {
-    while (waiting.length < count) await new Promise(setImmediate);
+    while (waiting.length < count) await sleep(2);
   };
   return {
     repository,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../src/http/logger.ts';
 
 /** Returns a logger that records its lines. */
@@ -12,5 +13,5 @@ export const recordLog = () => {
 
 /** Waits until a condition is true. */
 export const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise(setImmediate);
+  while (!condition()) await sleep(2);
 };

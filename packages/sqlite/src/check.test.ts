@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +39,7 @@ describe('check of a SQLite repository', () => {
     });
     await rename(`${path}.moved`, path);
     // The repository tries to open the file once a second.
-    while ((await repository.check()).isErr()) await new Promise(setImmediate);
+    while ((await repository.check()).isErr()) await sleep(2);
     expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
   });
 
