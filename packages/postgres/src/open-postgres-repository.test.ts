@@ -1,8 +1,8 @@
 import { describeRepository } from '@plantstore/core/repository-contract';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { noDeadline } from '../test/open.ts';
-import { startProxy } from '../test/postgres-proxy.ts';
-import { connectionsOf, newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
+import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const open = async (url: string) =>
@@ -52,20 +52,25 @@ it('a PostgreSQL repository creates concurrent plants in call order, also after 
   await repository.close();
 });
 
-it.each([
-  ['its first statement', /./],
-  ['the statements about its table', /\bplants\b/],
+it.each<[string, (proxy: PostgresProxy) => void]>([
+  ['its connection', (proxy) => proxy.freeze(true)],
+  ['its first statement', (proxy) => proxy.onStatement(() => 'discard')],
+  [
+    'the statements about its table',
+    (proxy) => proxy.onStatement(({ text }) => (/\bplants\b/.test(text) ? 'discard' : 'pass')),
+  ],
 ])(
   'openPostgresRepository keeps no connection to a server that does not respond to %s',
-  async (_, pattern) => {
+  async (_, stall) => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
-    const database = sharedUrl(await newDatabase());
-    const url = database.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
-    proxy.onStatement(({ text }) => (pattern.test(text) ? 'discard' : 'pass'));
+    const direct = sharedUrl(await newDatabase());
+    const url = `${direct.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)}?sslmode=disable`;
+    stall(proxy);
     const limits = { deadlineMs: Infinity, connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
     expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
+    proxy.freeze(false);
     expect(proxy.connections()).toBeGreaterThan(0);
-    await expect.poll(async () => connectionsOf(database)).toBe(0);
+    await expect.poll(proxy.openConnections).toBe(0);
   },
 );

@@ -32,6 +32,8 @@ export type PostgresProxy = {
   readonly statements: readonly SentStatement[];
   /** Number of connections so far. */
   readonly connections: () => number;
+  /** Number of connections that are open on either side. */
+  readonly openConnections: () => number;
   /** Number of bytes that the server has sent. */
   readonly bytesSent: () => number;
   /** Sets the handler of all further statements. */
@@ -119,6 +121,7 @@ export const startProxy = async (serverPort: number): Promise<PostgresProxy> => 
     port: typeof address === 'object' && address !== null ? address.port : 0,
     statements,
     connections: () => connections,
+    openConnections: () => sockets.size,
     bytesSent: () => bytesSent,
     onStatement: (action) => {
       actionFor = action;
