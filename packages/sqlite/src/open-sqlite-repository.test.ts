@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -103,3 +104,20 @@ it.each([
     stderr: '',
   });
 });
+
+it.skipIf(process.platform === 'win32')(
+  'a SQLite repository and one that is refused leave no file open',
+  async () => {
+    const path = await plantsFile();
+    const openFiles = () => readdirSync('/dev/fd').length;
+    const openAndClose = async () => {
+      const repository = await open(path);
+      expect((await openSqliteRepository({ path })).isErr()).toBe(true);
+      await repository.close();
+    };
+    await openAndClose();
+    const before = openFiles();
+    await openAndClose();
+    await expect.poll(openFiles).toBeLessThanOrEqual(before);
+  },
+);
