@@ -99,6 +99,15 @@ describe('create with a failing statement', () => {
     expect(await isClosedSoon(repository)).toBe(true);
   });
 
+  it('a repository that is closed while its server is frozen keeps no connection', async () => {
+    const { proxy, repository } = await openBehindProxy();
+    proxy.freeze(true);
+    await repository.close();
+    const sockets = () =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    await expect.poll(sockets).toBe(proxy.openConnections());
+  });
+
   it('the reason of a create that is too slow names no failure before the last success', async () => {
     const options = { deadlineMs: 5_000, statementTimeoutMs: 4_900 };
     const { proxy, repository, direct } = await openBehindProxy(options);

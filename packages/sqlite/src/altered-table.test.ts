@@ -78,8 +78,9 @@ describe('a file whose plants table was altered', () => {
   ])('a file is neither opened nor read, as altered and not as damaged, after %s', async (sql) => {
     alter(sql);
     const kind = 'table-altered';
+    const message = `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;
     expect((await openSqliteRepository({ path }))._unsafeUnwrapErr().kind).toBe(kind);
-    expect(checkPlants(path)._unsafeUnwrapErr().kind).toBe(kind);
+    expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject({ kind, message });
     const to = `${path}.backup`;
     expect((await backUpPlants({ from: path, to }))._unsafeUnwrapErr().kind).toBe(kind);
   });

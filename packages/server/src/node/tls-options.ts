@@ -30,8 +30,7 @@ const contextFault = (tls: TlsOptions): TlsFault | undefined => {
     return undefined;
   } catch (thrown) {
     // For example, a key that is too short. The messages of OpenSSL contain no secrets.
-    const reason = thrown instanceof Error ? thrown.message : '';
-    return { part: 'cert', why: `cannot be used: ${reason}` };
+    return { part: 'cert', why: `cannot be used: ${(thrown as Error).message}` };
   }
 };
 
