@@ -88,22 +88,16 @@ export class Exchange implements Pipelined {
   /** Admits the request. */
   begin(): void {
     if (this.endsEarly()) return;
-    try {
-      this.phase = 'admitting';
-      const admission = this.connection.context.service.admit(this.head);
-      if (!(admission instanceof Promise)) {
-        this.onAdmission(admission);
-        return;
-      }
-      this.connection.hold(this);
-      admission
-        .then((later) => {
-          if (!this.endsEarly()) this.onAdmission(later);
-        })
-        .catch((cause: unknown) => this.fail(cause));
-    } catch (cause) {
-      this.fail(cause);
+    this.phase = 'admitting';
+    const admission = this.connection.context.service.admit(this.head);
+    if (!(admission instanceof Promise)) {
+      this.onAdmission(admission);
+      return;
     }
+    this.connection.hold(this);
+    void admission.then((later) => {
+      if (!this.endsEarly()) this.onAdmission(later);
+    });
   }
 
   /** Decides an exchange whose connection is lost, has ended or is broken, or to which another listener has responded. */
@@ -146,15 +140,7 @@ export class Exchange implements Pipelined {
       return;
     }
     this.phase = 'storing';
-    try {
-      this.connection.context.service.create(body, (responseData) => this.decide(responseData));
-    } catch (cause) {
-      this.fail(cause);
-    }
-  }
-
-  private fail(cause: unknown): void {
-    this.decide(errorResponse('internal', { cause }));
+    this.connection.context.service.create(body, (responseData) => this.decide(responseData));
   }
 
   break(responseData: ResponseData): void {
@@ -179,11 +165,18 @@ export class Exchange implements Pipelined {
     this.responseData = responseData;
     // Another listener of the server has already responded.
     if (this.response.headersSent) return;
-    if (responseData.error !== undefined) publishError(this, responseData);
     const { request, response } = this;
     const closes = this.closesWith(responseData);
     if (closes) this.connection.end();
-    response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
+    try {
+      response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
+    } catch (cause) {
+      // Another listener has set a field that conflicts with one of these.
+      this.responseData = errorResponse('internal', { cause });
+      response.destroy();
+    }
+    publishError(this, this.responseData);
+    if (response.destroyed) return;
     if (closes && !request.complete && this.brokenResponse === undefined)
       this.sendBeforeRest(responseData.body);
     else response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
@@ -205,8 +198,6 @@ export class Exchange implements Pipelined {
   private closesWith({ error }: ResponseData): boolean {
     const { latest, context } = this.connection;
     if (this.brokenResponse !== undefined || !this.response.shouldKeepAlive) return true;
-    // Another listener has destroyed the request, so that the next one cannot be found.
-    if (this.request.destroyed && !this.request.complete) return true;
     // The client may or may not send its body. Node ends such a connection, too.
     if (this.awaitsContinue) return true;
     if (context.isClosing() && latest === this) return true;

@@ -4,6 +4,7 @@ import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
+import { recordLog } from '../../test/record-log.ts';
 
 /** Starts a server with a second listener. */
 const listenWith = async (
@@ -65,6 +66,28 @@ describe('another listener of a server of createHttpServer', () => {
     await ended.promise;
   });
 });
+
+it.each([
+  ['of a stored plant', post(7)],
+  ['of an error', head(['Host: a'])],
+  ['of an unwanted body', head(['Host: a', 'Content-Length: 99999'])],
+])(
+  'a response %s that conflicts with a field of another listener ends the connection, and its cause is logged',
+  async (_, request) => {
+    const { logged, logger } = recordLog();
+    const { server, port } = await listen({ logger });
+    // Node writes it only with chunks, and throws because the response has a length.
+    server.prependListener('request', (_request, response) => response.setHeader('Trailer', 'x'));
+    const { socket, ended } = await connectRaw(port);
+    socket.write(request);
+    expect(await ended).toBe('');
+    await expect
+      .poll(() => logged)
+      .toMatchObject([
+        { level: 'error', status: 500, cause: expect.stringContaining('Trailer') as unknown },
+      ]);
+  },
+);
 
 it('a request is not kept in memory while its connection is idle', async () => {
   const requests: WeakRef<IncomingMessage>[] = [];
