@@ -93,6 +93,16 @@ describe('readPlants', () => {
     expect(batches).toEqual([long.slice(0, 3), long.slice(3)]);
   });
 
+  it('readPlants lets other work of the process run between its batches', async () => {
+    await makeStore(many);
+    let hasRun = false;
+    setImmediate(() => {
+      hasRun = true;
+    });
+    expect((await readAll()).plants).toHaveLength(many.length);
+    expect(hasRun).toBe(true);
+  });
+
   it('readPlants reads plants that are created meanwhile, and does not prevent checkpoints', async () => {
     const repository = await makeStore(many);
     const ids: bigint[] = [];

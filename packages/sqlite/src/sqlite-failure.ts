@@ -45,8 +45,7 @@ export const sqliteFailureOf = (thrown: unknown): SqliteFailure | undefined => {
   // A quota is exceeded. For this error number, libuv has no code.
   if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
   if ('syscall' in thrown && 'code' in thrown) return systemKinds.get(thrown.code) ?? 'cannot-open';
-  if (!('errcode' in thrown)) return undefined;
-  const { errcode } = thrown;
+  const errcode = 'errcode' in thrown ? thrown.errcode : undefined;
   if (sharedMemoryCodes.includes(errcode)) return 'no-shared-memory';
   // The low byte of an extended result code is the primary one.
   return typeof errcode === 'number' ? (kindOf.get(errcode & 0xff) ?? 'unexpected') : undefined;

@@ -129,6 +129,20 @@ describe('the log', () => {
     expect(lines[0]?.dropped).toBeGreaterThan(80);
   });
 
+  it('the log writes the number of missing lines when it ends', async () => {
+    const stream = new PassThrough({ encoding: 'utf8' });
+    const log = createLog('json', stream);
+    const path = 'x'.repeat(1_000_000);
+    for (let count = 0; count < 20; count += 1) log.info({ path }, 'request');
+    const ended = log.end(60_000);
+    let output = '';
+    stream.on('data', (text: string) => (output += text));
+    await ended;
+    expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      message: expect.stringContaining('missing') as unknown,
+    });
+  });
+
   it('the log writes the lines of a turn of the event loop at once, after it', async () => {
     const stream = new PassThrough({ encoding: 'utf8' });
     const log = createLog('json', stream);
