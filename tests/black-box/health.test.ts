@@ -24,6 +24,11 @@ describe('health port of the real server', () => {
     expect((await fetch(new URL('/livez', server.url))).status).toBe(404);
   });
 
+  it('the health port of the real server is open only with a setting', async () => {
+    const server = await startProgram({ args: ['--database', 'memory:'] });
+    expect(JSON.parse(server.stdout().split('\n')[0] ?? '')).not.toHaveProperty('health');
+  });
+
   it('the health port of the real server is not ready during a graceful shutdown', async () => {
     const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}');

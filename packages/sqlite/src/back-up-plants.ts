@@ -57,7 +57,6 @@ const copy = (
   const worker = new Worker(workerFile('backup'), options);
   const copied = new Promise<Result<PlantsBackup, BackUpError>>((settle, reject) => {
     worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the backup worker exited')));
     worker.once('message', (message: FromBackupWorker) =>
       settle(message.kind === 'done' ? ok(message.copy) : err(message.error)),
     );
