@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type Duplex, finished } from 'node:stream';
 import type { ResponseData } from '../http/response-data.ts';
-import { dropInput, lingerOnClose } from './lingering-close.ts';
+import { closeLingering, dropInput, lingerOnClose } from './lingering-close.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** Maximum number of requests of one connection that wait for their responses. */
@@ -114,8 +114,19 @@ export class Connection {
   /** Removes an exchange whose response is sent or lost. */
   remove(exchange: Pipelined): void {
     this.pending = this.pending.filter((other) => other !== exchange);
+    if (this.latest !== exchange) return;
+    if (exchange.request.complete) this.latest = undefined;
+    else finished(exchange.request, () => this.onReceived(exchange));
+  }
+
+  /** Handles the end of a request whose response is sent already. */
+  private onReceived(exchange: Pipelined): void {
     // The head of the request has a token, which an idle connection must not keep in memory.
-    if (this.latest === exchange && exchange.request.complete) this.latest = undefined;
+    if (this.latest === exchange) this.latest = undefined;
+    if (exchange.request.complete || this.hasEnded || this.socket === undefined) return;
+    // Another listener has destroyed the request, so that the next one cannot be found.
+    this.hasEnded = true;
+    closeLingering(this.socket);
   }
 
   private begin(exchange: Pipelined): void {

@@ -155,7 +155,8 @@ export class Exchange implements Pipelined {
     if (responseData !== undefined) this.send(responseData);
     if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;
     this.phase = 'decided';
-    this.body?.drop();
+    // Another listener may leave the rest of the body, and the next request comes after it.
+    this.collectBody().drop();
     this.publishIfEnded();
     this.connection.next();
   }

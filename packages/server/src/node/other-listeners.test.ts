@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { PassThrough, pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { recordLog } from '../../test/record-log.ts';
 
@@ -11,7 +13,7 @@ const listenWith = async (
   second: (request: IncomingMessage) => void,
   place: 'on' | 'prependListener' = 'on',
 ) => {
-  const { server, port } = await listen();
+  const { server, port } = await listen({ maxBodyBytes: 1_000_000 });
   server[place]('request', second);
   return port;
 };
@@ -89,17 +91,64 @@ it.each([
   },
 );
 
-it('a request is not kept in memory while its connection is idle', async () => {
+/** A body that does not fit into the buffers of a request. */
+const large = 'x'.repeat(200_000);
+const refused = head(['Host: a', 'Authorization: Bearer bad', `Content-Length: ${large.length}`]);
+
+/** What another listener does to a request, so that the rest of its body is not read. */
+const leaving: Readonly<Record<string, (request: IncomingMessage) => unknown>> = {
+  'pauses it': (request) => request.once('data', () => request.pause()),
+  'waits until it is readable': (request) => request.on('readable', () => {}),
+  'pipes it to a full stream': (request) => request.pipe(new PassThrough({ highWaterMark: 1 })),
+};
+
+it.each(Object.entries(leaving))(
+  'the request after one that is refused at once has a response, although another listener %s',
+  async (_, leave) => {
+    const port = await listenWith((request) => {
+      if (request.headers.authorization === 'Bearer bad') leave(request);
+    });
+    const { socket, until } = await connectRaw(port);
+    onTestFinished(() => void socket.destroy());
+    socket.write(refused + large + post(7));
+    const statuses = parseResponses(await until(responses(2))).map(({ status }) => status);
+    expect(statuses).toEqual([401, 200]);
+  },
+);
+
+it('a connection ends if another listener destroys the stream of a request after its response', async () => {
+  const seen = Promise.withResolvers<IncomingMessage>();
+  const port = await listenWith(seen.resolve);
+  const { socket, until } = await connectRaw(port);
+  const ended = once(socket, 'end');
+  socket.write(refused);
+  expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 401 }]);
+  const target = new PassThrough();
+  pipeline(await seen.promise, target, () => {});
+  target.destroy();
+  await ended;
+  socket.destroy();
+});
+
+it.each([
+  ['', post(7), ''],
+  [
+    ' that is refused before its body',
+    head([...goodFields, 'Content-Length: 2'], 'POST /x HTTP/1.1'),
+    '{}',
+  ],
+])('a request%s is not kept in memory while its connection is idle', async (_, first, rest) => {
   const requests: WeakRef<IncomingMessage>[] = [];
   const port = await listenWith((request) => void requests.push(new WeakRef(request)));
   const { socket, until } = await connectRaw(port);
-  socket.write(post(7));
+  socket.write(first);
   await until(responses(1));
+  socket.write(rest);
   await expect
     .poll(() => {
       memoryInUse();
-      return requests[0]?.deref();
+      return requests[0]?.deref() === undefined;
     })
-    .toBeUndefined();
+    .toBe(true);
   socket.destroy();
 });
