@@ -162,7 +162,6 @@ export class Exchange implements Pipelined {
   }
 
   private send(responseData: ResponseData): void {
-    if (this.responseData !== undefined) return;
     this.responseData = responseData;
     // Another listener of the server has already responded.
     if (this.response.headersSent) return;
