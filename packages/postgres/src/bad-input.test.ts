@@ -6,7 +6,7 @@ import { superuserPassword } from '@plantstore/test-support/postgres-server';
 import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { failToOpen, openAndClose } from '../test/open.ts';
-import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -107,13 +107,13 @@ describe('a refused login', () => {
 describe('password outside the URL', () => {
   it('a password outside the URL is read from PGPASSWORD', async () => {
     vi.stubEnv('PGPASSWORD', superuserPassword);
-    await openAndClose(withoutPassword(await newDatabase()));
+    await openAndClose(withoutPassword(await emptyDatabase()));
   });
 
   it('a password outside the URL is read from a password file that only this user can read', async () => {
     const escaped = superuserPassword.replaceAll(/[\\:]/g, String.raw`\$&`);
     await writePassFile(`127.0.0.1:*:*:postgres:${escaped}`, 0o600);
-    await openAndClose(withoutPassword(await newDatabase()));
+    await openAndClose(withoutPassword(await emptyDatabase()));
   });
 
   it('a password outside the URL is not read from a password file that other users can read', async ({
@@ -165,7 +165,7 @@ describe('a password', () => {
 
 describe('server without TLS', () => {
   it('a server without TLS is refused when the URL requires TLS, and used otherwise', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     for (const mode of ['require', 'verify-full']) {
       expect(await failToOpen(`${url}?sslmode=${mode}`)).toMatchObject({
         kind: 'tls-failed',

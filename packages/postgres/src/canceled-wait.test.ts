@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
@@ -19,7 +20,7 @@ const cancelWaits = async () =>
 const startCanceling = () => {
   const state = { isStopped: false };
   const cancel = async () => {
-    while (!state.isStopped) await cancelWaits();
+    for (; !state.isStopped; await sleep(20)) await cancelWaits();
   };
   const canceling = cancel();
   return async () => {

@@ -1,11 +1,11 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
-import { connectionsOf, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectionsOf, emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 describe('check of a PostgreSQL repository', () => {
   it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {
-    const database = await newDatabase();
+    const database = await emptyDatabase();
     const repository = await open(sharedUrl(database));
     await expect.poll(async () => connectionsOf(sharedUrl(database))).toBe(1);
     const results = await Promise.all([1, 2, 3].map(async () => repository.check()));
@@ -34,7 +34,7 @@ describe('check of a PostgreSQL repository', () => {
   });
 
   it('the check of a PostgreSQL repository fails while the table is UNLOGGED', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     const repository = await open(url);
     await runSql(url, 'ALTER TABLE plants SET UNLOGGED');
     expect((await repository.check())._unsafeUnwrapErr().reason).toBe(
@@ -65,7 +65,7 @@ describe('check of a PostgreSQL repository', () => {
   });
 
   it('the check of a PostgreSQL repository fails when the repository is closed', async () => {
-    const repository = await open(sharedUrl(await newDatabase()));
+    const repository = await open(sharedUrl(await emptyDatabase()));
     const checking = repository.check();
     await repository.close();
     expect((await checking).isOk()).toBe(true);

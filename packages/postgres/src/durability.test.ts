@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectStored } from '../test/load.ts';
@@ -63,7 +64,7 @@ describe('with synchronous replication and no standby', () => {
       await commit;
       state.isDone = true;
     })();
-    while (!state.isDone) {
+    for (; !state.isDone; await sleep(20)) {
       const canceled = await runSql(
         server.url(),
         `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
@@ -124,12 +125,12 @@ describe('with synchronous replication and no standby', () => {
       'SET synchronous_commit = on',
       `INSERT INTO plants VALUES (5, 'Hoya')`,
     );
-    while ((await waits('INSERT')) < 1);
+    while ((await waits('INSERT')) < 1) await sleep(20);
     const creating = [
       repository.create({ id: 5n, name: 'Hoya' }),
       repository.create({ id: 5n, name: 'Ficus' }),
     ];
-    while ((await waits('SELECT')) < 1);
+    while ((await waits('SELECT')) < 1) await sleep(20);
     await setStandbyNames('');
     await inserting;
     const [same, other] = await Promise.all(creating);

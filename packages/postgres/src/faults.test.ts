@@ -5,7 +5,7 @@ import { handleNext, insertsIn, monstera, openBehindProxy } from '../test/behind
 import { open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
-import { connectionsOf, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectionsOf, emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
 /** Returns statements that make each insert of a plant take longer. */
@@ -205,7 +205,7 @@ describe('create that waits for the table', () => {
   it.each(['TCP', 'a Unix-domain socket'])(
     'a create that waits for the table leaves at most three connections on the server after its deadline: %s',
     async (over) => {
-      const direct = sharedUrl(await newDatabase());
+      const direct = sharedUrl(await emptyDatabase());
       const socket = encodeURIComponent(inject('postgresFolder'));
       const url = over === 'TCP' ? direct : direct.replace('@127.0.0.1:', `@${socket}:`);
       const repository = await open(url, { statementTimeoutMs: 300, deadlineMs: 1_500 });

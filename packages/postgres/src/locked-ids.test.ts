@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { monstera, openBehindProxy } from '../test/behind-proxy.ts';
 import { open, openAndClose } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
 /** Runs statements in a transaction of another session, and leaves it open. */
@@ -98,7 +98,7 @@ describe('while another session has uncommitted plants', () => {
   });
 
   it('several repositories can create the same plant while their statements are slow', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     const repositories = [await open(url), await open(url)];
     await runSql(
       url,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
 const openMany = async (url: string, count: number) =>
@@ -12,12 +12,12 @@ const openMany = async (url: string, count: number) =>
 describe('several repositories on one database', () => {
   it('several repositories on one database can start at the same time on an empty database', async () => {
     for (let round = 0; round < 5; round += 1) {
-      await openMany(sharedUrl(await newDatabase()), 8);
+      await openMany(sharedUrl(await emptyDatabase()), 8);
     }
   });
 
   it('several repositories on one database create exactly one of the plants that compete for an id, and agree on which', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     const repositories = await openMany(url, 4);
     const rivals = Array.from({ length: 2_000 }, (_, index) => ({
       id: BigInt(index % 40),
@@ -44,7 +44,7 @@ describe('several repositories on one database', () => {
   });
 
   it('several repositories on one database do not deadlock when they create the same plants in different orders', async () => {
-    const repositories = await openMany(sharedUrl(await newDatabase()), 4);
+    const repositories = await openMany(sharedUrl(await emptyDatabase()), 4);
     const plants = Array.from({ length: 3_000 }, (_, index) => ({
       id: BigInt(index),
       name: 'Monstera',
@@ -103,7 +103,7 @@ const fail = (how: StatementAction): fc.AsyncCommand<Model, Real> => ({
 });
 
 it('several repositories agree with one Map, with faults between any two steps', async () => {
-  const url = sharedUrl(await newDatabase());
+  const url = sharedUrl(await emptyDatabase());
   const proxy = await startProxy(inject('postgresPort'));
   onTestFinished(proxy.close);
   const repositories = [

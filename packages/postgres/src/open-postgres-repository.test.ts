@@ -2,14 +2,14 @@ import { describeRepository } from '@plantstore/core/repository-contract';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { noDeadline } from '../test/open.ts';
 import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
-import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const open = async (url: string) =>
   (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap();
 
 describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async () => {
-  const url = sharedUrl(await newDatabase());
+  const url = sharedUrl(await emptyDatabase());
   let repository = await open(url);
   const second = await open(url);
   return {
@@ -31,7 +31,7 @@ it('a PostgreSQL repository reports each commit of a batch, and the number of wa
   const commits: number[] = [];
   const opened = await openPostgresRepository({
     ...noDeadline,
-    url: sharedUrl(await newDatabase()),
+    url: sharedUrl(await emptyDatabase()),
     onCommit: ({ plants }) => void commits.push(plants),
   });
   const repository = opened._unsafeUnwrap();
@@ -45,7 +45,7 @@ it('a PostgreSQL repository reports each commit of a batch, and the number of wa
 });
 
 it('a PostgreSQL repository creates concurrent plants in call order, also after a conflict', async () => {
-  const repository = await open(sharedUrl(await newDatabase()));
+  const repository = await open(sharedUrl(await emptyDatabase()));
   const names = ['Monstera', 'Monstera', 'Ficus'];
   const results = await Promise.all(names.map(async (name) => repository.create({ id: 7n, name })));
   expect(results.map((result) => result.isOk())).toEqual([true, true, false]);
@@ -64,7 +64,7 @@ it.each<[string, (proxy: PostgresProxy) => void]>([
   async (_, stall) => {
     const proxy = await startProxy(inject('postgresPort'));
     onTestFinished(proxy.close);
-    const direct = sharedUrl(await newDatabase());
+    const direct = sharedUrl(await emptyDatabase());
     const url = `${direct.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)}?sslmode=disable`;
     stall(proxy);
     const limits = { deadlineMs: Infinity, connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };

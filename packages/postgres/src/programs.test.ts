@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
 const run = async (program: URL, url: string) =>
   promisify(execFile)(process.execPath, [fileURLToPath(program), url], {
@@ -10,7 +10,7 @@ const run = async (program: URL, url: string) =>
   });
 
 it('examples/use-postgres.ts stores a plant, and succeeds again for the same plant', async () => {
-  const url = sharedUrl(await newDatabase());
+  const url = sharedUrl(await emptyDatabase());
   for (const _ of ['first', 'again']) {
     const output = await run(new URL('../../../examples/use-postgres.ts', import.meta.url), url);
     expect(output).toEqual({ stdout: 'in the database\n', stderr: '' });
@@ -18,7 +18,7 @@ it('examples/use-postgres.ts stores a plant, and succeeds again for the same pla
 });
 
 it('an open repository does not keep the process alive', async () => {
-  const url = sharedUrl(await newDatabase());
+  const url = sharedUrl(await emptyDatabase());
   expect(await run(new URL('../test/leave-open.ts', import.meta.url), url)).toEqual({
     stdout: 'created',
     stderr: '',

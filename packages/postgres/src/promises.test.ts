@@ -1,10 +1,10 @@
 import { countResources } from '@plantstore/test-support/count-resources';
 import { expect, it } from 'vitest';
 import { open } from '../test/open.ts';
-import { newDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
 
 it('a PostgreSQL repository allocates one promise and no timer for each create', async () => {
-  const repository = await open(sharedUrl(await newDatabase()));
+  const repository = await open(sharedUrl(await emptyDatabase()));
   // The first create of a batch starts the batch.
   const creating = [repository.create({ id: 0n, name: 'Monstera' })];
   const counted = countResources();

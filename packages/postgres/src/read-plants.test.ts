@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
 import { noDeadline, newRole, openAndClose } from '../test/open.ts';
-import { connectionsOf, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { connectionsOf, emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 import { readPlantBatches, readPlants } from './read-plants.ts';
@@ -27,7 +27,7 @@ const extremes: NewPlant[] = [
 
 describe('readPlants', () => {
   it('readPlants reads every plant exactly, in ascending order of the ids, while a repository is open', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     const repository = (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap();
     for (const plant of extremes.toReversed()) await repository.create(plant);
     expect(await readAll(url)).toEqual({ plants: extremes, errors: [] });
@@ -38,7 +38,7 @@ describe('readPlants', () => {
   });
 
   it('readPlants reads many plants, and long ones, in several batches', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     await openAndClose(url);
     await runSql(
       url,
@@ -54,7 +54,7 @@ describe('readPlants', () => {
   });
 
   it('readPlantBatches yields about 4 MiB of text at a time', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     await openAndClose(url);
     await runSql(
       url,
@@ -80,7 +80,7 @@ describe('readPlants', () => {
   });
 
   it('readPlants yields an error when it cannot read, and creates no table', async () => {
-    const database = await newDatabase();
+    const database = await emptyDatabase();
     const url = sharedUrl(database);
     for (const _ of ['first', 'again']) {
       const { plants, errors } = await readAll(url);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { open } from '../test/open.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 const openWith = async (...statements: readonly string[]) => {
-  const url = sharedUrl(await newDatabase());
+  const url = sharedUrl(await emptyDatabase());
   const repository = await open(url);
   await runSql(url, ...statements);
   return { url, repository };

@@ -1,7 +1,7 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newRole, open, openAndClose } from '../test/open.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 
 describe('a table that cannot be used', () => {
   it('a missing table can be created with the statements of the message when the role may not create it', async () => {
@@ -45,7 +45,7 @@ describe('a table that cannot be used', () => {
     'CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, name text NOT NULL, tag text)',
     "CREATE VIEW plants AS SELECT 1::bigint AS id, ''::text AS name, ''::text AS tag",
   ])('a table that cannot be used is refused and left unchanged: %s', async (statement) => {
-    const database = await newDatabase();
+    const database = await emptyDatabase();
     const columns = `SELECT * FROM information_schema.columns WHERE table_name = 'plants'`;
     await runSql(sharedUrl(database), statement);
     const before = await runSql(sharedUrl(database), columns);
@@ -92,7 +92,7 @@ describe('a table that cannot be used', () => {
   ])(
     'a table is refused when plants could be lost or not be inserted: %s',
     async (found, ...statements) => {
-      const database = await newDatabase();
+      const database = await emptyDatabase();
       await runSql(sharedUrl(database), ...statements);
       expect(await failToOpen(sharedUrl(database))).toMatchObject({
         kind: 'table-foreign',
@@ -133,7 +133,7 @@ describe('a table that cannot be used', () => {
   });
 
   it('a table is reported as unusable when another session has it locked', async () => {
-    const url = sharedUrl(await newDatabase());
+    const url = sharedUrl(await emptyDatabase());
     await openAndClose(url);
     const holder = await connectSql(url);
     onTestFinished(async () => holder.end());

@@ -2,13 +2,13 @@ import { inject, onTestFinished } from 'vitest';
 import type { PostgresOptions } from '../src/open-postgres-repository.ts';
 import { open } from './open.ts';
 import { type PostgresProxy, startProxy, type StatementAction } from './postgres-proxy.ts';
-import { newDatabase, sharedUrl } from './shared-postgres.ts';
+import { emptyDatabase, sharedUrl } from './shared-postgres.ts';
 
 /** Opens a repository on a new database through a proxy. */
 export const openBehindProxy = async (options: Partial<PostgresOptions> = {}) => {
   const proxy = await startProxy(inject('postgresPort'));
   onTestFinished(proxy.close);
-  const direct = sharedUrl(await newDatabase());
+  const direct = sharedUrl(await emptyDatabase());
   const url = direct.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
   return { proxy, direct, url, repository: await open(url, options) };
 };

@@ -1,6 +1,6 @@
 import { superuserPassword } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
 let count = 0;
 
@@ -44,4 +44,25 @@ export const newDatabase = async (options = ''): Promise<string> => {
   const name = `plants_${process.pid}_${process.env['VITEST_WORKER_ID'] ?? '0'}_${count}`;
   await runSql(sharedUrl('postgres'), `CREATE DATABASE ${name} ${options}`);
   return name;
+};
+
+/** Databases of earlier tests, which `emptyDatabase` empties: that takes a fraction of the time of CREATE DATABASE. */
+const used: string[] = [];
+
+/** Returns an empty database on the shared server, maybe of an earlier test. For tests that change only its schema `public`. */
+export const emptyDatabase = async (): Promise<string> => {
+  const earlier = used.pop();
+  if (earlier !== undefined) {
+    await runSql(
+      sharedUrl(earlier),
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      'DROP SCHEMA public CASCADE',
+      'CREATE SCHEMA public AUTHORIZATION pg_database_owner',
+      'GRANT USAGE ON SCHEMA public TO PUBLIC',
+    );
+  }
+  const database = earlier ?? (await newDatabase());
+  onTestFinished(() => void used.push(database));
+  return database;
 };
