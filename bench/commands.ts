@@ -1,6 +1,7 @@
 // Measures the commands of the program, in comparison with the programs of SQLite and PostgreSQL.
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
@@ -125,7 +126,7 @@ const compareSqlite = async (
 };
 
 const comparePostgres = async (files: Files, rounds: number): Promise<readonly Row[]> => {
-  const postgres = await startPostgres();
+  const postgres = await startPostgres('', tmpdir());
   const client = await connectSql(postgres.url());
   try {
     const psql = ['psql', '--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', postgres.url()];

@@ -1,5 +1,6 @@
 // Measures every server under the same load, in rounds, as ratios to a bare server.
 import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
@@ -33,7 +34,7 @@ export const installPeers = async (): Promise<void> => {
 export const withStores = async <T>(task: (stores: Stores) => Promise<T>): Promise<T> =>
   withFolder(async (folder) => {
     // Otherwise `commit_delay` applies only when other transactions are active.
-    const postgres = await startPostgres('commit_siblings = 0');
+    const postgres = await startPostgres('commit_siblings = 0', tmpdir());
     let count = 0;
     const newFile = () => {
       count += 1;

@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, statfsSync } from 'node:fs';
 import { appendFile, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,8 +55,17 @@ export const changeOwner = async (path: string) => {
     await chown(path, unprivilegedUser.uid, unprivilegedUser.gid);
 };
 
-const newFolder = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-postgres-'));
+const spaceIn = (folder: string): number => {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+};
+
+/** A folder in memory, where a server starts and creates databases in a fraction of the time; a container may have too little space in it. */
+const memoryFolder =
+  existsSync('/dev/shm') && spaceIn('/dev/shm') > 2 ** 30 ? '/dev/shm' : tmpdir();
+
+const newFolder = async (parent = memoryFolder) => {
+  const folder = await mkdtemp(join(parent, 'plantstore-postgres-'));
   await changeOwner(folder);
   return folder;
 };
@@ -111,10 +121,10 @@ const controlOf = (bin: string, folder: string, port: number): PostgresServer =>
   return server;
 };
 
-/** Creates and starts a server. `settings` are lines of postgresql.conf. */
-export const startPostgres = async (settings = ''): Promise<PostgresServer> => {
+/** Creates and starts a server. `settings` are lines of postgresql.conf. Its files are below `parent`; default: in memory. */
+export const startPostgres = async (settings = '', parent?: string): Promise<PostgresServer> => {
   const bin = await postgresBinaries();
-  const folder = await newFolder();
+  const folder = await newFolder(parent);
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, superuserPassword);
   await changeOwner(passwordFile);
