@@ -6,11 +6,15 @@ import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { runsAll, sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
 
 const csv = ['import', '--format=csv'];
+
+/** Number of records that an import creates in several batches. */
+const many = runsAll ? 30_000 : 9_000;
 
 describe('import', () => {
   it('import reports refused records of CSV by the numbers of their lines, and creates all others', async () => {
@@ -42,22 +46,22 @@ describe('import', () => {
   const rest =
     'the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again';
 
-  it.each(['\n', '\r\n', '\r'])(
+  it.each(sample(['\n', '\r\n', '\r'], 2))(
     'import ends at a record of CSV that cannot be read, and continues once it is corrected, with the line end %j',
     async (end) => {
       const cwd = await newFolder();
-      const records = Array.from({ length: 30_000 }, (_, id) => `${id},"a\r\n",x`);
+      const records = Array.from({ length: many }, (_, id) => `${id},"a\r\n",x`);
       const fileOf = (all: readonly string[]) => ['id,name,tag', ...all].join(end);
-      const stdin = fileOf(records.with(20_000, '20000,"a\r\n",x"'));
+      const stdin = fileOf(records.with(many - 1_000, `${many},"a\r\n",x"`));
       expect(await runCommand(csv, { cwd, stdin })).toEqual({
         status: 1,
-        stdout: '20000 plants in the database, 0 refused\n',
-        stderr: `plantstore-server: line 40002 cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
+        stdout: `${many - 1_000} plants in the database, 0 refused\n`,
+        stderr: `plantstore-server: line ${2 * many - 1_998} cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
       });
-      expect((await runCommand(['check'], { cwd })).stdout).toContain(': 20000 plants, ');
+      expect((await runCommand(['check'], { cwd })).stdout).toContain(`: ${many - 1_000} plants, `);
       expect(await runCommand(csv, { cwd, stdin: fileOf(records) })).toMatchObject({
         status: 0,
-        stdout: '30000 plants in the database, 0 refused\n',
+        stdout: `${many} plants in the database, 0 refused\n`,
       });
     },
   );
@@ -117,11 +121,11 @@ describe('import', () => {
 
 it('import creates the plants of later batches after a refused line', async () => {
   const cwd = await newFolder();
-  const plants = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"a"}\n`);
+  const plants = Array.from({ length: many }, (_, id) => `{"id":${id},"name":"a"}\n`);
   const result = await runCommand(['import'], { cwd, stdin: ['{"id":0}\n', ...plants].join('') });
   expect(result).toEqual({
     status: 3,
-    stdout: '20000 plants in the database, 1 refused\n',
+    stdout: `${many} plants in the database, 1 refused\n`,
     stderr: 'line 1: name is required\n',
   });
 });
@@ -152,7 +156,7 @@ describe('import --strict', () => {
 
   it('import --strict creates no plant after the batch of a line whose id is taken', async () => {
     const cwd = await newFolder();
-    const plants = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"a"}\n`);
+    const plants = Array.from({ length: many }, (_, id) => `{"id":${id},"name":"a"}\n`);
     const stdin = ['{"id":0,"name":"b"}\n', ...plants].join('');
     const result = await runCommand(['import', '--strict'], { cwd, stdin });
     expect(result).toEqual({
@@ -240,12 +244,17 @@ describe('import to a disk that fails', () => {
 });
 
 describe('import creates no database', () => {
-  it.each([
-    ['none', 'it does not exist'],
-    ['file/none', 'it does not exist'],
-    ['folder', 'it is a folder'],
-    ['socket', 'ENXIO'],
-  ])('import creates no database if it cannot read %s', async (path, reason) => {
+  it.each(
+    sample(
+      [
+        ['none', 'it does not exist'],
+        ['file/none', 'it does not exist'],
+        ['folder', 'it is a folder'],
+        ['socket', 'ENXIO'],
+      ] as const,
+      2,
+    ),
+  )('import creates no database if it cannot read %s', async (path, reason) => {
     const cwd = await newFolder();
     await mkdir(join(cwd, 'folder'));
     await writeFile(join(cwd, 'file'), '');
@@ -277,15 +286,20 @@ describe('import creates no database', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it.each([
-    ['7,x,y\n', 'line 1 cannot be read: the header must name'],
-    ['id,tag\n', 'line 1 cannot be read: the header must name'],
-    ['id,name,Tag\n1,a,b\n', 'line 1 cannot be read: the header must name'],
-    ['"id,name\n', 'line 1 cannot be read: a quoted field is not closed'],
-    ['\n\nid\n', 'line 3 cannot be read: the header must name'],
-    ['id,name\n"1,a\n', 'line 2 cannot be read: a quoted field is not closed'],
-    ['', 'the header must name'],
-  ])(
+  it.each(
+    sample(
+      [
+        ['7,x,y\n', 'line 1 cannot be read: the header must name'],
+        ['id,tag\n', 'line 1 cannot be read: the header must name'],
+        ['id,name,Tag\n1,a,b\n', 'line 1 cannot be read: the header must name'],
+        ['"id,name\n', 'line 1 cannot be read: a quoted field is not closed'],
+        ['\n\nid\n', 'line 3 cannot be read: the header must name'],
+        ['id,name\n"1,a\n', 'line 2 cannot be read: a quoted field is not closed'],
+        ['', 'the header must name'],
+      ],
+      3,
+    ),
+  )(
     'import creates no database if the header or the first record of CSV is wrong, as in %j, and advises no repetition',
     async (stdin, reason) => {
       const cwd = await newFolder();
