@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
+import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { bin, newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
@@ -100,7 +101,7 @@ const accepted = [
 it('no command replaces, changes or removes a file that it did not create', async () => {
   const cwd = await newStore();
   let before = await filesIn(cwd);
-  for (const line of refused) {
+  for (const line of sample(refused, 3)) {
     const { status, stdout, stderr } = await runCommand(line.split(' '), { cwd });
     expect([line, status, stdout]).toEqual([line, 1, '']);
     expect(stderr).toMatch(/^plantstore-server: .*\n$/);
@@ -187,11 +188,21 @@ describe('backup', () => {
 });
 
 describe.runIf(process.getuid?.() === 0)('restore as root', () => {
-  it.for<[string, User, User, number]>([
-    ['the user, in a folder of the user', user, user, 0o700],
-    ['root, in a folder of the user', root, user, 0o700],
-    ['the user, in a folder that the user may write to', user, { uid: 0, gid: user.gid }, 0o770],
-  ])(
+  it.for(
+    sample<[string, User, User, number]>(
+      [
+        ['the user, in a folder of the user', user, user, 0o700],
+        ['root, in a folder of the user', root, user, 0o700],
+        [
+          'the user, in a folder that the user may write to',
+          user,
+          { uid: 0, gid: user.gid },
+          0o770,
+        ],
+      ],
+      2,
+    ),
+  )(
     'a server of another user starts after restore as root of a backup of %s',
     async ([, owner, folderOwner, mode], { skip }) => {
       if (!(await canStartAs(user))) return skip('other users may not read this clone');

@@ -12,7 +12,7 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   const server = await startPostgres();
   onTestFinished(server.dispose);
   const cwd = await newFolder();
-  const text = await writePlants(join(cwd, 'in.ndjson'), 10_000);
+  const text = await writePlants(join(cwd, 'in.ndjson'), 2_000);
   const postgres = { cwd, env: { PLANTSTORE_DATABASE: server.url() } };
 
   await runCommand(['import', 'in.ndjson'], { cwd });
@@ -20,13 +20,13 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   for (const _ of ['first', 'again']) {
     expect(await runCommand(['import'], { ...postgres, stdin })).toEqual({
       status: 0,
-      stdout: '10000 plants in the database, 0 refused\n',
+      stdout: '2000 plants in the database, 0 refused\n',
       stderr: '',
     });
   }
   expect(await runCommand(['check'], postgres)).toEqual({
     status: 0,
-    stdout: '10000 plants read\n',
+    stdout: '2000 plants read\n',
     stderr: '',
   });
   expect((await runCommand(['export'], postgres)).stdout).toBe(text);
