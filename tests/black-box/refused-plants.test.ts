@@ -1,24 +1,30 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { startPostgres } from '@plantstore/test-support/postgres-server';
+import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { newFolder, startProgram, token, untilLogged } from './program.ts';
 import { runCommand } from './run-command.ts';
 
 type Run = (sql: string) => Promise<void>;
 
+let postgres: PostgresServer | undefined;
+let count = 0;
+afterAll(async () => postgres?.dispose());
+
 /** Creates a database with a table of plants. Returns its URL, and a function that alters it. */
 const databases: Record<string, () => Promise<{ url: string; alter: Run }>> = {
   async PostgreSQL() {
-    const server = await startPostgres();
-    onTestFinished(server.dispose);
-    const alter: Run = async (sql) => {
-      const client = await connectSql(server.url());
+    postgres ??= await startPostgres();
+    const { url } = postgres;
+    const run = async (database: string, sql: string) => {
+      const client = await connectSql(url(database));
       await client.query(sql);
       await client.end();
     };
-    return { url: server.url(), alter };
+    const name = `plants_${(count += 1)}`;
+    await run('postgres', `CREATE DATABASE ${name}`);
+    return { url: url(name), alter: async (sql) => run(name, sql) };
   },
   async SQLite() {
     const path = join(await newFolder(), 'plants.db');
