@@ -3,11 +3,14 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
+import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, startProgram, token } from './program.ts';
 import { postOn } from './post-on.ts';
 
 const clients = 32;
+/** Number of acknowledged plants at which the server is stopped. */
+const enough = runsAll ? 1_000 : 250;
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it(`${signal} lets the server respond to every accepted request and store every acknowledged plant`, async () => {
@@ -23,7 +26,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
         if ('failed' in result) return result.failed;
         if (result.status !== 200) return `status ${result.status}`;
         acknowledged.push(id);
-        if (acknowledged.length === 1_000) {
+        if (acknowledged.length === enough) {
           signalledAt = performance.now();
           server.process.kill(signal);
         }

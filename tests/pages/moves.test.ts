@@ -90,7 +90,7 @@ const startLoad = (url: string, first = 0) => {
         acknowledged.push(id);
         id = next++;
       }
-      await sleep(5);
+      await sleep(25);
     }
   };
   const clients = Promise.all(Array.from({ length: 8 }, client));
