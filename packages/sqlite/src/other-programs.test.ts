@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runsAll } from '@plantstore/test-support/sample';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startOtherProgram } from '../test/other-program.ts';
 import { walLimit } from './checkpointer.ts';
@@ -267,6 +268,7 @@ describe('WAL file', () => {
     await createLarge(repository, 70, 80);
     expect(await walSize()).toBeLessThan(walLimit + 3 * megabyte);
     expect(await other.run(count)).toEqual([{ plants: 80 }]);
+    if (!runsAll) return;
     await other.run('BEGIN');
     await other.run(count);
     await createLarge(repository, 80, 150);
@@ -276,7 +278,7 @@ describe('WAL file', () => {
   it('the WAL file is not reported as held by a reader when it grows by one large plant', async () => {
     const reports: HeldWal[] = [];
     const repository = await open((wal) => void reports.push(wal));
-    for (const id of [1n, 2n, 3n]) {
+    for (const id of runsAll ? [1n, 2n, 3n] : [1n, 2n]) {
       const large = { id, name: 'x'.repeat(65 * megabyte) };
       expect((await repository.create(large)).isOk()).toBe(true);
     }
