@@ -1,5 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
+import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
@@ -11,7 +12,7 @@ const openMany = async (url: string, count: number) =>
 
 describe('several repositories on one database', () => {
   it('several repositories on one database can start at the same time on an empty database', async () => {
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < (runsAll ? 5 : 2); round += 1) {
       await openMany(sharedUrl(await emptyDatabase()), 8);
     }
   });
@@ -128,6 +129,6 @@ it('several repositories agree with one Map, with faults between any two steps',
       });
       await fc.asyncModelRun(setup, commands);
     }),
-    { numRuns: 50 },
+    { numRuns: runsAll ? 50 : 15 },
   );
 });
