@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createMemoryRepository } from '@plantstore/core';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { createHttpServer } from './create-http-server.ts';
@@ -65,7 +66,7 @@ describe('unauthenticated client', () => {
     Object.keys(floods).map((what) => [kind, what] as const),
   );
 
-  it.each(readAhead)(
+  it.each(sample(readAhead, 3))(
     'an unauthenticated client has at most 64 KiB read while its token is checked, and the rest afterwards: %s, %s',
     async (kind, what) => {
       const checked = Promise.withResolvers<boolean>();
