@@ -51,7 +51,7 @@ export default defineConfig({
   test: {
     globalSetup: 'tests/build-program.ts',
     // Vitest leaves one core idle by default, although most tests wait for I/O.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    maxWorkers: 2 * availableParallelism(),
     projects: [...folders.map(testsIn), ...(process.env['ALL_TESTS'] === undefined ? [] : [types])],
   },
 });
