@@ -1,7 +1,13 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
-import { connectionsOf, emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import {
+  connectionsOf,
+  emptyDatabase,
+  newDatabase,
+  runSql,
+  sharedUrl,
+} from '../test/shared-postgres.ts';
 
 describe('check of a PostgreSQL repository', () => {
   it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {

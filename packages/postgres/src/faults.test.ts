@@ -5,7 +5,13 @@ import { handleNext, insertsIn, monstera, openBehindProxy } from '../test/behind
 import { open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
-import { connectionsOf, emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import {
+  connectionsOf,
+  emptyDatabase,
+  newDatabase,
+  runSql,
+  sharedUrl,
+} from '../test/shared-postgres.ts';
 import type { PostgresRepository } from './open-postgres-repository.ts';
 
 /** Returns statements that make each insert of a plant take longer. */

@@ -1,7 +1,13 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
 import { noDeadline, newRole, openAndClose } from '../test/open.ts';
-import { connectionsOf, emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import {
+  connectionsOf,
+  emptyDatabase,
+  newDatabase,
+  runSql,
+  sharedUrl,
+} from '../test/shared-postgres.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 import { readPlantBatches, readPlants } from './read-plants.ts';
