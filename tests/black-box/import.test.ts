@@ -244,17 +244,12 @@ describe('import to a disk that fails', () => {
 });
 
 describe('import creates no database', () => {
-  it.each(
-    sample(
-      [
-        ['none', 'it does not exist'],
-        ['file/none', 'it does not exist'],
-        ['folder', 'it is a folder'],
-        ['socket', 'ENXIO'],
-      ] as const,
-      2,
-    ),
-  )('import creates no database if it cannot read %s', async (path, reason) => {
+  it.each([
+    ['none', 'it does not exist'],
+    ['file/none', 'it does not exist'],
+    ['folder', 'it is a folder'],
+    ['socket', 'ENXIO'],
+  ])('import creates no database if it cannot read %s', async (path, reason) => {
     const cwd = await newFolder();
     await mkdir(join(cwd, 'folder'));
     await writeFile(join(cwd, 'file'), '');
@@ -286,20 +281,15 @@ describe('import creates no database', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it.each(
-    sample(
-      [
-        ['7,x,y\n', 'line 1 cannot be read: the header must name'],
-        ['id,tag\n', 'line 1 cannot be read: the header must name'],
-        ['id,name,Tag\n1,a,b\n', 'line 1 cannot be read: the header must name'],
-        ['"id,name\n', 'line 1 cannot be read: a quoted field is not closed'],
-        ['\n\nid\n', 'line 3 cannot be read: the header must name'],
-        ['id,name\n"1,a\n', 'line 2 cannot be read: a quoted field is not closed'],
-        ['', 'the header must name'],
-      ],
-      3,
-    ),
-  )(
+  it.each([
+    ['7,x,y\n', 'line 1 cannot be read: the header must name'],
+    ['id,tag\n', 'line 1 cannot be read: the header must name'],
+    ['id,name,Tag\n1,a,b\n', 'line 1 cannot be read: the header must name'],
+    ['"id,name\n', 'line 1 cannot be read: a quoted field is not closed'],
+    ['\n\nid\n', 'line 3 cannot be read: the header must name'],
+    ['id,name\n"1,a\n', 'line 2 cannot be read: a quoted field is not closed'],
+    ['', 'the header must name'],
+  ])(
     'import creates no database if the header or the first record of CSV is wrong, as in %j, and advises no repetition',
     async (stdin, reason) => {
       const cwd = await newFolder();
