@@ -10,13 +10,13 @@ export const program = [
   ]),
   ...of('program/main.ts', 'tests/black-box/import', [
     'messages that nothing reads do not stop a command',
-    '[stdout, stderr]',
-    '[stdout]',
+    "stderr.on('error', () => {});",
+    '',
   ]),
-  ...of('program/main.ts', 'tests/black-box/lost-log-lines', [
+  ...of('program/exit-status.ts', 'tests/black-box/lost-log-lines', [
     'a pipe of the log that nothing reads does not stop the server',
-    '[stdout, stderr]',
-    '[stderr]',
+    "stdout.on('error', ",
+    "stdout.once('prefinish', ",
   ]),
   ...of('program/commands/back-up-and-restore.ts', 'tests/black-box/commands', [
     'a restore creates the database, and not the backup',

@@ -27,7 +27,7 @@ const isClosed = (stdout: Writable & { readonly fd?: number }): boolean => {
  * one: 1 in place of 0 if the output is lost.
  */
 export const createExitStatus = (stdout: Writable, stderr: Writable) => {
-  // `stdout.errored` is reset, because Node.js does not close standard output.
+  // Without a listener, an error would end the process. `stdout.errored` is reset, because Node.js does not close standard output.
   let failure: Error | undefined;
   stdout.on('error', (error) => {
     failure ??= error;

@@ -36,8 +36,8 @@ export const main = async ({
   ...programProcess
 }: MainOptions): Promise<number | 'at once'> => {
   const { stdout, stderr } = programProcess;
-  // An error of the log (a closed pipe, a full disk) does not stop the server.
-  for (const output of [stdout, stderr]) output.on('error', () => {});
+  // An error of a message (a closed pipe, a full disk) does not stop the program.
+  stderr.on('error', () => {});
   // Only a server may lose its output, which is its log.
   const exitStatusOf = createExitStatus(stdout, stderr);
   if (argv[0]?.startsWith('-') === false) {
