@@ -37,12 +37,7 @@ it.each([
 
 it('a source file records which of its nested places are executed', async () => {
   const source = 'let a = 0; if (a === 0) a = a === 1 ? 1 : 2; else { await 0; }; export { a };';
-  const places = changesOf('any.ts', source).map(({ kind, start, end }, id) => ({
-    id,
-    start,
-    end,
-    isStatement: kind === 'deleted statement' || kind === 'dropped guard',
-  }));
+  const places = changesOf('any.ts', source).map((change, id) => ({ ...change, id }));
   const record = join(await mkdtemp(join(tmpdir(), 'executed-')), 'record');
   const recorded = recordExecution(source, places, record);
   const { a } = (await import(`data:text/javascript,${encodeURIComponent(recorded)}`)) as {

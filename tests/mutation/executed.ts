@@ -1,16 +1,15 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Change } from './changes.ts';
 
 /** The root of the repository. */
 export const root = join(import.meta.dirname, '../..');
 
-/** Code whose execution is recorded under a number. */
-export type Place = {
-  readonly id: number;
-  readonly start: number;
-  readonly end: number;
-  readonly isStatement: boolean;
-};
+/** Code to change, whose execution is recorded under a number. */
+export type Place = Pick<Change, 'kind' | 'start' | 'end'> & { readonly id: number };
+
+const isStatement = ({ kind }: Place): boolean =>
+  kind === 'deleted statement' || kind === 'dropped guard';
 
 /** Appends each number once for each thread. The function is hoisted, so that cyclic imports can call it. */
 const recorderTo = (record: string): string => `
@@ -33,10 +32,10 @@ export const recordExecution = (
   // An inner place ends before an outer one.
   const ends = starts.toReversed().toSorted((one, other) => one.end - other.end);
   const edits = [
-    ...ends.map(({ end, isStatement }) => ({ at: end, text: isStatement ? '}' : '))' })),
-    ...starts.map(({ start, id, isStatement }) => ({
-      at: start,
-      text: isStatement ? `{__execute(${id});` : `(__execute(${id}),(`,
+    ...ends.map((place) => ({ at: place.end, text: isStatement(place) ? '}' : '))' })),
+    ...starts.map((place) => ({
+      at: place.start,
+      text: isStatement(place) ? `{__execute(${place.id});` : `(__execute(${place.id}),(`,
     })),
   ].toSorted((one, other) => one.at - other.at);
   let recorded = '';

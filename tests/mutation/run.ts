@@ -69,7 +69,8 @@ const runMutant = async (
 ): Promise<Outcome> => {
   const { file, text, start, replacement } = mutant;
   const runs = runsOf(noticedBy.get(file) ?? [], testsOf.get(mutant) ?? [], durations);
-  if (start === -1) return 'not run';
+  // The only test file of a row may fail without the change.
+  if (start === -1 || (values.rows && runs.length === 0)) return 'not run';
   const source = readFileSync(join(copy, file), 'utf8');
   const after = source.slice(start + text.length);
   writeFileSync(join(copy, file), source.slice(0, start) + replacement + after);
@@ -106,20 +107,15 @@ const measure = async (copies: readonly string[]): Promise<Measured> => {
   const files = queue.flatMap(({ test, file }) => test ?? testFilesFor(file));
   const unmeasured = new Set(files).values();
   const durations = new Map<string, Duration>();
-  const testsOf = new Map(queue.map((mutant) => [mutant, [mutant.test ?? []].flat()]));
+  const testsOf = new Map(queue.map((mutant) => [mutant, [] as string[]]));
   const failed: string[] = [];
   const measureRest = async (copy: string): Promise<void> => {
     const record = join(copy, 'node_modules/executed');
     const sources = [...places].map(([file, mutants]) => {
       const source = readFileSync(join(copy, file), 'utf8');
-      const generated = mutants
-        .filter(({ kind }) => kind !== 'row')
-        .map(({ id, start, text, kind }) => ({
-          id,
-          start,
-          end: start + text.length,
-          isStatement: kind === 'deleted statement' || kind === 'dropped guard',
-        }));
+      const generated = mutants.flatMap(({ id, kind, start, text }) =>
+        kind === 'row' ? [] : [{ id, kind, start, end: start + text.length }],
+      );
       writeFileSync(join(copy, file), recordExecution(source, generated, record));
       return { file, source };
     });
@@ -131,10 +127,9 @@ const measure = async (copies: readonly string[]): Promise<Measured> => {
       if (duration === undefined) failed.push(file);
       else {
         durations.set(file, duration);
-        for (const id of new Set(readFileSync(record, 'utf8').trim().split('\n'))) {
-          const mutant = id === '' ? undefined : queue[Number(id)];
-          if (mutant !== undefined) testsOf.get(mutant)?.push(file);
-        }
+        const executed = new Set(readFileSync(record, 'utf8').split('\n'));
+        for (const [id, mutant] of queue.entries())
+          if (mutant.test === file || executed.has(String(id))) testsOf.get(mutant)?.push(file);
       }
     }
     for (const { file, source } of sources) writeFileSync(join(copy, file), source);

@@ -150,13 +150,12 @@ export const sqlite = [
       'ON CONFLICT DO UPDATE SET name = excluded.name',
     ],
     ['the names are compared', 'SELECT name = ? AND', 'SELECT ? IS NOT NULL AND'],
-    ['an absent tag is not an empty one', 'AND tag IS ?', "AND ifnull(tag, '') IS ifnull(?, '')"],
+    [
+      'an absent tag is not an empty one',
+      'AND tag IS ?',
+      'AND ifnull(tag, char()) IS ifnull(?, char())',
+    ],
   ),
-  ...of('plants-table.ts', 'other-programs', [
-    'of a batch that fails, nothing is stored',
-    "if (database.isTransaction) database.exec('ROLLBACK');",
-    "if (database.isTransaction) database.exec('COMMIT');",
-  ]),
   ...of('read-plants.ts', 'read-plants', [
     'reading prevents no checkpoint',
     'LIMIT ${batch.maxPlants}',
