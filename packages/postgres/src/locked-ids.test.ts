@@ -1,6 +1,6 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { monstera, openBehindProxy } from '../test/behind-proxy.ts';
+import { insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
 import { open, openAndClose } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
@@ -143,6 +143,16 @@ describe('while another session has uncommitted plants', () => {
     await repository.close();
     expect(repository.waiting()).toBe(0);
     expect((await again).isErr()).toBe(true);
+  });
+
+  it('no batch is split after the deadline of its creates', async () => {
+    const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 400 });
+    const plants = plantsFrom(0n, 256);
+    await holdOpen(direct, ...plants.map(({ id }) => insertOf(id)));
+    expect(await idsRefused(repository, plants)).toHaveLength(256);
+    await repository.close();
+    // Each insert waits for a lock, so that a part of the 511 parts is inserted before the deadline.
+    expect(insertsIn(proxy)).toBeLessThan(256);
   });
 
   it('no batch causes a deadlock error in a program that inserts the same ids in another order', async () => {

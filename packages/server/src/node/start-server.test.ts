@@ -198,6 +198,18 @@ describe('graceful shutdown', () => {
     await closed;
   });
 
+  it('the graceful shutdown responds to a request that arrives while the event loop is blocked', async () => {
+    const { url, close } = await running();
+    const { socket, ended } = await connectIdle(url);
+    const closed = close();
+    socket.write(get);
+    // Longer than idle connections are kept open.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    expect(parseResponses(await ended).map(({ status }) => status)).toEqual([405, 405]);
+    socket.destroy();
+    await closed;
+  });
+
   it('the graceful shutdown sends a large response completely to a slow client', async () => {
     const { url, close } = await running({ maxBodyBytes: 30_000_000 });
     const { socket, received, ended } = await connectRaw(portOf(url));
