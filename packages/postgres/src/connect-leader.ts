@@ -34,7 +34,8 @@ const tryAddress = async (
     session = await startSession(address, options);
     const refusal = await throwAfterTimeout(options.connectTimeoutMs, refusalOf(session));
     if (refusal === undefined) return ok(session);
-    await session.close();
+    // Not awaited: meanwhile, the next server is tried.
+    void session.close();
     return err(refusal);
   } catch (thrown) {
     session?.destroy();
