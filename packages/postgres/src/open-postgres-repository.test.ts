@@ -2,7 +2,7 @@ import { describeRepository } from '@plantstore/core/repository-contract';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { noDeadline } from '../test/open.ts';
 import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
-import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { connectionsOf, emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const open = async (url: string) =>
@@ -74,3 +74,27 @@ it.each<[string, (proxy: PostgresProxy) => void]>([
     await expect.poll(proxy.openConnections).toBe(0);
   },
 );
+
+it('openPostgresRepository keeps no connection to a server whose table it refuses', async () => {
+  const url = sharedUrl(await emptyDatabase());
+  await runSql(url, 'CREATE TABLE plants (id int)');
+  const opened = await openPostgresRepository({ url, ...noDeadline });
+  expect(opened._unsafeUnwrapErr().kind).toBe('table-foreign');
+  await expect.poll(async () => connectionsOf(url)).toBe(0);
+});
+
+it('openPostgresRepository keeps no connection to a server that does not respond to a cancel request', async () => {
+  const proxy = await startProxy(inject('postgresPort'));
+  onTestFinished(proxy.close);
+  proxy.onStatement(() => {
+    proxy.freeze(true);
+    return 'discard';
+  });
+  const url = sharedUrl('postgres').replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
+  const limits = { ...noDeadline, statementTimeoutMs: 100 };
+  expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
+  await expect.poll(proxy.connections).toBe(2);
+  const sockets = () =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+  await expect.poll(sockets).toBe(proxy.openConnections());
+});
