@@ -33,9 +33,12 @@ const nameOf = ({ firstLine, lastLine }: PlantRecord): string =>
 
 const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
-/** Returns the reason of a refusal with that of the database, for the operator. */
-const reasonOf = ({ message, cause }: PlantRefused): string =>
-  cause instanceof Error ? `${message}: ${cause.message}` : message;
+/** Returns the reason of a refusal, with that of the database, for the operator. */
+const reasonOf = (error: IdTaken | PlantRefused): string => {
+  if (error.kind === 'id-taken') return errorMessages['id-taken'];
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+};
 
 /** Creates plants in batches, each while the next one is being collected. */
 const createImport = (repository: PlantRepository, strict: boolean, progress: Progress) => {
@@ -54,17 +57,8 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
   };
 
   const onError = (line: PlantRecord, error: IdTaken | PlantRefused | StoreUnavailable): void => {
-    switch (error.kind) {
-      case 'id-taken':
-        refuse(line, errorMessages['id-taken']);
-        break;
-      case 'plant-refused':
-        refuse(line, reasonOf(error));
-        break;
-      case 'store-unavailable':
-        if (!isStopped()) failure = `stopped at ${nameOf(line)}: ${error.reason}`;
-        break;
-    }
+    if (error.kind !== 'store-unavailable') refuse(line, reasonOf(error));
+    else if (!isStopped()) failure = `stopped at ${nameOf(line)}: ${error.reason}`;
   };
 
   const create = async (lines: readonly PlantRecord[]): Promise<void> => {
