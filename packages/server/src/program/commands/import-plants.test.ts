@@ -71,3 +71,10 @@ it('an import creates long plants before it has read many, so that they take lit
   stdin.end();
   expect((await imported).status).toBe(0);
 });
+
+it('an import throws an exception that is not a failed system call, instead of blaming the file for it', async () => {
+  const { run, stdin } = await startImport(plant);
+  const thrown = new TypeError('a bug');
+  stdin.destroy(thrown);
+  await expect(run('standard input')).rejects.toBe(thrown);
+});
