@@ -12,11 +12,10 @@ const readAndWrite = /^flags:\s*\d*2$/m;
  * Whether standard output was closed when the process started: Node.js then opens `/dev/null` for reading and writing in
  * its place. A shell opens `> /dev/null` for writing only. Without `/proc`, the two cannot be distinguished.
  */
-const isClosed = (stdout: Writable & { readonly fd?: number }): boolean => {
-  if (stdout.fd === undefined) return false;
+const isClosed = ({ fd = -1 }: Writable & { readonly fd?: number }): boolean => {
   try {
-    const mode = readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8');
-    return readAndWrite.test(mode) && fstatSync(stdout.fd).rdev === statSync('/dev/null').rdev;
+    const mode = readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8');
+    return readAndWrite.test(mode) && fstatSync(fd).rdev === statSync('/dev/null').rdev;
   } catch {
     return false;
   }
