@@ -86,7 +86,6 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
     failure: () => failure,
     add: async (lines: readonly PlantRecord[]): Promise<void> => {
       for (const line of lines) {
-        if (isStopped()) return;
         batch.push(line);
         if (line.decoded.isOk()) text += textOf(line.decoded.value);
         const isFull = batch.length >= maxBatch.plants || text >= maxBatch.text;
