@@ -41,7 +41,6 @@ export async function* readLines(
   const add = (part: Buffer): void => {
     size += part.length;
     if (size <= maxBytes) parts.push(part);
-    else parts = [];
   };
   const takeLine = (): FileLine => {
     number += 1;
