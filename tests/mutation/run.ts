@@ -156,7 +156,9 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 console.log(`${queue.length} changes`);
-while (queue.length > 0 && copies.length < availableParallelism()) copies.push(copyRepository());
+// Tests wait for I/O and for limits.
+while (queue.length > 0 && copies.length < 2 * availableParallelism())
+  copies.push(copyRepository());
 if (queue.length > 0) {
   const measured = await measure(copies);
   const { failed } = measured;
