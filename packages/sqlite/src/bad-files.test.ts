@@ -16,12 +16,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUntilKilled } from '../test/create-on-disk.ts';
-import { openInOtherProcess } from '../test/open-in-other-process.ts';
+import { openerInOtherProcess } from '../test/open-in-other-process.ts';
 import { backUpPlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
 import { schemaVersion } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+const openInOtherProcess = openerInOtherProcess();
 
 let folder = '';
 beforeEach(async () => {

@@ -12,8 +12,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openInOtherProcess } from '../test/open-in-other-process.ts';
+import { openerInOtherProcess } from '../test/open-in-other-process.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
+
+const openInOtherProcess = openerInOtherProcess();
 
 let path = '';
 beforeEach(async () => {

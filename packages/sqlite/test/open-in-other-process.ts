@@ -5,42 +5,46 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'tsup';
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 
 const run = promisify(execFile);
 
 const fileBeside = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-afterAll(async () => rm(folder, { recursive: true }));
-
-// Bundles the program, because the unprivileged user may not be able to read the repository.
-beforeAll(async () => {
-  await build({
-    config: false,
-    silent: true,
-    entry: {
-      'open-unprivileged': fileBeside('open-unprivileged.ts'),
-      'commit-worker': fileBeside('../src/commit-worker.ts'),
-    },
-    format: ['esm'],
-    platform: 'node',
-    removeNodeProtocol: false,
-    noExternal: [/./],
-    outDir: folder,
-    esbuildOptions: (esbuild) => {
-      esbuild.conditions = ['@plantstore/source'];
-    },
+/**
+ * Returns a function that opens a file in another process, and returns its result. When the tests run as root, the process
+ * runs as an unprivileged user.
+ */
+export const openerInOtherProcess = (): ((path: string) => Promise<unknown>) => {
+  let folder = '';
+  // Bundles the program, because the unprivileged user may not be able to read the repository.
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+    await build({
+      config: false,
+      silent: true,
+      entry: {
+        'open-unprivileged': fileBeside('open-unprivileged.ts'),
+        'commit-worker': fileBeside('../src/commit-worker.ts'),
+      },
+      format: ['esm'],
+      platform: 'node',
+      removeNodeProtocol: false,
+      noExternal: [/./],
+      outDir: folder,
+      esbuildOptions: (esbuild) => {
+        esbuild.conditions = ['@plantstore/source'];
+      },
+    });
+    if (process.getuid?.() === 0) await run('chmod', ['-R', 'a+rX', folder]);
+    return async () => rm(folder, { recursive: true });
   });
-  if (process.getuid?.() === 0) await run('chmod', ['-R', 'a+rX', folder]);
-});
-
-/** Opens a file in another process, and returns its result. When the tests run as root, the process runs as an unprivileged user. */
-export const openInOtherProcess = async (path: string): Promise<unknown> => {
-  const { stdout } = await run(process.execPath, [
-    '--disable-warning=ExperimentalWarning',
-    join(folder, 'open-unprivileged.js'),
-    path,
-  ]);
-  return JSON.parse(stdout);
+  return async (path) => {
+    const { stdout } = await run(process.execPath, [
+      '--disable-warning=ExperimentalWarning',
+      join(folder, 'open-unprivileged.js'),
+      path,
+    ]);
+    return JSON.parse(stdout) as unknown;
+  };
 };
