@@ -16,7 +16,7 @@ const run = promisify(execFile);
 /** Runs a program, and measures its time and its CPU time with all threads. */
 const measureProgram = async (command: readonly string[]): Promise<Figures> => {
   const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null';
-  const { stderr } = await run('bash', ['-c', script, 'bash', ...command]);
+  const { stderr } = await run('bash', ['--norc', '-c', script, 'bash', ...command]);
   const lastLine = stderr.trim().split('\n').at(-1) ?? '';
   const [seconds = Number.NaN, user = Number.NaN, system = Number.NaN] = lastLine
     .split(' ')

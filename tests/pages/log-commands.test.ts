@@ -22,7 +22,10 @@ it.skipIf(!isInstalled)(
     await writeFile(join(folder, 'journalctl'), `#!/bin/sh\ncat '${journal}'\n`, { mode: 0o755 });
     const env = { PATH: `${folder}:${process.env['PATH']}` };
     const run = (command = '') =>
-      execFileSync('bash', ['-e', '-o', 'pipefail', '-c', command], { env, encoding: 'utf8' })
+      execFileSync('bash', ['--norc', '-e', '-o', 'pipefail', '-c', command], {
+        env,
+        encoding: 'utf8',
+      })
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== '');

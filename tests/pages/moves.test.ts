@@ -40,7 +40,7 @@ const newMachine = async (units: string, postgresPort = 0) => {
     MACHINE_POSTGRES_PORT: String(postgresPort),
   };
   const run = async (script: string) =>
-    promisify(execFile)('bash', ['-c', onMachine(script, { root, postgresPort })], {
+    promisify(execFile)('bash', ['--norc', '-c', onMachine(script, { root, postgresPort })], {
       cwd: clone,
       env,
       maxBuffer: 2 ** 26,
