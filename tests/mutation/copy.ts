@@ -89,7 +89,10 @@ export const runTests = async (
     [
       'node_modules/vitest/vitest.mjs',
       'run',
+      // With one worker, nothing else is started before the first test fails.
+      '--maxWorkers=1',
       `--testTimeout=${Math.ceil(limits.testMs)}`,
+      `--hookTimeout=${Math.ceil(limits.testMs)}`,
       '--reporter=json',
       `--outputFile=${reportIn(copy)}`,
       ...[...projects].map((project) => `--project=${project}`),

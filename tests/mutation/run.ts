@@ -79,8 +79,8 @@ const runMutant = async (
       const used = files.flatMap((one) => durations.get(one) ?? []);
       // Far more than the tests take without the change, and less than a test that waits for ever would.
       const outcome = await runTests(copy, files, ['--bail=1'], {
-        testMs: 10_000 + 5 * Math.max(...used.map(({ slowestTest }) => slowestTest)),
-        runMs: 60_000 + 10 * used.reduce((sum, one) => sum + one.file, 0),
+        testMs: 5_000 + 4 * Math.max(...used.map(({ slowestTest }) => slowestTest)),
+        runMs: 20_000 + 5 * used.reduce((sum, one) => sum + one.file, 0),
       });
       // A row that no test file can import may be a mistake in the row.
       if (outcome === 'not run' && values.rows) return 'not run';

@@ -44,7 +44,7 @@ describe('no acknowledged plant is missing', () => {
     onTestFinished(async () => rm(folder, { recursive: true }));
     const path = join(folder, 'plants.db');
     let count = 0;
-    const cycles = runsAll ? 20 : 4;
+    const cycles = runsAll ? 20 : 2;
     for (let cycle = 0; cycle < cycles; cycle += 1) {
       const acknowledged = await createUntilKilled([path], 50 + cycle * 20);
       count += acknowledged.length;

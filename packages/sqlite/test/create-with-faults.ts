@@ -111,6 +111,6 @@ await fc.assert(
       await store.remove();
     }
   }),
-  { numRuns: runsAll ? 15 : 4 },
+  { numRuns: runsAll ? 15 : 3 },
 );
 process.stdout.write(JSON.stringify(counts));

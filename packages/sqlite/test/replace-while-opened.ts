@@ -42,7 +42,7 @@ const outcomes: string[][] = [];
 for (const state of ['new', 'closed', 'open']) {
   const seen: string[] = [];
   outcomes.push(seen);
-  for (let isReplaced = true, number = 1; isReplaced; number += runsAll ? 1 : 3) {
+  for (let isReplaced = true, number = 1; isReplaced; number += runsAll ? 1 : 5) {
     await makeFiles();
     if (state === 'new') rmSync(path);
     const before = state === 'open' ? await openAndFail() : undefined;

@@ -88,7 +88,7 @@ type Choice = {
 
 /** Every third operation of a choice; all of them if everything runs. */
 export const sampleOf = (choice: Choice): Choice => {
-  return runsAll ? choice : { ...choice, step: 3 * choice.step };
+  return runsAll ? choice : { ...choice, step: 5 * choice.step };
 };
 
 /**
