@@ -191,7 +191,7 @@ describe.runIf(process.getuid?.() === 0)('restore as root', () => {
   it.for<[string, User, User, number]>([
     ['the user, in a folder of the user', user, user, 0o700],
     ['root, in a folder of the user', root, user, 0o700],
-    ['the user, in a folder that the user may write to', user, { uid: 0, gid: user.gid }, 0o770],
+    ['the user, in a folder of another user', user, { uid: 65_533, gid: user.gid }, 0o770],
   ])(
     'a server of another user starts after restore as root of a backup of %s',
     async ([, owner, folderOwner, mode], { skip }) => {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +59,15 @@ describe('checkPlants', () => {
       await file.write(bytes);
       await file.close();
     }
+  });
+
+  // Windows does not have this folder.
+  it.runIf(process.platform !== 'win32')('checkPlants leaves no damaged file open', async () => {
+    await (await openStore()).close();
+    await overwritePage(9);
+    const before = readdirSync('/dev/fd').length;
+    expect(checkPlants(path)._unsafeUnwrap().damage.length).toBeGreaterThan(0);
+    expect(readdirSync('/dev/fd').length).toBeLessThanOrEqual(before);
   });
 
   it('checkPlants finds a page that has the content of another page', async () => {

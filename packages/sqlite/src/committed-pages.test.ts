@@ -8,7 +8,7 @@ import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const frameSize = 24 + 4_096;
 
-it('the last commit of a WAL file is the one that SQLite finds, also when any frame is damaged', async () => {
+it('the last commit of a WAL file is the one that SQLite finds, also when its header or any frame is damaged', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const path = join(folder, 'plants.db');
@@ -17,9 +17,11 @@ it('the last commit of a WAL file is the one that SQLite finds, also when any fr
   for (let id = 0n; id < 10n; id += 1n) await store.create({ id, name: 'x'.repeat(5_000) });
   const wal = await readFile(`${path}-wal`);
   const pagesInFile = (await stat(path)).size / 4_096;
-  for (let frame = 2; 32 + frame * frameSize < wal.length; frame += 1) {
+  // A byte of the magic number, the page size, the salt, and the checksum.
+  const positions = [3, 8, 16, 24];
+  for (let at = 32 + 2 * frameSize; at < wal.length; at += frameSize) positions.push(at + 2_000);
+  for (const at of positions) {
     const damaged = Buffer.from(wal);
-    const at = 32 + frame * frameSize + 24 + 2_000;
     damaged[at] = (damaged[at] ?? 0) ^ 1;
     await copyFile(path, copy);
     await writeFile(`${copy}-wal`, damaged);
