@@ -95,9 +95,8 @@ const vacuumInto = (
     source.prepare('VACUUM INTO ?').run(temporary);
     return undefined;
   } catch (thrown) {
-    const error = isOfSource(thrown) ? readErrorOf(from, thrown, source) : undefined;
-    if (error === undefined) throw thrown;
-    return error;
+    if (!isOfSource(thrown)) throw thrown;
+    return readErrorOf(from, thrown, source);
   }
 };
 
@@ -112,9 +111,7 @@ const copyTo = (temporary: string, source: Database, order: CopyOrder): FromBack
       return failed(unusableFileError(order.from, { kind: 'damaged' }));
     plants = countPlants(copy);
   } catch (thrown) {
-    const error = readErrorOf(order.to, thrown, copy, temporary);
-    if (error === undefined) throw thrown;
-    return failed(error);
+    return failed(readErrorOf(order.to, thrown, copy, temporary));
   } finally {
     copy.close();
   }
@@ -164,9 +161,7 @@ const copy = (order: CopyOrder): FromBackupWorker => {
     const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
     return copyThrough(temporary, source, order);
   } catch (thrown) {
-    const error = openErrorOf(to, thrown);
-    if (error === undefined) throw thrown;
-    return failed(error);
+    return failed(openErrorOf(to, thrown));
   } finally {
     source?.close();
   }

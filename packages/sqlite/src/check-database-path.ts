@@ -29,8 +29,6 @@ export const checkDatabasePath = (path: string): Result<void, OpenSqliteError> =
     const unusable = findOtherPath(resolveLinks(file));
     return unusable === undefined ? ok() : err(unusableFileError(file, unusable));
   } catch (cause) {
-    const error = openErrorOf(file, cause);
-    if (error === undefined) throw cause;
-    return err(error);
+    return err(openErrorOf(file, cause));
   }
 };

@@ -43,9 +43,7 @@ export const checkPlants = (path: string): Result<PlantsCheck, OpenSqliteError> 
     const plants = damage.length === 0 ? countPlants(database) : 0;
     return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
   } catch (thrown) {
-    const error = readErrorOf(absolute, thrown, database);
-    if (error === undefined) throw thrown;
-    return err(error);
+    return err(readErrorOf(absolute, thrown, database));
   } finally {
     database.close();
   }

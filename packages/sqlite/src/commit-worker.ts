@@ -68,9 +68,7 @@ const open = (data: WorkerData): Opened | CannotOpen | { readonly kind: 'created
     created.close();
     return { kind: 'created' };
   } catch (thrown) {
-    const error = openErrorOf(path, thrown);
-    if (error === undefined) throw thrown;
-    return cannotOpen(error);
+    return cannotOpen(openErrorOf(path, thrown));
   }
 };
 

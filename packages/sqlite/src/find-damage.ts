@@ -66,7 +66,7 @@ export const findDamage = (database: Database, file: string): readonly string[] 
 };
 
 /**
- * Returns the error for an exception while a database is read. Calls it damaged only if `findDamage` confirms it.
+ * Returns the error for an exception while a database is read, as `openErrorOf` does. Calls it damaged only if `findDamage` confirms it.
  *
  * @param path path in the error
  * @param file path of the database
@@ -76,7 +76,7 @@ export const readErrorOf = (
   thrown: unknown,
   database: Database,
   file = resolveLinks(path),
-): OpenSqliteError | undefined => {
+): OpenSqliteError => {
   let cause = thrown;
   try {
     if (sqliteFailureOf(thrown) === 'damaged' && findDamage(database, file).length === 0)

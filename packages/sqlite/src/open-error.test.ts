@@ -21,11 +21,16 @@ it('the error of SQLite on a network file system is reported as no-shared-memory
 it('the error of a disk that cannot read is not attributed to a folder that cannot be written to', () => {
   const cannotRead = Object.assign(new Error('disk I/O error'), { errcode: 266 });
   const path = '/missing/plants.db';
-  expect(openErrorOf(path, cannotRead)?.message).toMatch(/does not exist/);
+  expect(openErrorOf(path, cannotRead).message).toMatch(/does not exist/);
   expect(openErrorOf(path, cannotRead, constants.R_OK)).toMatchObject({
     kind: 'input-output',
     message: `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
   });
+});
+
+it('an exception of neither SQLite nor a system call is thrown again', () => {
+  const bug = new TypeError('a bug');
+  expect(() => openErrorOf('plants.db', bug)).toThrow(bug);
 });
 
 it('the error of a killed transaction states how to roll it back, which a read cannot do', async () => {

@@ -119,15 +119,15 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
   }
 };
 
-/** Returns the error for an exception from node:sqlite; `undefined` for any other exception, which is a bug. */
+/** Returns the error for an exception from SQLite or a system call. Rethrows any other exception, which is a bug. */
 export const openErrorOf = (
   path: string,
   cause: unknown,
   access: number = readAndWrite,
-): OpenSqliteError | undefined => {
+): OpenSqliteError => {
   const isOfOwnerLock = cause instanceof OwnerLockFailure;
   const failure = sqliteFailureOf(isOfOwnerLock ? cause.cause : cause);
-  if (failure === undefined) return undefined;
+  if (failure === undefined) throw cause;
   // Reading a file that is complete without a WAL file needs no write access.
   const mayBeOfPath = failure !== 'input-output' || access === readAndWrite;
   const isOfPath = ['read-only', 'cannot-open', 'input-output'].includes(failure) && mayBeOfPath;

@@ -51,7 +51,6 @@ export const openForReading = (path: string): Result<Database, OpenSqliteError> 
       database === undefined
         ? openErrorOf(path, thrown, constants.R_OK)
         : readErrorOf(path, thrown, database);
-    if (error === undefined) throw thrown;
   }
   database?.close();
   return err(error);

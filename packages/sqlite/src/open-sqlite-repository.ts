@@ -17,6 +17,7 @@ import {
 import { createMutex } from './mutex.ts';
 import { type KeptFile, keepFile, releaseFile } from './kept-file.ts';
 import { findReplaced, openErrorOf, type OpenSqliteError } from './open-error.ts';
+import { sqliteFailureOf } from './sqlite-failure.ts';
 import { resolveLinks, walSize } from './wal-file.ts';
 
 /** Result of closing a repository. */
@@ -65,7 +66,8 @@ const open = async (
   try {
     kept = keepFile(path);
   } catch (thrown) {
-    return err(openErrorOf(path, thrown) ?? unexpected(path, thrown));
+    const isExpected = sqliteFailureOf(thrown) !== undefined;
+    return err(isExpected ? openErrorOf(path, thrown) : unexpected(path, thrown));
   }
   const data = { path, kept, mayBeNew: true, mustRewrite: false };
   const started = await startCommitThread(data, onHeldWal);

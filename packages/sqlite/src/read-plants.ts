@@ -48,7 +48,6 @@ function* readBatches(
       }
     } catch (thrown) {
       error = readErrorOf(path, thrown, database);
-      if (error === undefined) throw thrown;
     }
     if (plants.length > 0) yield ok(plants);
     if (error !== undefined) yield err(error);
