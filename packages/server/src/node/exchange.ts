@@ -214,7 +214,6 @@ export class Exchange implements Pipelined {
 
   /** Handles that the response is sent, or that the connection is lost. */
   onClosed(): void {
-    if (this.isClosed) return;
     this.isClosed = true;
     this.connection.remove(this);
     if (this.phase === 'reading') this.decide();
