@@ -7,7 +7,7 @@ import { openDatabaseFile } from './database-file.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
 import { rewriteTail } from './wal-file.ts';
 
-it('an open keeps the exclusive lock while it writes the end of the file again', async () => {
+it('an open keeps the exclusive lock while it writes the end of the file again, and reports a failure of that', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
   onTestFinished(async () => rm(folder, { recursive: true }));
   const path = join(folder, 'plants.db');
@@ -22,5 +22,10 @@ it('an open keeps the exclusive lock while it writes the end of the file again',
   expect(busy).toBeUndefined();
   expect(meanwhile).toBe('database is locked');
   expect(runInOtherProgram(path, count)).toEqual([{ plants: 0 }]);
+  const failed = new Error('EIO: i/o error, write');
+  const fail = () => {
+    throw failed;
+  };
+  expect(() => withExclusiveLock(database, fail)).toThrow(failed);
   database.close();
 });

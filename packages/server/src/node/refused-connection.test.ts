@@ -41,6 +41,19 @@ describe('a connection error', () => {
   });
 });
 
+it('bytes that cannot be parsed get one response, also if their timeout comes before it', async () => {
+  const tokens = Promise.withResolvers<boolean>();
+  const authenticate = async () => tokens.promise;
+  const { port, server } = await listen({ authenticate, headersTimeoutMs: 100 });
+  const { socket, ended } = await connectRaw(port);
+  socket.write(`${post(7)}POST /plants HTTP/1.1\r\n<`);
+  await once(server, 'clientError');
+  await once(server, 'clientError');
+  tokens.resolve(true);
+  expect(parseResponses(await ended)).toMatchObject([{ status: 200 }, { status: 400 }]);
+  socket.destroy();
+});
+
 describe('client that disconnects', () => {
   it('a client that disconnects leaves the server working: during its body, before its response, and after CONNECT', async () => {
     const { port } = await listen();
