@@ -78,6 +78,14 @@ describe('recovery of the SQLite repository', () => {
     await expect.poll(async () => (await repository.create(plant(1))).isOk()).toBe(true);
   });
 
+  it('a SQLite repository whose worker thread exits before it has opened the file is not opened', async () => {
+    process.once('worker', (worker) => void worker.terminate());
+    expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
+      kind: 'unexpected',
+      message: `${path} cannot be opened: its worker thread exited`,
+    });
+  });
+
   it('the SQLite repository recovers when a moved file is put back', async () => {
     const repository = await open();
     await repository.create(plant(1));

@@ -53,12 +53,10 @@ export const rewriteWal = (path: string): void => {
  * without writing them to the disk, and remove the WAL file. Must only run while no other program has the file open.
  */
 export const rewriteTail = (database: OwnedDatabase, path: string): void => {
-  const size = walSize(path);
-  if (size === 0) return;
   // Closing a descriptor now would release the locks on the file, and another program could remove the WAL file.
   const closeLater = (descriptor: number) =>
     database.closeLater({ close: () => closeSync(descriptor) });
-  rewriteFile(path, Math.max(0, statSync(path).size - size), closeLater);
+  rewriteFile(path, Math.max(0, statSync(path).size - walSize(path)), closeLater);
 };
 
 const syncPath = (path: string, flags: string): void => {
