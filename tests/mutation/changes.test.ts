@@ -1,9 +1,9 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { changesOf } from './changes.ts';
-import { recordExecution } from './executed.ts';
+import { readExecuted, recordExecution } from './executed.ts';
 
 const apply = (source: string): readonly string[] =>
   changesOf('any.ts', source).map(
@@ -38,16 +38,18 @@ it.each([
 it('a source file records which of its nested places are executed', async () => {
   const source = 'let a = 0; if (a === 0) a = a === 1 ? 1 : 2; else { await 0; }; export { a };';
   const places = changesOf('any.ts', source).map((change, id) => ({ ...change, id }));
-  const record = join(await mkdtemp(join(tmpdir(), 'executed-')), 'record');
+  const folder = await mkdtemp(join(tmpdir(), 'executed-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  const record = join(folder, 'record');
   const recorded = recordExecution(source, places, record);
   const { a } = (await import(`data:text/javascript,${encodeURIComponent(recorded)}`)) as {
     a: number;
   };
   expect(a).toBe(2);
-  const executed = (await readFile(record, 'utf8')).trim().split('\n').map(Number);
+  const executed = readExecuted(await readFile(record, 'utf8'));
   const textOf = ({ start, end }: { readonly start: number; readonly end: number }) =>
     source.slice(start, end);
-  expect(places.filter(({ id }) => executed.includes(id)).map(textOf)).toEqual([
+  expect(places.filter(({ id }) => executed.has(id)).map(textOf)).toEqual([
     'a === 0',
     'a = a === 1 ? 1 : 2;',
     'a === 1',

@@ -10,16 +10,19 @@ export type Outcome = 'passed' | 'failed' | 'timed out' | 'not run';
 /** The limits of a run, in milliseconds. */
 export type Limits = { readonly testMs: number; readonly runMs: number };
 
-/** What a run needed for a test file, in milliseconds. */
-export type Duration = { readonly file: number; readonly slowestTest: number };
+/** A test, and how long it took, in milliseconds. */
+export type Test = { readonly file: string; readonly name: string; readonly ms: number };
 
 /** A result of a test file. */
 type FileResult = {
   readonly name: string;
   readonly status: 'passed' | 'failed';
-  readonly startTime: number;
-  readonly endTime: number;
-  readonly assertionResults: readonly { readonly duration?: number }[];
+  readonly assertionResults: readonly {
+    readonly ancestorTitles: readonly string[];
+    readonly title: string;
+    readonly status: string;
+    readonly duration?: number;
+  }[];
 };
 
 /** Copies the repository with its uncommitted changes, and returns the folder. */
@@ -45,25 +48,24 @@ const resultsIn = (copy: string): readonly FileResult[] =>
         .testResults
     : [];
 
-/** Returns the test files that failed in the last run. */
-export const failedIn = (copy: string): readonly string[] =>
-  resultsIn(copy)
-    .filter(({ status }) => status === 'failed')
-    .map(({ name }) => relative(copy, name));
-
-/** Returns the durations of the test files that passed in the last run. */
-export const durationsIn = (copy: string): ReadonlyMap<string, Duration> =>
-  new Map(
-    resultsIn(copy)
-      .filter(({ status }) => status === 'passed')
-      .map(({ name, startTime, endTime, assertionResults }) => [
-        relative(copy, name),
-        {
-          file: endTime - startTime,
-          slowestTest: Math.max(0, ...assertionResults.map(({ duration = 0 }) => duration)),
-        },
-      ]),
+/** Returns the tests that passed or failed in the last run. */
+export const testsIn = (copy: string, outcome: 'passed' | 'failed'): readonly Test[] =>
+  resultsIn(copy).flatMap(({ name: file, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === outcome)
+      .map(({ ancestorTitles, title, duration = 0 }) => ({
+        file: relative(copy, file),
+        name: [...ancestorTitles, title].join(' > '),
+        ms: duration,
+      })),
   );
+
+/** Returns the options of Vitest that select tests; none if they do not fit in an argument. */
+const selecting = (tests: readonly Pick<Test, 'name'>[]): readonly string[] => {
+  const names = tests.map(({ name }) => name.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`));
+  const pattern = `^(?:${[...new Set(names)].join('|')})$`;
+  return Buffer.byteLength(pattern) < 2 ** 17 - 100 ? [`--testNamePattern=${pattern}`] : [];
+};
 
 /** Kills a process and those that it has started, if there are any. */
 const killGroup = ({ pid }: ChildProcess): void => {
@@ -74,14 +76,15 @@ const killGroup = ({ pid }: ChildProcess): void => {
   }
 };
 
-/** Runs test files in a copy. */
+/** Runs test files in a copy: all tests, or those that are named. Writes what they execute to the file `record`. */
 export const runTests = async (
   copy: string,
-  files: readonly string[],
-  flags: readonly string[],
+  tests: readonly Test[] | string,
   limits: Limits,
+  record?: string,
 ): Promise<Outcome> => {
   rmSync(reportIn(copy), { force: true });
+  const files = typeof tests === 'string' ? [tests] : [...new Set(tests.map(({ file }) => file))];
   // Only some projects need a build.
   const projects = new Set(files.map((file) => /^(?:packages\/\w+|tests)/.exec(file)?.[0] ?? '*'));
   const child = spawn(
@@ -92,17 +95,19 @@ export const runTests = async (
       // With one worker, nothing else is started before the first test fails.
       '--maxWorkers=1',
       `--testTimeout=${Math.ceil(limits.testMs)}`,
-      `--hookTimeout=${Math.ceil(limits.testMs)}`,
+      // A hook may start a server.
+      `--hookTimeout=${Math.ceil(limits.testMs + 20_000)}`,
       '--reporter=json',
       `--outputFile=${reportIn(copy)}`,
       ...[...projects].map((project) => `--project=${project}`),
-      ...flags,
+      ...(typeof tests === 'string' ? [] : ['--bail=1', ...selecting(tests)]),
       ...files,
     ],
     {
       cwd: copy,
       stdio: 'ignore',
       detached: true,
+      env: { ...process.env, ...(record !== undefined && { RECORD_TESTS: record }) },
     },
   );
   const kill = (): void => killGroup(child);
@@ -113,7 +118,10 @@ export const runTests = async (
   // A test that fails can leave a server.
   kill();
   process.off('exit', kill);
-  if (status === 0) return 'passed';
+  if (status === 0) {
+    if (testsIn(copy, 'passed').length > 0 || typeof tests === 'string') return 'passed';
+    throw new Error('no test was selected by its name');
+  }
   if (status === null) return 'timed out';
   const isImported = resultsIn(copy).some(({ assertionResults }) => assertionResults.length > 0);
   return isImported ? 'failed' : 'not run';

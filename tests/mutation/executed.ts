@@ -11,12 +11,16 @@ export type Place = Pick<Change, 'kind' | 'start' | 'end'> & { readonly id: numb
 const isStatement = ({ kind }: Place): boolean =>
   kind === 'deleted statement' || kind === 'dropped guard';
 
-/** Appends each number once for each thread. The function is hoisted, so that cyclic imports can call it. */
+/**
+ * Appends a number, but not again within 100 ms in the same test and thread. The function is hoisted, so that cyclic
+ * imports can call it.
+ */
 const recorderTo = (record: string): string => `
 function __execute(id) {
-  const executed = (globalThis.__executed ??= new Set());
-  if (executed.has(id)) return;
-  executed.add(id);
+  const executed = (globalThis.__executed ??= new Map());
+  const now = performance.now();
+  if (now - executed.get(id) < 100) return;
+  executed.set(id, now);
   try {
     process.getBuiltinModule('node:fs').appendFileSync(${JSON.stringify(record)}, id + '\\n');
   } catch {}
@@ -45,6 +49,20 @@ export const recordExecution = (
     position = at;
   }
   return recorded + source.slice(position) + recorderTo(record);
+};
+
+/**
+ * Reads the file of `recordExecution` and `record-tests.ts`: the number of each executed place, and the names of the tests
+ * that may have executed it. The name is empty for code that was executed before the first test or beside others.
+ */
+export const readExecuted = (record: string): ReadonlyMap<number, ReadonlySet<string>> => {
+  const executed = new Map<number, Set<string>>();
+  let test = '';
+  for (const line of record.split('\n').slice(0, -1)) {
+    if (line.startsWith('"')) test = JSON.parse(line) as string;
+    else executed.set(Number(line), (executed.get(Number(line)) ?? new Set()).add(test));
+  }
+  return executed;
 };
 
 /** Returns the test files that may execute a source file: those of its package; the tests of the program for the server. */

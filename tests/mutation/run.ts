@@ -7,18 +7,16 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { defaultCommit } from './changed-lines.ts';
-import { copyRepository, type Duration, durationsIn, failedIn, runTests } from './copy.ts';
-import { recordExecution, testFilesFor } from './executed.ts';
+import { copyRepository, runTests, type Test, testsIn } from './copy.ts';
+import { readExecuted, recordExecution, testFilesFor } from './executed.ts';
 import { type Mutant, mutantsOfRows, mutantsOfSlice, mutantsSince } from './mutants.ts';
 
 type Outcome = 'killed' | 'survived' | 'not run';
-type Durations = ReadonlyMap<string, Duration>;
 
 /** What the tests did without a change. */
 type Measured = {
-  readonly durations: Durations;
-  /** The test files that execute the changed code. */
-  readonly testsOf: ReadonlyMap<Mutant, readonly string[]>;
+  /** The tests that execute the changed code. */
+  readonly testsOf: ReadonlyMap<Mutant, readonly Test[]>;
   readonly failed: readonly string[];
 };
 
@@ -37,55 +35,54 @@ const selectMutants = (): readonly Mutant[] => {
   return mutantsSince(values.since ?? defaultCommit());
 };
 
-/** Splits test files into runs of at most 4, 16, 64 seconds and so on: `first`, then the fastest. */
-const runsOf = (
-  first: readonly string[],
-  others: readonly string[],
-  durations: Durations,
-): readonly (readonly string[])[] => {
-  const msOf = (file: string): number => durations.get(file)?.file ?? 0;
-  const sorted = others.toSorted((one, other) => msOf(one) - msOf(other));
-  const files = new Set([...first, ...sorted].filter((file) => others.includes(file)));
-  const runs: string[][] = [];
+const keyOf = ({ file, name }: Test): string => `${file} ${name}`;
+
+/** Splits tests into runs of at most 4, 16, 64 seconds and so on: `first`, then the fastest. */
+const runsOf = (first: readonly string[], tests: readonly Test[]): readonly (readonly Test[])[] => {
+  const ranks = new Map(first.map((key, rank) => [key, rank]));
+  const rankOf = (test: Test): number => ranks.get(keyOf(test)) ?? first.length;
+  const sorted = tests.toSorted((one, other) => rankOf(one) - rankOf(other) || one.ms - other.ms);
+  const runs: Test[][] = [];
   let left = 0;
-  for (const file of files) {
-    if (msOf(file) > left) {
+  for (const test of sorted) {
+    const isFirst = runs.at(-1)?.some(({ file }) => file === test.file) !== true;
+    // A file takes time to be imported.
+    const ms = test.ms + (isFirst ? 200 : 0);
+    if (ms > left) {
       left = 4_000 * 4 ** runs.length;
       runs.push([]);
     }
-    left -= msOf(file);
-    runs.at(-1)?.push(file);
+    left -= ms;
+    runs.at(-1)?.push(test);
   }
   return runs;
 };
 
-/** The test files that noticed a change of a file, the last first: they are likely to notice the next one, too. */
+/** The tests that noticed a change of a file, the last first: they are likely to notice the next one, too. */
 const noticedBy = new Map<string, readonly string[]>();
 
-const runMutant = async (
-  copy: string,
-  mutant: Mutant,
-  { durations, testsOf }: Measured,
-): Promise<Outcome> => {
+const runMutant = async (copy: string, mutant: Mutant, { testsOf }: Measured): Promise<Outcome> => {
   const { file, text, start, replacement } = mutant;
-  const runs = runsOf(noticedBy.get(file) ?? [], testsOf.get(mutant) ?? [], durations);
+  const runs = runsOf(noticedBy.get(file) ?? [], testsOf.get(mutant) ?? []);
   // The only test file of a row may fail without the change.
   if (start === -1 || (values.rows && runs.length === 0)) return 'not run';
   const source = readFileSync(join(copy, file), 'utf8');
   const after = source.slice(start + text.length);
   writeFileSync(join(copy, file), source.slice(0, start) + replacement + after);
   try {
-    for (const files of runs) {
-      const used = files.flatMap((one) => durations.get(one) ?? []);
+    for (const tests of runs) {
+      const used = tests.map(({ ms }) => ms);
       // Far more than the tests take without the change, and less than a test that waits for ever would.
-      const outcome = await runTests(copy, files, ['--bail=1'], {
-        testMs: 5_000 + 4 * Math.max(...used.map(({ slowestTest }) => slowestTest)),
-        runMs: 20_000 + 5 * used.reduce((sum, one) => sum + one.file, 0),
+      const outcome = await runTests(copy, tests, {
+        testMs: 5_000 + 4 * Math.max(...used),
+        runMs: 20_000 + 5 * used.reduce((sum, ms) => sum + ms, 0),
       });
       // A row that no test file can import may be a mistake in the row.
       if (outcome === 'not run' && values.rows) return 'not run';
       if (outcome === 'passed') continue;
-      noticedBy.set(file, [...new Set([...failedIn(copy), ...(noticedBy.get(file) ?? [])])]);
+      noticedBy.set(file, [
+        ...new Set([...testsIn(copy, 'failed').map(keyOf), ...(noticedBy.get(file) ?? [])]),
+      ]);
       return 'killed';
     }
     return 'survived';
@@ -98,7 +95,7 @@ const queue = selectMutants().filter(({ name, file }) => `${name} ${file}`.inclu
 const counts = { killed: 0, survived: 0, 'not run': 0 };
 const rest = queue.values();
 
-/** Runs each test file by itself in one of the copies, in which the code to change records whether it is executed. */
+/** Runs each test file by itself in one of the copies, in which the code to change records which test executes it. */
 const measure = async (copies: readonly string[]): Promise<Measured> => {
   const places = Map.groupBy(
     queue.map((mutant, id) => ({ ...mutant, id })),
@@ -106,8 +103,7 @@ const measure = async (copies: readonly string[]): Promise<Measured> => {
   );
   const files = queue.flatMap(({ test, file }) => test ?? testFilesFor(file));
   const unmeasured = new Set(files).values();
-  const durations = new Map<string, Duration>();
-  const testsOf = new Map(queue.map((mutant) => [mutant, [] as string[]]));
+  const testsOf = new Map(queue.map((mutant) => [mutant, [] as Test[]]));
   const failed: string[] = [];
   const measureRest = async (copy: string): Promise<void> => {
     const record = join(copy, 'node_modules/executed');
@@ -121,21 +117,24 @@ const measure = async (copies: readonly string[]): Promise<Measured> => {
     });
     for (const file of unmeasured) {
       writeFileSync(record, '');
-      await runTests(copy, [file], [], { testMs: 600_000, runMs: 600_000 });
-      const duration = durationsIn(copy).get(file);
+      const limits = { testMs: 600_000, runMs: 600_000 };
       // A test that fails without a change would notice every change.
-      if (duration === undefined) failed.push(file);
+      if ((await runTests(copy, file, limits, record)) !== 'passed') failed.push(file);
       else {
-        durations.set(file, duration);
-        const executed = new Set(readFileSync(record, 'utf8').split('\n'));
-        for (const [id, mutant] of queue.entries())
-          if (mutant.test === file || executed.has(String(id))) testsOf.get(mutant)?.push(file);
+        const executed = readExecuted(readFileSync(record, 'utf8'));
+        const tests = testsIn(copy, 'passed');
+        for (const [id, mutant] of queue.entries()) {
+          const names = mutant.test === file ? new Set(['']) : (executed.get(id) ?? new Set());
+          testsOf
+            .get(mutant)
+            ?.push(...tests.filter(({ name }) => names.has('') || names.has(name)));
+        }
       }
     }
     for (const { file, source } of sources) writeFileSync(join(copy, file), source);
   };
   await Promise.all(copies.map(measureRest));
-  return { durations, testsOf, failed };
+  return { testsOf, failed };
 };
 
 const runRest = async (copy: string, measured: Measured): Promise<void> => {
