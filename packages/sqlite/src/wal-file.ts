@@ -37,9 +37,8 @@ export const walSize = (path: string): number => {
   }
 };
 
-/** Rewrites the WAL file, if it exists. Must only run while no other program can write to it. */
+/** Rewrites the WAL file. Must only run while no other program can write to it. */
 export const rewriteWal = (path: string): void => {
-  if (walSize(path) === 0) return;
   const opened: number[] = [];
   try {
     rewriteFile(`${path}-wal`, 0, (descriptor) => opened.push(descriptor));
