@@ -3,6 +3,13 @@ import { throwAfterTimeout } from './throw-after-timeout.ts';
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
 
+it('throwAfterTimeout ignores a rejection after the timeout', async () => {
+  const work = Promise.withResolvers<never>();
+  await expect(throwAfterTimeout(1, work.promise)).rejects.toThrow('no response within 1 ms');
+  // Vitest fails for an unhandled rejection.
+  work.reject(new Error('too late'));
+});
+
 it.each([
   ['resolves', async () => 7],
   ['rejects', async () => Promise.reject(new Error('refused'))],

@@ -1,7 +1,5 @@
-/** Waits for a promise, and throws after a timeout. */
+/** Waits for a promise, and throws after a timeout. A rejection after the timeout is ignored. */
 export const throwAfterTimeout = async <T>(timeoutMs: number, work: Promise<T>): Promise<T> => {
-  // A rejection after the timeout is ignored.
-  work.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
