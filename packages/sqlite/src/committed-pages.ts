@@ -40,7 +40,7 @@ const readFrames = (wal: number): Committed | undefined => {
   const frame = Buffer.alloc(frameHeaderSize + pageSize);
   const words = new Int32Array(frame.buffer);
   const written = new Set([lockOffset / pageSize + 1]);
-  let uncommitted: number[] = [];
+  const uncommitted: number[] = [];
   let pages = 0;
   for (let at = headerSize; ; at += frame.length) {
     if (readSync(wal, frame, 0, frame.length, at) < frame.length) break;
@@ -52,8 +52,7 @@ const readFrames = (wal: number): Committed | undefined => {
     // The size of the database, which only the last frame of a commit has.
     const size = frame.readUInt32BE(4);
     if (size === 0) continue;
-    for (const page of uncommitted) written.add(page);
-    uncommitted = [];
+    for (const page of uncommitted.splice(0)) written.add(page);
     pages = size;
   }
   const hasFrom = (page: number) => {
