@@ -35,6 +35,16 @@ describe('server', () => {
     });
   });
 
+  it('the server exits with 2 if its host has no address', async () => {
+    expect(await run(['--database', 'memory:', '--host', 'no-such-host..invalid'])).toEqual({
+      status: 2,
+      stdout: '',
+      lines: [
+        'plantstore-server: cannot serve plants (--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT): no-such-host..invalid:3000 has an unknown host name; choose another host',
+      ],
+    });
+  });
+
   it('the server warns of a misspelt variable after its first log line, and serves', async () => {
     const env = {
       PLANTSTORE_MAXIN_FLIGHT: 's3cr3t',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
+import { exportPlants } from './export-plants.ts';
 import { importPlants } from './import-plants.ts';
 
 /** Starts an import in a terminal. */
@@ -33,11 +34,30 @@ const startImport = async (lines: string) => {
 
 const plant = '{"id":1,"name":"Monstera"}\n';
 
-it('the progress line of an import has the percentage of a file that is read', async () => {
+it('the progress line of an import has the percentage of a file that is read, and is cleared', async () => {
   const { run } = await startImport(plant);
   const { status, progress } = await run('file');
   expect(status).toBe(0);
   expect(progress).toContain('0 plants in the database, 0 refused 100 %');
+  expect(progress.endsWith('\r\u001B[K')).toBe(true);
+});
+
+it('an export shows a progress line on a terminal, and clears it', async () => {
+  const { path, run } = await startImport(`{"id":1,"name":"${'x'.repeat(2 ** 20)}"}\n`);
+  await run('file');
+  const stderr = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
+  const { status } = await exportPlants.run({
+    file: undefined,
+    database: { kind: 'sqlite', path },
+    format: undefined,
+    strict: false,
+    stdin: () => new PassThrough(),
+    stdout: new PassThrough().resume(),
+    stderr,
+  });
+  expect(status).toBe(0);
+  const line = '1 plant exported';
+  expect(stderr.read()).toBe(`\r\u001B[K${line}\r\u001B[K${line}\n`);
 });
 
 it('the progress line of an import from standard input has no percentage', async () => {
