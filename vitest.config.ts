@@ -55,7 +55,7 @@ export default defineConfig({
   test: {
     globalSetup: 'tests/build-program.ts',
     // Vitest leaves one core idle by default, although most tests wait for I/O.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     projects: [...folders.map(testsIn), ...(process.env['ALL_TESTS'] === undefined ? [] : [types])],
   },
 });
