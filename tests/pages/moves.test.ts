@@ -90,13 +90,13 @@ const startLoad = (url: string, first = 0) => {
         acknowledged.push(id);
         id = next++;
       }
-      await sleep(60);
+      await sleep(25);
     }
   };
   const clients = Promise.all(Array.from({ length: 8 }, client));
   return {
     /** Waits until more plants are acknowledged. */
-    async progress(count = 25) {
+    async progress(count = 50) {
       const target = acknowledged.length + count;
       while (acknowledged.length < target) await sleep(10);
     },
