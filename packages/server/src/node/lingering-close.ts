@@ -32,8 +32,8 @@ const ignore = (): void => {};
 
 /** Drops all further input of a connection, so that no further request is parsed and kept. */
 export const dropInput = (socket: Duplex): void => {
-  // With a 'data' listener, Node passes bytes to the stream instead of to its parser.
   socket.removeAllListeners('data');
+  // With a 'data' listener, Node passes bytes to the stream instead of to its parser.
   socket.on('data', ignore);
 };
 
