@@ -7,12 +7,13 @@ import { runRounds } from './rounds.ts';
 import { underLoad } from './servers.ts';
 
 /**
- * Maximum CPU time per request, as a multiple of the baseline's, in the lower quartile of the rounds. Medians are 1.1 and
- * 1.6 on an AMD EPYC, 1.6 and 2.5 on an Intel Xeon. The rest is margin.
+ * Maximum CPU time per request, as a multiple of the baseline's, in the lower quartile of the rounds. The baseline is mostly
+ * system calls, so the ratios depend on the machine: the same code had medians of 1.1 and 1.6 on one AMD EPYC, 1.6 and
+ * 2.5 on an Intel Xeon, 2.0 and 2.9 on another EPYC. The rest is margin.
  */
 const maxCpu: Readonly<Record<string, number>> = {
-  'ours, keeping nothing': 2,
-  'ours, in memory, whole server, logging': 3,
+  'ours, keeping nothing': 2.5,
+  'ours, in memory, whole server, logging': 3.5,
 };
 
 /**
