@@ -100,15 +100,9 @@ export class Connection {
 
   /** Reads the socket again, unless another exchange waits. */
   release(): void {
-    if (!this.isHeld || (this.queue.length > 0 && !this.hasEnded)) return;
+    if (!this.isHeld || this.queue.length > 0) return;
     this.isHeld = false;
     this.socket?.resume();
-  }
-
-  /** Ends the connection with the response that is sent now. */
-  end(): void {
-    this.hasEnded = true;
-    this.release();
   }
 
   /** Removes an exchange whose response is sent or lost. */

@@ -167,7 +167,7 @@ export class Exchange implements Pipelined {
     if (this.response.headersSent) return;
     const { request, response } = this;
     const closes = this.closesWith(responseData);
-    if (closes) this.connection.end();
+    if (closes) this.connection.hasEnded = true;
     try {
       response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
     } catch (cause) {

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { goodFields, head, listen, maxBodyBytes, post, responses } from '../../test/listen.ts';
+import { drain } from './lingering-close.ts';
 
 const notHttp = '<hello>\r\n\r\n';
 const withBody = (length: number) => head(['Host: a', `Content-Length: ${length}`]);
@@ -14,6 +17,21 @@ const connect = async () => {
   });
   return { socket: (await connectRaw(port)).socket, closed };
 };
+
+it('input is dropped up to a limit, and its end is reported once', async () => {
+  const input = new PassThrough();
+  let ends = 0;
+  drain(input, 60_000, () => (ends += 1));
+  const chunk = Buffer.alloc(2 ** 25);
+  input.write(chunk);
+  input.write(chunk);
+  expect(ends).toBe(0);
+  input.write(chunk);
+  input.write(chunk);
+  input.destroy();
+  await once(input, 'close');
+  expect(ends).toBe(1);
+});
 
 describe('connection whose client does not close it after the last response', () => {
   it('a connection whose client does not close it after the last response stays open long enough for a slow client to read the response', async () => {

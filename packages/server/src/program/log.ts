@@ -115,7 +115,6 @@ export const createLog = (format: LogFormat, stream: Writable, isColored = false
   let dropped = 0;
   let lineEnd = '';
   const flush = () => {
-    if (buffered.length === 0) return;
     const lines = [{ text: lineEnd, missing: 0 }, ...buffered];
     buffered = [];
     bufferedLength = 0;
@@ -146,8 +145,6 @@ export const createLog = (format: LogFormat, stream: Writable, isColored = false
   };
   const writeAll = async () => {
     flush();
-    // Its write may fail.
-    await output.written();
     appendMissing();
     flush();
     await output.written();

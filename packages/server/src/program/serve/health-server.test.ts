@@ -98,15 +98,17 @@ describe('the health server', () => {
     await alive.until((text) => text.includes('alive'));
     const pending = await connectRaw(port);
     pending.socket.write(get('/readyz'));
-    const state = { isClosed: false };
-    const closed = close().then(() => {
-      state.isClosed = true;
+    close();
+    const state = { areClosed: false };
+    const allClosed = Promise.all([once(silent.resume(), 'close'), alive.ended, pending.ended]);
+    void allClosed.then(() => {
+      state.areClosed = true;
     });
     // The timeout of a probe would close the connections, too, after many more turns of the event loop.
-    for (let turn = 0; turn < 100 && !state.isClosed; turn += 1) await sleep(1);
-    expect(state.isClosed).toBe(true);
-    await closed;
+    for (let turn = 0; turn < 100 && !state.areClosed; turn += 1) await sleep(1);
+    expect(state.areClosed).toBe(true);
     expect(await pending.ended).toBe('');
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
     for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
   });
 

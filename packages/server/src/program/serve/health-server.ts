@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { err, ok, type Result } from 'neverthrow';
 import { describeCause } from '../../http/describe-cause.ts';
@@ -7,7 +6,7 @@ import { createServer } from '../../node/builtin-http.ts';
 import { type ListenAddress, listenOn, type ListenSocket } from '../../node/listen-on.ts';
 
 /** A running health server. */
-export type HealthServer = { readonly url: string; readonly close: () => Promise<void> };
+export type HealthServer = { readonly url: string; readonly close: () => void };
 
 /** Maximum size of the headers of a probe, in bytes. */
 const maxHeaderBytes = 8_192;
@@ -79,7 +78,6 @@ const createHealthServer = (options: HealthOptions): Server => {
       connectionsCheckingInterval: 1_000,
     },
     (request, response) => {
-      response.on('error', () => {});
       respond(options, request, response).catch((thrown: unknown) => {
         options.log.error({ cause: describeCause(thrown) }, 'a health check failed');
         sendStatus(response, 500, 'internal error');
@@ -101,11 +99,9 @@ export const startHealth = async (
   if (listening.kind === 'cannot-listen') return err(listening.message);
   return ok({
     url: `http://${listening.authority}`,
-    async close() {
-      const closed = once(server, 'close');
+    close() {
       server.close();
       server.closeAllConnections();
-      await closed;
     },
   });
 };

@@ -19,7 +19,6 @@ export type Measured = {
 export type Metrics = MetricsPage &
   Required<StoreListeners> & {
     readonly measure: (measured: Measured) => void;
-    /** Unsubscribes and clears the registry. */
     readonly stop: () => void;
   };
 
@@ -126,7 +125,6 @@ export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boo
     contentType: register.contentType,
     stop() {
       unsubscribe(channelName, onEnd);
-      register.clear();
     },
   };
 };

@@ -151,7 +151,7 @@ export const run = async (
     logWarnings();
     return await serveUntilStopped(started.value, context, readiness);
   } finally {
-    await health?.close();
+    health?.close();
     metrics?.stop();
     // The deadline of the stop is the reader's, too. A second signal or an exception ends the process at once.
     const remainingMs = settings.shutdownTimeoutMs - (performance.now() - stoppingAt);
