@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
@@ -58,6 +59,16 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     server.process.kill(signal);
     expect(await server.exited).toBe(0);
     expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+
+  it(`${signal} lets the server log that another file has taken the place of its database`, async () => {
+    const path = join(await newFolder(), 'plants.db');
+    const server = await startProgram({ args: ['--database', `sqlite:${path}`] });
+    await rename(path, `${path}.moved`);
+    await writeFile(path, 'buy milk');
+    server.process.kill(signal);
+    expect(await server.exited).toBe(0);
+    expect(server.stdout()).toContain(`the plants are in ${path}.moved`);
   });
 
   it(`${signal} lets the server wait for a request whose body is still arriving`, async () => {

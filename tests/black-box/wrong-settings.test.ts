@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -43,6 +43,14 @@ describe('server', () => {
         'plantstore-server: cannot serve plants (--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT): no-such-host..invalid:3000 has an unknown host name; choose another host',
       ],
     });
+  });
+
+  it('the server closes its database if its port is in use', async () => {
+    const { port } = await startProgram({ args: ['--database', 'memory:'] });
+    const folder = await newFolder();
+    const database = `sqlite:${join(folder, 'plants.db')}`;
+    expect((await run(['--database', database, '--port', String(port)])).status).toBe(1);
+    expect(await readdir(folder)).toEqual(['plants.db', 'plants.db-owner']);
   });
 
   it('the server warns of a misspelt variable after its first log line, and serves', async () => {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough, pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { ok, ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { recordLog } from '../../test/record-log.ts';
@@ -90,6 +92,41 @@ it.each([
       ]);
   },
 );
+
+it('another listener that writes to a response after its end causes no exception', async () => {
+  const { server, port } = await listen();
+  const written = Promise.withResolvers<Error | null | undefined>();
+  server.once('request', (_request, response) => response.write('more', written.resolve));
+  const { socket, until } = await connectRaw(port);
+  onTestFinished(() => void socket.destroy());
+  socket.write(head(['Host: a'], 'GET / HTTP/1.1'));
+  expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 404 }]);
+  expect(await written.promise).toMatchObject({ code: 'ERR_STREAM_WRITE_AFTER_END' });
+  socket.write(post(7));
+  expect(parseResponses(await until(responses(2)))).toMatchObject([
+    { status: 404 },
+    { status: 200 },
+  ]);
+});
+
+it('another listener that is responding while a plant is stored can complete its response', async () => {
+  const stored = Promise.withResolvers<void>();
+  const create = () => new ResultAsync(stored.promise.then(() => ok()));
+  const { server, port } = await listen({ repository: { create } });
+  const theirs = Promise.withResolvers<ServerResponse>();
+  server.on('request', (_request, response) => {
+    response.writeHead(202, { 'Content-Length': 2 }).write('{');
+    theirs.resolve(response);
+  });
+  const { socket, until } = await connectRaw(port);
+  onTestFinished(() => void socket.destroy());
+  socket.write(post(7));
+  const response = await theirs.promise;
+  stored.resolve();
+  await nextTurn();
+  response.end('}');
+  expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 202, body: '{}' }]);
+});
 
 /** A body that does not fit into the buffers of a request. */
 const large = 'x'.repeat(200_000);

@@ -1,6 +1,12 @@
-import { PassThrough } from 'node:stream';
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLog, type LogFormat } from './log.ts';
 
 const written = (format: LogFormat, fields: Record<string, unknown>, message = 'request') => {
@@ -77,19 +83,29 @@ describe('the log', () => {
     );
   });
 
+  const [red, green, yellow] = ['\u001b[31m', '\u001b[32m', '\u001b[33m'];
   it.each([
-    [true, 'error', '\u001b[31m'],
-    [true, 'warn', '\u001b[33m'],
-    [false, 'error', undefined],
-  ] as const)('colours lines for people only if enabled (%s, %s)', (isColored, level, color) => {
-    const stream = new PassThrough({ encoding: 'utf8' });
-    const log = createLog('pretty', stream, isColored);
-    log[level]({ status: 503, durationMs: 1 }, 'request not served');
-    log.flush();
-    const text = String(stream.read());
-    if (color === undefined) expect(text).not.toContain('\u001b');
-    else expect(text).toContain(color);
-  });
+    [true, 'error', { status: 200, durationMs: 1 }, red],
+    [true, 'warn', {}, yellow],
+    [true, 'info', {}, undefined],
+    [true, 'info', { status: 200, durationMs: 1 }, green],
+    [true, 'info', { status: 404, durationMs: 1 }, yellow],
+    [true, 'info', { status: 503, durationMs: 1 }, red],
+    [true, 'info', { durationMs: 1 }, red],
+    [false, 'error', { status: 503, durationMs: 1 }, undefined],
+  ] as const)(
+    'the log has colours of levels and statuses, only if enabled (%s, %s, %j)',
+    (isColored, level, fields, color) => {
+      const stream = new PassThrough({ encoding: 'utf8' });
+      const log = createLog('pretty', stream, isColored);
+      log[level](fields, 'done');
+      log.flush();
+      const text = String(stream.read());
+      expect([red, green, yellow].filter((one) => text.includes(one))).toEqual(
+        color ? [color] : [],
+      );
+    },
+  );
 
   it('the log keeps an exception with its stack, and a bigint', () => {
     const { cause, id } = JSON.parse(
@@ -142,6 +158,63 @@ describe('the log', () => {
       message: expect.stringContaining('missing') as unknown,
     });
   });
+
+  it('the log has ended once a slow reader has received every line, and the number of missing ones', async () => {
+    let received = '';
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, onWritten) {
+        setImmediate(() => {
+          received += chunk.toString();
+          onWritten();
+        });
+      },
+    });
+    const log = createLog('json', stream);
+    for (let count = 0; count < 20; count += 1)
+      log.info({ path: 'x'.repeat(1_000_000) }, 'request');
+    await log.end(60_000);
+    expect(received.trimEnd().split('\n').at(-1)).toContain('missing');
+  });
+
+  it.runIf(process.platform === 'linux').for([
+    ['at the end of a line', 0, ['one']],
+    ['in the first line', 2, []],
+    ['in the second line', -1, ['one']],
+  ] as const)(
+    'the log has whole lines and no empty one after a write that stopped %s',
+    async ([, more, whole]) => {
+      const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+      onTestFinished(async () => rm(folder, { recursive: true }));
+      await promisify(execFile)('mkfifo', [join(folder, 'pipe')]);
+      const flags = constants.O_RDWR | constants.O_NONBLOCK;
+      const pipe = await open(join(folder, 'pipe'), flags);
+      onTestFinished(async () => pipe.close());
+      const log = createLog('json', Object.assign(new PassThrough(), { fd: pipe.fd }));
+      const chunk = Buffer.alloc(100_000);
+      const read = async () => chunk.toString('utf8', 0, (await pipe.read(chunk)).bytesRead);
+      log.info({ path: '' }, 'one');
+      log.flush();
+      const { length } = await read();
+      // A pipe of Linux holds 64 KiB.
+      log.info({ path: 'x'.repeat(65_536 + more - length) }, 'one');
+      log.info({}, 'two');
+      log.flush();
+      let text = await read();
+      for (const message of ['three', 'four']) {
+        log.info({}, message);
+        log.flush();
+        text += await read();
+      }
+      expect(text.endsWith('\n')).toBe(true);
+      const lines = text.slice(0, -1).split('\n');
+      expect(lines).not.toContain('');
+      const isWhole = (line: string) => line.endsWith('}');
+      expect(lines.filter((line) => !isWhole(line))).toHaveLength(more === 0 ? 0 : 1);
+      expect(
+        lines.filter(isWhole).map((line) => (JSON.parse(line) as { message: string }).message),
+      ).toEqual([...whole, expect.stringContaining('missing'), 'three', 'four']);
+    },
+  );
 
   it('the log writes the lines of a turn of the event loop at once, after it', async () => {
     const stream = new PassThrough({ encoding: 'utf8' });

@@ -6,6 +6,8 @@ const write = (isTTY: boolean): string => {
   const stderr = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
   const progress = createProgress({ stderr });
   progress.show(() => '10 plants');
+  // Not shown, because it follows at once.
+  progress.show(() => '11 plants');
   progress.writeLine('line 7: refused');
   progress.clear();
   return String(stderr.read() ?? '');
