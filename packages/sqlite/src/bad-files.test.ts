@@ -21,6 +21,7 @@ import { backUpPlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
 import { schemaVersion } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
+import { readPlants } from './read-plants.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const openInOtherProcess = openerInOtherProcess();
@@ -116,6 +117,7 @@ describe('a file that is not a plant store', () => {
           'is damaged, or its disk cannot read it; check',
         ) as unknown,
       });
+      expect((await readPlants({ path }).next()).value?._unsafeUnwrapErr().kind).toBe('damaged');
       await writeFile(path, bytes);
       await makeStore(path);
     },

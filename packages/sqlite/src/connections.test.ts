@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, it, onTestFinished } from 'vitest';
 import { countConnection, withoutConnections } from './connections.ts';
@@ -20,6 +21,50 @@ it('a task does not run while a connection to its file is open in this process',
   expect(withoutConnections(path, () => 'ran')).toBeUndefined();
   close();
   expect(withoutConnections(path, () => 'ran')).toBe('ran');
+});
+
+/** Starts a worker thread that runs a program with the functions under test, a path and a signal. */
+const startThread = (program: string, path: string, signal: Int32Array) => {
+  const all = `
+    const { parentPort, workerData: { path, signal } } = require('node:worker_threads');
+    void import('${new URL('connections.ts', import.meta.url).href}').then(
+      ({ countConnection, withoutConnections }) => parentPort.postMessage(${program}),
+    );`;
+  const worker = new Worker(all, { eval: true, workerData: { path, signal } });
+  return async () => (await once(worker, 'message'))[0] as unknown;
+};
+
+it('a task does not run in a thread while another one has a connection to its file', async () => {
+  const path = await newFile();
+  const close = countConnection(path);
+  const run = "withoutConnections(path, () => 'ran')";
+  const signal = new Int32Array(new SharedArrayBuffer(8));
+  expect(await startThread(run, path, signal)()).toBeUndefined();
+  close();
+  expect(await startThread(run, path, signal)()).toBe('ran');
+});
+
+it('a connection waits for a task that reads its file in another thread', async () => {
+  const path = await newFile();
+  const signal = new Int32Array(new SharedArrayBuffer(8));
+  const read = startThread(
+    `withoutConnections(path, () => { Atomics.store(signal, 0, 1); return Atomics.wait(signal, 1, 0); })`,
+    path,
+    signal,
+  );
+  await expect.poll(() => Atomics.load(signal, 0)).toBe(1);
+  const connect = startThread(
+    '(Atomics.store(signal, 0, 2), countConnection(path), Atomics.load(signal, 1))',
+    path,
+    signal,
+  );
+  await expect.poll(() => Atomics.load(signal, 0)).toBe(2);
+  // Long enough for the thread to wait. Otherwise it finds that the task has ended.
+  await sleep(20);
+  const results = [read(), connect()];
+  Atomics.store(signal, 1, 1);
+  Atomics.notify(signal, 1);
+  expect(await Promise.all(results)).toEqual(['ok', 1]);
 });
 
 it('a repository that a worker thread opens can be used, opened again and closed', async () => {

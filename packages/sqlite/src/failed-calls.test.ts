@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:os';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { runsAll } from '@plantstore/test-support/sample';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createOnFailingDisk } from '../test/create-on-disk.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const run = promisify(execFile);
 const noCompiler = 'this machine has no C compiler to build the faulty disk';
@@ -36,6 +39,27 @@ it('a repository reports disk-full when a quota is exceeded', async ({ skip }) =
     message: `the disk that contains ${disk.path} is full, or a quota is exceeded; free some space`,
   });
 });
+
+it.for([
+  ['is removed if it may not survive a power cut', 'folder 2 2', [], 'input-output'],
+  ['is kept if only its temporary name may survive', 'folder 3 3', ['plants.db'], undefined],
+] as const)(
+  'the name of a backup %s, because a sync of the folder failed',
+  async ([, DISK_FAILS, names, error], { skip }) => {
+    const disk = await makeFaultyDisk();
+    if (disk === undefined) return skip(noCompiler);
+    const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+    onTestFinished(async () => rm(folder, { recursive: true }));
+    const source = join(folder, 'plants.db');
+    await (await openSqliteRepository({ path: source }))._unsafeUnwrap().close();
+    const program = fileURLToPath(new URL('../test/copy-plants.ts', import.meta.url));
+    const args = [program, 'backup', source, disk.path];
+    const env = { ...process.env, ...disk.env, DISK_FAILS };
+    const { stdout } = await run(process.execPath, args, { env });
+    expect(stdout).toContain(error ?? '');
+    expect(await readdir(dirname(disk.path))).toEqual(names);
+  },
+);
 
 it('after a failed sync of a checkpoint, a repository creates no plant as long as another program has the file open, however often it tries', async ({
   skip,

@@ -93,6 +93,40 @@ describe('WAL file of another database', () => {
     },
   );
 
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ['a check', async (path) => checkPlants(path)],
+    [
+      'a read',
+      async (path) => {
+        for await (const read of readPlants({ path })) expect(read.isOk()).toBe(true);
+      },
+    ],
+    [
+      'a repository could not be opened',
+      async (path) => {
+        runInOtherProgram(path, 'CREATE UNIQUE INDEX names ON plants (id)');
+        expect((await openSqliteRepository({ path })).isErr()).toBe(true);
+        expect(checkPlants(path).isOk()).toBe(true);
+      },
+    ],
+  ])(
+    'a WAL file of another database is refused beside a backup that was copied over the file after %s in the same process',
+    async (_, use) => {
+      const [path, backup] = [inFolder('plants.db'), inFolder('backup.db')];
+      // Of each connection until then, those of a backup and of a closed repository included, none may count as open.
+      const store = await open(path);
+      await createAll(store, 0, 2_099);
+      (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();
+      await createAll(store, 2_099, 2_100);
+      await copyFile(`${path}-wal`, inFolder('wal'));
+      await store.close();
+      await use(path);
+      await copyFile(backup, path);
+      await copyFile(inFolder('wal'), `${path}-wal`);
+      await expectRefusal(path);
+    },
+  );
+
   it('a WAL file of another database is refused beside a copy of the file that lacks one of its pages', async () => {
     const path = inFolder('plants.db');
     const first = await open(path);
