@@ -41,17 +41,15 @@ const prepare = (database: OwnedDatabase, kept: KeptFile): Opened => {
   return { database, kept, createAll, checkpointer, findReplacedCompanion };
 };
 
-/** Opens the file that is kept, which must have its path before and after. */
+/** Opens the file that is kept, which must have its path: each commit checks it again. */
 const openKept = (kept: KeptFile, { path, ...expected }: WorkerData): Opened | CannotOpen => {
   // SQLite would create a missing file.
-  let replaced = findReplaced(kept);
+  const replaced = findReplaced(kept);
   if (replaced !== undefined) return cannotOpen(replaced);
   const database = openDatabaseFile(path, expected);
   if ('kind' in database) return cannotOpen(unusableFileError(path, database));
   let opened: Opened | undefined;
   try {
-    replaced = findReplaced(kept);
-    if (replaced !== undefined) return cannotOpen(replaced);
     opened = prepare(database, kept);
     return opened;
   } finally {

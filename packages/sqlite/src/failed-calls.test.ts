@@ -40,6 +40,18 @@ it('a repository reports disk-full when a quota is exceeded', async ({ skip }) =
   });
 });
 
+it.for(['direct', 'fallback'])(
+  'a repository is not opened while its WAL file cannot be rewritten (%s)',
+  async (write, { skip }) => {
+    const disk = await makeFaultyDisk();
+    if (disk === undefined) return skip(noCompiler);
+    await createOnFailingDisk(disk, { plants: [0, 20], end: 'kill' });
+    const env = { ...disk.env, DISK_FAILS: `${write} 1 1` };
+    expect(await runOn('open-once.ts', disk.path, env)).toMatchObject({ kind: 'input-output' });
+    expect(await runOn('open-once.ts', disk.path, disk.env)).toEqual({ kind: 'opened' });
+  },
+);
+
 it.for([
   ['is removed if it may not survive a power cut', 'folder 2 2', [], 'input-output'],
   ['is kept if only its temporary name may survive', 'folder 3 3', ['plants.db'], undefined],
