@@ -1,4 +1,5 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
 import {
@@ -68,6 +69,20 @@ describe('check of a PostgreSQL repository', () => {
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/ECONNREFUSED/);
     await server.start();
     expect((await repository.check()).isOk()).toBe(true);
+  });
+
+  it('the check of a PostgreSQL repository that gets no response ends its statement', async () => {
+    const url = sharedUrl(await emptyDatabase());
+    const repository = await open(url, { statementTimeoutMs: 200 });
+    const other = await connectSql(url);
+    onTestFinished(async () => other.end());
+    await other.query('BEGIN; LOCK TABLE plants');
+    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/no response/);
+    const waiting = `SELECT count(*) AS waiting FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await other.query(waiting)).rows).toEqual([{ waiting: '0' }]);
+    await other.query('ROLLBACK');
+    await expect.poll(async () => (await repository.check()).isOk()).toBe(true);
   });
 
   it('the check of a PostgreSQL repository fails when the repository is closed', async () => {
