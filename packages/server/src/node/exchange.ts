@@ -14,11 +14,10 @@ import { infoOf, publishError, publishEnd, publishStart } from '../http/request-
  * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its response
  * does not change.
  */
-type Phase = 'waiting' | 'admitting' | 'reading' | 'storing' | 'decided';
+type Phase = 'waiting' | 'reading' | 'storing' | 'decided';
 
 const bodyRead: Readonly<Record<Phase, BodyRead>> = {
   waiting: 'nothing',
-  admitting: 'nothing',
   reading: 'a part',
   storing: 'everything',
   decided: 'everything',
@@ -88,7 +87,6 @@ export class Exchange implements Pipelined {
   /** Admits the request. */
   begin(): void {
     if (this.endsEarly()) return;
-    this.phase = 'admitting';
     const admission = this.connection.context.service.admit(this.head);
     if (!(admission instanceof Promise)) {
       this.onAdmission(admission);

@@ -125,6 +125,10 @@ describe('startServer with a wrong option', () => {
     },
   );
 
+  it.each([-1, 1.5, '3'])('startServer throws a TypeError for the descriptor %j', async (fd) => {
+    await expect(start({ fd: fd as number })).rejects.toThrow('fd must be a file descriptor');
+  });
+
   it('startServer throws a TypeError for a logger without methods', async () => {
     await expect(start({ logger: {} as never })).rejects.toThrow('logger must have info, warn and');
   });
