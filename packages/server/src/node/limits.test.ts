@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
-import { okAsync, ResultAsync } from 'neverthrow';
+import { ok, okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import {
   chunked,
@@ -117,6 +118,31 @@ describe('connections', () => {
     expect(parseResponses(await one.until(responses(1)))[0]?.status).toBe(200);
     one.socket.destroy();
     two.socket.destroy();
+  });
+
+  it('connections are read for at most 64 KiB while a plant is stored and requests wait behind it', async () => {
+    const stored = Promise.withResolvers<void>();
+    const create = () => new ResultAsync(stored.promise.then(() => ok()));
+    const { server, port } = await listen({
+      repository: { create },
+      // Later than the requests of a packet are parsed.
+      authenticate: async () => nextTurn(true),
+    });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const { socket, until } = await connectRaw(port);
+    const [peer] = await accepted;
+    // Fewer than the maximum of waiting requests in 64 KiB.
+    const get = head(['Host: a', `X: ${'x'.repeat(2_200)}`], 'GET / HTTP/1.1');
+    socket.write(post(1) + get.repeat(400));
+    let bytesRead = -1;
+    while (bytesRead !== peer.bytesRead) {
+      ({ bytesRead } = peer);
+      for (let turns = 0; turns < 100; turns += 1) await nextTurn();
+    }
+    expect(bytesRead).toBeLessThanOrEqual(65_536);
+    stored.resolve();
+    await until(responses(401));
+    socket.destroy();
   });
 
   it('connections whose client does not read its responses are ended after a time without activity', async () => {
