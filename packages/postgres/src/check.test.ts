@@ -80,7 +80,9 @@ describe('check of a PostgreSQL repository', () => {
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/no response/);
     const waiting = `SELECT count(*) AS waiting FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await other.query(waiting)).rows).toEqual([{ waiting: '0' }]);
+    await expect
+      .poll(async () => (await other.query<{ waiting: string }>(waiting)).rows)
+      .toEqual([{ waiting: '0' }]);
     await other.query('ROLLBACK');
     await expect.poll(async () => (await repository.check()).isOk()).toBe(true);
   });
