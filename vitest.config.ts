@@ -23,13 +23,13 @@ const globalSetups: Readonly<Record<string, string>> = {
 /** Returns the project for the tests of a folder. */
 export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   root: folder,
-  // Workspace packages resolve to their sources, so that no test needs a build.
+  // Tests import the sources of the packages. Only programs that they start come from the build (tests/build-program.ts).
   ssr: {
     resolve: { conditions: ['@plantstore/source', 'module', 'node', 'development|production'] },
   },
   test: {
     name: folder,
-    // These folders are separate projects.
+    // These folders have configurations of their own, or are other projects.
     exclude: [...configDefaults.exclude, 'packages/**', 'deploy/**', 'timing/**'],
     // Tests leave nothing in their process, so that their files may share one.
     isolate: false,
@@ -54,7 +54,7 @@ const types: TestProjectInlineConfiguration = {
 export default defineConfig({
   test: {
     globalSetup: 'tests/build-program.ts',
-    // Vitest leaves one core idle by default, although most tests wait for I/O.
+    // Most tests wait for I/O: three workers for each core are faster than two.
     maxWorkers: 3 * availableParallelism(),
     projects: [...folders.map(testsIn), ...(process.env['ALL_TESTS'] === undefined ? [] : [types])],
   },

@@ -3,7 +3,7 @@ type Area = {
   readonly folder: string;
   /** The mutated files. */
   readonly sources: readonly string[];
-  /** The tests, relative to the folder; without those that take long for each mutant. */
+  /** Patterns of the test files, relative to the folder. */
   readonly tests: readonly string[];
 };
 

@@ -4,7 +4,7 @@ import { root } from './executed.ts';
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: Infinity }).trim();
 
-/** Returns the commit where the branch left main, or the one before the last if it is main. */
+/** Returns the commit where the branch left `origin/main`; the one before the last if there is none. */
 export const defaultCommit = (): string => {
   try {
     const base = git('merge-base', 'HEAD', 'origin/main');
@@ -15,7 +15,7 @@ export const defaultCommit = (): string => {
   return 'HEAD~1';
 };
 
-/** Returns whether lines of a file differ from a commit, committed or not. */
+/** Returns a function that tells whether lines of a file differ from a commit, committed or not. */
 export const changedLinesSince = (
   commit: string,
 ): ((file: string, first: number, last: number) => boolean) => {

@@ -18,8 +18,8 @@ const lastOf = (branch: Statement): readonly [Statement | undefined, boolean] =>
     : [branch, true];
 
 /**
- * Returns the changes of a source file that a test must notice. Left out are those that the compiler or each test notices,
- * such as a function that returns no value.
+ * Returns the changes of a source file. Leaves out those that the compiler or nearly every test would notice, such as
+ * a deleted `return` of a value.
  */
 export const changesOf = (file: string, source: string): readonly Change[] => {
   const changes: Change[] = [];
@@ -43,9 +43,9 @@ export const changesOf = (file: string, source: string): readonly Change[] => {
       remove('deleted statement', statement);
       const { expression } = statement;
       if (expression.type !== 'AwaitExpression') return;
-      const { start, end } = expression.argument;
-      const replacement = `void ${source.slice(start, end)}`;
-      changes.push({ kind: 'skipped await', ...expression, replacement });
+      const { start, end, argument } = expression;
+      const replacement = `void ${source.slice(argument.start, argument.end)}`;
+      changes.push({ kind: 'skipped await', start, end, replacement });
     },
     IfStatement(statement) {
       const [last, isAlone] = lastOf(statement.consequent);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { root } from './executed.ts';
 
-/** What happened to test files. Those of which none could be imported are `not run`. */
+/** The outcome of a run of test files; `not run` if none could be imported. */
 export type Outcome = 'passed' | 'failed' | 'timed out' | 'not run';
 
 /** The limits of a run, in milliseconds. */
@@ -76,7 +76,7 @@ const killGroup = ({ pid }: ChildProcess): void => {
   }
 };
 
-/** Runs test files in a copy: all tests, or those that are named. Writes what they execute to the file `record`. */
+/** Runs all tests of a file, or the given tests, in a copy. With `record`, writes what they execute to that file. */
 export const runTests = async (
   copy: string,
   tests: readonly Test[] | string,
@@ -115,7 +115,7 @@ export const runTests = async (
   const timer = setTimeout(kill, limits.runMs);
   const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearTimeout(timer);
-  // A test that fails can leave a server.
+  // A failed test can leave a server running.
   kill();
   process.off('exit', kill);
   if (status === 0) {

@@ -12,8 +12,8 @@ const isStatement = ({ kind }: Place): boolean =>
   kind === 'deleted statement' || kind === 'dropped guard';
 
 /**
- * Appends a number, but not again within 100 ms in the same test and thread. The function is hoisted, so that cyclic
- * imports can call it.
+ * Returns code that appends a number, at most once in 100 ms for each thread; `record-tests.ts` resets this for the thread
+ * of the tests. The function is hoisted, because modules may import each other in a circle.
  */
 const recorderTo = (record: string): string => `
 function __execute(id) {

@@ -69,10 +69,11 @@ const numberOf = ({ file, text, replacement }: Mutant): number =>
     .digest()
     .readUInt32BE();
 
-/** Returns a random part of the changes of the code that Stryker does not change, such as `3/12`, in random order. */
+/** Returns a random part of the changes of the code that Stryker does not change, such as `3/16`, in random order. */
 export const mutantsOfSlice = (slice: string): readonly Mutant[] => {
   const [part = NaN, count = NaN] = slice.split('/').map(Number);
-  if (!(part >= 1 && part <= count)) throw new Error('a slice is like 3/12');
+  if (!Number.isInteger(part) || !Number.isInteger(count) || part < 1 || part > count)
+    throw new Error('--slice must be a part and the number of parts, such as 3/16');
   const pattern = 'packages/{postgres/src,server/src/node,server/src/program,sqlite/src}/**/*.ts';
   return mutantsOf(pattern, () => true)
     .filter((mutant) => numberOf(mutant) % count === part - 1)

@@ -1,7 +1,7 @@
 // Applies one change of the code after another in copies of the repository, and runs the tests that must notice it.
-// `--rows` applies the changes by hand. Without it, the changes are made from the syntax tree: of what differs from
-// a commit (`--since`; by default the one where the branch left main, or on main the one before), or of a part of everything (`--slice 3/12`).
-// `--only TEXT` selects those whose name or file contains a text.
+// `--rows` applies the changes in `rows`. `--slice 3/16` makes changes in a part of the stores, `node/` and `program/`.
+// Otherwise, it makes changes in the lines that differ from a commit (`--since`; by default the one where the branch left
+// `origin/main`, or the one before the last). `--only TEXT` selects those whose name or file contains a text.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const selectMutants = (): readonly Mutant[] => {
 
 const keyOf = ({ file, name }: Test): string => `${file} ${name}`;
 
-/** Splits tests into runs of at most 4, 16, 64 seconds and so on: `first`, then the fastest. */
+/** Splits tests into runs of about 4, 16, 64 seconds and so on: first those in `first`, then the fastest. */
 const runsOf = (first: readonly string[], tests: readonly Test[]): readonly (readonly Test[])[] => {
   const ranks = new Map(first.map((key, rank) => [key, rank]));
   const rankOf = (test: Test): number => ranks.get(keyOf(test)) ?? first.length;
@@ -72,12 +72,12 @@ const runMutant = async (copy: string, mutant: Mutant, { testsOf }: Measured): P
   try {
     for (const tests of runs) {
       const used = tests.map(({ ms }) => ms);
-      // Far more than the tests take without the change, and less than a test that waits for ever would.
+      // Several times what the tests take without the change, so that only a test that hangs exceeds it.
       const outcome = await runTests(copy, tests, {
         testMs: 5_000 + 4 * Math.max(...used),
         runMs: 20_000 + 5 * used.reduce((sum, ms) => sum + ms, 0),
       });
-      // A row that no test file can import may be a mistake in the row.
+      // A row whose test file cannot be imported may be a mistake.
       if (outcome === 'not run' && values.rows) return 'not run';
       if (outcome === 'passed') continue;
       noticedBy.set(file, [
@@ -155,7 +155,7 @@ process.once('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 console.log(`${queue.length} changes`);
-// Tests wait for I/O and for limits.
+// Tests wait for I/O and for timeouts.
 while (queue.length > 0 && copies.length < 2 * availableParallelism())
   copies.push(copyRepository());
 if (queue.length > 0) {
@@ -165,6 +165,6 @@ if (queue.length > 0) {
   await Promise.all(copies.map(async (copy) => runRest(copy, measured)));
   const share = counts.killed / queue.length;
   console.log(`${counts.killed} of ${queue.length} changes noticed: ${(100 * share).toFixed(1)} %`);
-  // A change can make no difference, so a slice has a limit, as Stryker has.
+  // A change can make no difference, so 90 % of a slice is enough, as for Stryker.
   if (share < (values.slice === undefined ? 1 : 0.9) || failed.length > 0) process.exitCode = 1;
 }

@@ -41,7 +41,7 @@ const prepare = (database: OwnedDatabase, kept: KeptFile): Opened => {
   return { database, kept, createAll, checkpointer, findReplacedCompanion };
 };
 
-/** Opens the file that is kept, which must have its path: each commit checks it again. */
+/** Opens the kept file if it still has its path. Each commit checks the path again. */
 const openKept = (kept: KeptFile, { path, ...expected }: WorkerData): Opened | CannotOpen => {
   // SQLite would create a missing file.
   const replaced = findReplaced(kept);

@@ -59,7 +59,7 @@ it('a connection waits for a task that reads its file in another thread', async 
     signal,
   );
   await expect.poll(() => Atomics.load(signal, 0)).toBe(2);
-  // Long enough for the thread to wait. Otherwise it finds that the task has ended.
+  // Usually long enough for the thread to wait. If it is not, the test passes without a wait.
   await sleep(20);
   const results = [read(), connect()];
   Atomics.store(signal, 1, 1);

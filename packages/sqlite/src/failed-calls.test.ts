@@ -53,8 +53,8 @@ it.for(['direct', 'fallback'])(
 );
 
 it.for([
-  ['is removed if it may not survive a power cut', 'folder 2 2', [], 'input-output'],
-  ['is kept if only its temporary name may survive', 'folder 3 3', ['plants.db'], undefined],
+  ['is removed if it may not survive a power cut', 'folder 2 2', [], /input-output/],
+  ['is kept if only its temporary name may survive', 'folder 3 3', ['plants.db'], /^$/],
 ] as const)(
   'the name of a backup %s, because a sync of the folder failed',
   async ([, DISK_FAILS, names, error], { skip }) => {
@@ -68,7 +68,7 @@ it.for([
     const args = [program, 'backup', source, disk.path];
     const env = { ...process.env, ...disk.env, DISK_FAILS };
     const { stdout } = await run(process.execPath, args, { env });
-    expect(stdout).toContain(error ?? '');
+    expect(stdout).toMatch(error);
     expect(await readdir(dirname(disk.path))).toEqual(names);
   },
 );

@@ -18,6 +18,7 @@ const noCompiler = 'this machine has no C compiler to build the faulty disk';
 type Process = Creating | readonly string[];
 
 const scenarios: [string, readonly Process[]][] = [
+  // 3 is first, in the sample: SQLite recovers from one failed sync itself.
   ...[3, 1, 2, 4, 5, 6].map((syncs): [string, readonly Process[]] => [
     `${syncs} of the WAL file`,
     [initial, { fails: `wal 5 ${4 + syncs}`, plants: [880, 930], end: 'kill' }],
@@ -82,6 +83,7 @@ const scenarios: [string, readonly Process[]][] = [
 ];
 
 describe('checkpoint between commits', () => {
+  // 1 is first, in the sample: three failures do not show whether the pages of the checkpoint are rewritten.
   it.for(sample([1, 3], 2))(
     'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
     async (times, { skip }) => {
@@ -112,6 +114,7 @@ describe('checkpoint between commits', () => {
 });
 
 describe('a power cut loses no acknowledged plant after failed syncs', () => {
+  // One of the folder is in the sample.
   it.for(sample(scenarios, 7))(
     'a power cut loses no acknowledged plant after failed syncs of %s',
     async ([name, processes], { skip }) => {

@@ -113,7 +113,7 @@ describe('WAL file of another database', () => {
     'a WAL file of another database is refused beside a backup that was copied over the file after %s in the same process',
     async (_, use) => {
       const [path, backup] = [inFolder('plants.db'), inFolder('backup.db')];
-      // Of each connection until then, those of a backup and of a closed repository included, none may count as open.
+      // No earlier connection may still count as open, such as those of the backup and of the closed repository.
       const store = await open(path);
       await createAll(store, 0, 2_099);
       (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();

@@ -86,7 +86,7 @@ type Choice = {
   readonly survivals: (index: number) => readonly Survives[];
 };
 
-/** Every third operation of a choice; all of them if everything runs. */
+/** Returns a choice with a step five times as long; the same choice if everything runs. */
 export const sampleOf = (choice: Choice): Choice => {
   return runsAll ? choice : { ...choice, step: 5 * choice.step };
 };

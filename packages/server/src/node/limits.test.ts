@@ -111,7 +111,7 @@ describe('connections', () => {
       closed += count;
       await expect.poll(() => inLog().reduce((sum, dropped) => sum + dropped, 0)).toBe(closed);
     }
-    // Not a line for each connection, the later ones of a second with 0.
+    // Connections that are closed within a second share one line; no line reports 0.
     expect(inLog()).not.toContain(0);
     expect(logged.at(-1)).toMatchObject({ level: 'warn', dropped: 1, maxConnections: 2 });
     one.socket.write(post(1));
@@ -125,13 +125,13 @@ describe('connections', () => {
     const create = () => new ResultAsync(stored.promise.then(() => ok()));
     const { server, port } = await listen({
       repository: { create },
-      // Later than the requests of a packet are parsed.
+      // Resolves after the requests of a packet are parsed.
       authenticate: async () => nextTurn(true),
     });
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const { socket, until } = await connectRaw(port);
     const [peer] = await accepted;
-    // Fewer than the maximum of waiting requests in 64 KiB.
+    // 64 KiB contain fewer of these requests than may wait.
     const get = head(['Host: a', `X: ${'x'.repeat(2_200)}`], 'GET / HTTP/1.1');
     socket.write(post(1) + get.repeat(400));
     let bytesRead = -1;
