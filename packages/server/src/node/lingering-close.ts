@@ -4,7 +4,7 @@ import type { Duplex, Readable } from 'node:stream';
 const maxDrainBytes = 64 * 1024 * 1024;
 
 /**
- * Reads and drops input, and calls `onDone` once it is closed or a limit is reached, or the returned function is called.
+ * Reads and drops input, and calls `onDone` once it ends or a limit is reached, or the returned function is called.
  * Closing a socket with unread data resets the connection, and the client loses the response (RFC 9112 §9.6).
  */
 export const drain = (source: Readable, maxMs: number, onDone: () => void): (() => void) => {
@@ -21,8 +21,10 @@ export const drain = (source: Readable, maxMs: number, onDone: () => void): (() 
     dropped += chunk.length;
     if (dropped > maxDrainBytes) finish();
   });
+  // A simulated request has no close.
+  source.once('end', finish);
   source.once('close', finish);
-  if (source.destroyed) finish();
+  if (source.destroyed || source.readableEnded) finish();
   else source.resume();
   return finish;
 };

@@ -33,6 +33,14 @@ it('input is dropped up to a limit, and its end is reported once', async () => {
   expect(ends).toBe(1);
 });
 
+it('input that ends without a close, as that of a simulated request, has ended', async () => {
+  const input = new PassThrough({ autoDestroy: false });
+  const ended = new Promise<void>((resolve) => drain(input, 2 ** 31 - 1, resolve));
+  input.end('x');
+  await ended;
+  await new Promise<void>((resolve) => drain(input, 2 ** 31 - 1, resolve));
+});
+
 describe('connection whose client does not close it after the last response', () => {
   it('a connection whose client does not close it after the last response stays open long enough for a slow client to read the response', async () => {
     const durationMs = async (bytes: string): Promise<number> => {
