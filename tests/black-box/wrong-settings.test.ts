@@ -45,7 +45,7 @@ describe('server', () => {
     });
   });
 
-  it('the server closes its database if its port is in use', async () => {
+  it('the server leaves no WAL file if its port is in use', async () => {
     const { port } = await startProgram({ args: ['--database', 'memory:'] });
     const folder = await newFolder();
     const database = `sqlite:${join(folder, 'plants.db')}`;

@@ -4,7 +4,7 @@ import { root } from './executed.ts';
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: Infinity }).trim();
 
-/** Returns the commit where the branch left `origin/main`; the one before the last if there is none. */
+/** Returns the commit where HEAD left `origin/main`; the parent of HEAD if it has not left it, or if there is no origin. */
 export const defaultCommit = (): string => {
   try {
     const base = git('merge-base', 'HEAD', 'origin/main');
@@ -15,7 +15,7 @@ export const defaultCommit = (): string => {
   return 'HEAD~1';
 };
 
-/** Returns a function that tells whether lines of a file differ from a commit, committed or not. */
+/** Returns a function that reports whether lines of a file differ from a commit, committed or not. */
 export const changedLinesSince = (
   commit: string,
 ): ((file: string, first: number, last: number) => boolean) => {

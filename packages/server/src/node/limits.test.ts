@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { promisify } from 'node:util';
 import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
-import { ok, okAsync, ResultAsync } from 'neverthrow';
+import { okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import {
   chunked,
@@ -121,10 +121,9 @@ describe('connections', () => {
   });
 
   it('connections are read for at most 64 KiB while a plant is stored and requests wait behind it', async () => {
-    const stored = Promise.withResolvers<void>();
-    const create = () => new ResultAsync(stored.promise.then(() => ok()));
+    const { repository, completeAll } = onDemand();
     const { server, port } = await listen({
-      repository: { create },
+      repository,
       // Resolves after the requests of a packet are parsed.
       authenticate: async () => nextTurn(true),
     });
@@ -140,7 +139,7 @@ describe('connections', () => {
       for (let turns = 0; turns < 100; turns += 1) await nextTurn();
     }
     expect(bytesRead).toBeLessThanOrEqual(65_536);
-    stored.resolve();
+    completeAll();
     await until(responses(401));
     socket.destroy();
   });

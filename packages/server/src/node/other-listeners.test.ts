@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
-import { ok, ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
+import { onDemand } from '../../test/on-demand.ts';
 import { recordLog } from '../../test/record-log.ts';
 
 /** Starts a server with a second listener. */
@@ -110,9 +110,8 @@ it('another listener that writes to a response after its end causes no exception
 });
 
 it('another listener that is responding while a plant is stored can complete its response', async () => {
-  const stored = Promise.withResolvers<void>();
-  const create = () => new ResultAsync(stored.promise.then(() => ok()));
-  const { server, port } = await listen({ repository: { create } });
+  const { repository, until: untilStoring, completeAll } = onDemand();
+  const { server, port } = await listen({ repository });
   const theirs = Promise.withResolvers<ServerResponse>();
   server.on('request', (_request, response) => {
     response.writeHead(202, { 'Content-Length': 2 }).write('{');
@@ -122,10 +121,13 @@ it('another listener that is responding while a plant is stored can complete its
   onTestFinished(() => void socket.destroy());
   socket.write(post(7));
   const response = await theirs.promise;
-  stored.resolve();
+  await untilStoring(1);
+  completeAll();
   await nextTurn();
   response.end('}');
-  expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 202, body: '{}' }]);
+  expect(await until((received) => received.endsWith('}'))).toMatch(
+    /^HTTP\/1\.1 202 [^]*\r\n\r\n\{\}$/,
+  );
 });
 
 /** A body that does not fit into the buffers of a request. */
