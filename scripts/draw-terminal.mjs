@@ -11,7 +11,7 @@ const folder = await mkdtemp(join(tmpdir(), 'terminal-'));
 const lines = [];
 
 const start = async () => {
-  lines.push('$ npx -y pnpm@12 start');
+  lines.push('$ PLANTSTORE_TOKENS=secret npx -y pnpm@12 start');
   const server = spawn(
     process.execPath,
     ['--conditions=@plantstore/source', program, '--log', 'pretty'],
@@ -23,7 +23,12 @@ const start = async () => {
 };
 
 const create = async (plant) => {
-  lines.push(`$ curl http://127.0.0.1:3000/plants $HEADERS -d '${plant}'`);
+  lines.push(
+    '$ curl http://127.0.0.1:3000/plants \\',
+    "  -H 'Authorization: Bearer secret' \\",
+    "  -H 'Content-Type: application/json' \\",
+    `  -d '${plant}'`,
+  );
   const response = await fetch('http://127.0.0.1:3000/plants', {
     method: 'POST',
     headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
@@ -44,13 +49,13 @@ await once(second, 'close');
 await rm(folder, { recursive: true });
 
 const columns = 48;
-/** Splits a line at spaces, so that it can be read on a phone. A command goes on after a backslash. */
+/** Splits a line at spaces, so that it can be read on a phone. Commands are short enough. */
 const wrap = (line) => {
-  const isCommand = line.startsWith('$');
+  if (/^[$ ]/.test(line)) return [{ text: line, color: '#fff' }];
   const pattern = new RegExp(`.{1,${columns - 4}}( |$)|\\S+`, 'g');
-  return (line.match(pattern) ?? []).map((part, index, { length }) => ({
-    text: (index > 0 ? '  ' : '') + part.trimEnd() + (isCommand && index < length - 1 ? ' \\' : ''),
-    color: isCommand ? '#fff' : '#9fd8a4',
+  return (line.match(pattern) ?? []).map((part, index) => ({
+    text: (index > 0 ? '  ' : '') + part.trimEnd(),
+    color: '#9fd8a4',
   }));
 };
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

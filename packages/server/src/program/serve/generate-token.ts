@@ -19,6 +19,6 @@ export const generateToken = (tokens: TokenSet, url: string, stderr: Writable): 
   const token = randomBytes(tokenBytes).toString('base64url');
   tokens.replace([acceptedToken(token)]);
   stderr.write(
-    `No tokens are set, so one was generated for this run. Create a plant:\n\n${curlLine(url, token)}\n\n`,
+    `No tokens are set, so one was generated for this run. To use the same one in each run, set PLANTSTORE_TOKENS. Create a plant:\n\n${curlLine(url, token)}\n\n`,
   );
 };
