@@ -28,8 +28,6 @@ export type PatroniCluster = {
   /** Starts etcd and the members. */
   readonly startAll: () => Promise<void>;
   readonly roles: () => Promise<Roles>;
-  /** Changes settings of the cluster; the members apply them after a few seconds. */
-  readonly configure: (changes: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Starts a member that was killed. */
   readonly start: (node: Node) => Promise<void>;
   /** Waits until both standbys replicate from the leader, and one is synchronous. */
@@ -147,15 +145,6 @@ export const createPatroniCluster = async (
       const nodeWithRole = (role: string) =>
         nodes.find(({ name }) => members.some((one) => one.name === name && one.role === role));
       return { leader: nodeWithRole('leader'), synchronous: nodeWithRole('sync_standby') };
-    },
-    async configure(changes) {
-      const [node] = nodes;
-      const response = await fetch(`http://127.0.0.1:${node?.patroniPort}/config`, {
-        method: 'PATCH',
-        body: JSON.stringify(changes),
-        signal: AbortSignal.timeout(5_000),
-      });
-      if (!response.ok) throw new Error(`Patroni refused the settings: ${await response.text()}`);
     },
     async healthy() {
       for (;;) {
