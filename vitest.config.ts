@@ -12,8 +12,6 @@ const folders = [...packages, 'examples', 'tests', 'bench'];
 // Node keeps compiled code there; without it, each program that a test starts compiles its modules again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-const recordTests = join(import.meta.dirname, 'tests/mutation/record-tests.ts');
-
 /** Global setups of folders. */
 const globalSetups: Readonly<Record<string, string>> = {
   'packages/postgres': 'packages/postgres/test/global-setup.ts',
@@ -37,8 +35,6 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
     testTimeout: 600_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 300_000 } },
-    // tests/mutation/run.ts
-    setupFiles: process.env['RECORD_TESTS'] === undefined ? [] : [recordTests],
     globalSetup: [globalSetups[folder] ?? []]
       .flat()
       .map((path) => fileURLToPath(new URL(path, import.meta.url))),

@@ -1,0 +1,231 @@
+/** A change of the sources by hand that breaks a promise. */
+export type Row = readonly [
+  promise: string,
+  /** The end of the path of the test file that must fail, without `.test.ts`. */
+  test: string,
+  /** Text that occurs exactly once in the sources of the packages. */
+  text: string,
+  replacement: string,
+];
+
+/** At most 40, of durability, SQL and secrets, where neither Stryker nor a type notices the change. */
+export const rows: readonly Row[] = [
+  // Durability
+  [
+    'a plant that is acknowledged survives a power cut',
+    'sqlite/src/power-cut',
+    'PRAGMA synchronous = FULL',
+    'PRAGMA synchronous = NORMAL',
+  ],
+  [
+    'a backup survives a power cut',
+    'copies-killed',
+    "source.prepare('VACUUM INTO ?')",
+    "source.exec('PRAGMA synchronous = OFF'); source.prepare('VACUUM INTO ?')",
+  ],
+  [
+    'a plant that was written before a failed sync is written again',
+    'sqlite/src/failed-syncs',
+    '    rewriteWal(path);\n    rewriteTail(database, path);\n    syncWal(path);',
+    '    syncWal(path);',
+  ],
+  [
+    'a file is written again after an I/O error',
+    'sqlite/src/failed-calls',
+    "mustRewrite: failure === 'input-output' };",
+    'mustRewrite: false };',
+  ],
+  [
+    'data is written around the page cache after a failed sync',
+    'ext4',
+    'if (constants.O_DIRECT === undefined) return undefined;',
+    'return undefined;',
+  ],
+  [
+    'a file is written again from an offset within a block',
+    'rewriter',
+    'let position = from - (from % block);',
+    'let position = from;',
+  ],
+  [
+    'no other program writes while the file is written again',
+    'exclusive-lock',
+    'PRAGMA locking_mode = EXCLUSIVE',
+    'PRAGMA locking_mode = NORMAL',
+  ],
+  [
+    'no descriptor is closed while the file is locked',
+    'exclusive-lock',
+    'this.#openFiles.push(opened);',
+    'opened.close();',
+  ],
+  [
+    'no frame of another program is overwritten in a WAL file',
+    'other-programs',
+    "The caller syncs it.\n  database.exec('BEGIN IMMEDIATE');",
+    "The caller syncs it.\n  database.exec('BEGIN');",
+  ],
+  [
+    'a renamed file contains every plant after the close',
+    'sqlite/src/recovery',
+    'PRAGMA wal_checkpoint(TRUNCATE)',
+    'PRAGMA wal_checkpoint(PASSIVE)',
+  ],
+  [
+    'a file has one owner',
+    'bad-files',
+    'findOtherPath(file) ?? acquireOwnerLock(file);',
+    'findOtherPath(file) ?? acquireOwnerLock(`${file}-${Math.random()}`);',
+  ],
+  [
+    'a backup replaces no file',
+    'back-up-plants',
+    'linkSync(temporary, path);',
+    'rmSync(path, { force: true }); linkSync(temporary, path);',
+  ],
+  [
+    'a plant is durable, also when the server commits asynchronously',
+    'postgres/src/durability',
+    "THEN set_config('synchronous_commit', 'on', true)",
+    "THEN 'off'",
+  ],
+  [
+    'a plant that exists is durable once it is acknowledged',
+    'postgres/src/durability',
+    'WHERE ${durable} AND ${afterPendingCommits}`',
+    'WHERE ${durable}`',
+  ],
+  [
+    'a canceled wait for a standby is detected',
+    'canceled-wait',
+    "set_config('client_min_messages', 'warning', true)",
+    "set_config('client_min_messages', 'error', true)",
+  ],
+  // SQL
+  [
+    'nothing is ever overwritten',
+    'open-sqlite-repository',
+    "(?, ?, ?) ON CONFLICT DO NOTHING';",
+    "(?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name';",
+  ],
+  [
+    'the names of SQLite are compared',
+    'open-sqlite-repository',
+    'SELECT name = ? AND',
+    'SELECT ? IS NOT NULL AND',
+  ],
+  ['a unique index is refused', 'altered-table', 'WHERE "unique"', 'WHERE "unique" AND 0'],
+  ['the case of its table hides no trigger', 'altered-table', ' COLLATE NOCASE', ''],
+  ['a read prevents no checkpoint', 'sqlite/src/read-plants', 'LIMIT ${batch.maxPlants}', ''],
+  [
+    'an id that is exported from PostgreSQL is exact',
+    'postgres/src/read-plants',
+    'json_build_array(id::text,',
+    'json_build_array(id,',
+  ],
+  ['batches lock ids in one order', 'postgres/src/statements', '.toSorted(byId)', ''],
+  [
+    'a wait for a lock has a timeout',
+    'locked-ids',
+    'WHERE ${durable} AND ${lockTimeout} ON CONFLICT',
+    'WHERE ${durable} ON CONFLICT',
+  ],
+  [
+    'the start of a stored text is another text',
+    'open-postgres-repository',
+    'name.length + 1, tag.length + 1)',
+    'name.length, tag.length)',
+  ],
+  [
+    'an absent tag is not an empty one',
+    'open-postgres-repository',
+    'CASE WHEN tagged THEN tag END',
+    'tag',
+  ],
+  [
+    'a text with quotes and backslashes is kept',
+    'open-postgres-repository',
+    'text.replaceAll(/["\\\\]/g, escaped)',
+    'text',
+  ],
+  [
+    'a quote in the name of a schema is escaped',
+    'unusable-table',
+    "identifier.replaceAll('\"', '\"\"')",
+    'identifier',
+  ],
+  // Secrets
+  [
+    'a redirect receives no token',
+    'client/src/create-client',
+    "        redirect: 'manual',",
+    "        redirect: 'follow',",
+  ],
+  [
+    'the cause of a client error shows no token',
+    'client/src/describe-cause',
+    "typeof value === 'string' ? redact(tokens, value) : undefined",
+    "typeof value === 'string' ? value : undefined",
+  ],
+  [
+    'the message of a client error shows no token',
+    'read-response',
+    'message: redact(call.tokens, message),',
+    'message,',
+  ],
+  [
+    'the body of a client error shows no token',
+    'read-response',
+    'body: redact(call.tokens, text),',
+    'body: text,',
+  ],
+  [
+    'a new token is redacted, too',
+    'client/src/token',
+    'if (token) call.tokens.push(token);',
+    'if (token && call.tokens.length === 0) call.tokens.push(token);',
+  ],
+  [
+    'each accepted token is compared',
+    'accept-tokens',
+    'if (timingSafeEqual(digest, compared)) found = index;',
+    'if (timingSafeEqual(digest, compared)) return index;',
+  ],
+  [
+    'a failure of authenticate shows no token',
+    'http/admit',
+    'describeCause(thrown, token)',
+    'describeCause(thrown)',
+  ],
+  [
+    'credentials in the cause of a fault are redacted',
+    'http/describe-cause',
+    'redact(describe(cause, 0))',
+    'describe(cause, 0)',
+  ],
+  [
+    'an uncaught exception is logged without a token',
+    'black-box/crash',
+    'thrown instanceof Error ? describeCause(thrown)',
+    'thrown instanceof Error ? thrown.stack',
+  ],
+  [
+    'the value of a misspelt variable is not logged',
+    'program/main',
+    '[...secretVariables, ...misspeltVariables(env)]',
+    'secretVariables',
+  ],
+  [
+    'a generated token is not written to the log',
+    'black-box/first-run',
+    'stderr.write(\n    `No tokens are set',
+    'process.stdout.write(\n    `No tokens are set',
+  ],
+  [
+    'a password of a database that contains @ is not shown',
+    'program/main',
+    '(?:.*@)?/s',
+    '(?:.*?@)?/s',
+  ],
+  ['the file of a backup in progress is private', 'copies-killed', "'wx', 0o600", "'wx', 0o666"],
+];
