@@ -41,17 +41,11 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   },
 });
 
-/** The tests of types of all packages, for which the compiler checks the whole repository, as `pnpm types` does. */
-const types: TestProjectInlineConfiguration = {
-  root: 'packages',
-  test: { name: 'types', typecheck: { enabled: true, only: true, tsconfig: '../tsconfig.json' } },
-};
-
 export default defineConfig({
   test: {
     globalSetup: 'tests/build-program.ts',
     // Most tests wait for I/O: three workers for each core are faster than two.
     maxWorkers: 3 * availableParallelism(),
-    projects: [...folders.map(testsIn), ...(process.env['ALL_TESTS'] === undefined ? [] : [types])],
+    projects: folders.map(testsIn),
   },
 });

@@ -1,4 +1,7 @@
-/** Whether long loops run completely, as `pnpm test:all` does; `pnpm test` runs a fixed sample of them. */
+/**
+ * Whether long loops run completely; `pnpm test` runs a fixed sample of them. `pnpm test:all` runs the tests that import this
+ * module, also through others: a program that a test starts gets what to run as an argument.
+ */
 export const runsAll = process.env['ALL_TESTS'] !== undefined;
 
 /** Returns every `step`-th of the cases, from the first on; all of them if everything runs. */

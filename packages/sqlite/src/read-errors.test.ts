@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { runsAll } from '@plantstore/test-support/sample';
 import { expect, it, onTestFinished } from 'vitest';
 import { backUpPlants } from './back-up-plants.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -35,7 +36,7 @@ it('an I/O error at any read is reported as one, and never as damage', async ({ 
   const copies = join(dirname(disk.path), 'copies');
   await mkdir(copies);
   const copy = join(copies, 'copy.db');
-  const args = [program, disk.path, copy];
+  const args = [program, disk.path, copy, runsAll ? '1' : '8'];
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...disk.env } });
   const inBackup = [reported(copy), reported(disk.path)].toSorted().join(', ');
   expect(stdout.trimEnd().split('\n')).toEqual([
