@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { skipReporter } from './tests/support/skip-reporter.ts';
 
 const packages = globSync('packages/*/package.json', { cwd: import.meta.dirname })
   .map((file) => posix.dirname(file.replaceAll(sep, '/')))
@@ -41,11 +42,14 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   },
 });
 
+export const reporters = [...configDefaults.reporters, skipReporter()];
+
 export default defineConfig({
   test: {
     globalSetup: 'tests/build-program.ts',
     // Most tests wait for I/O: three workers for each core are faster than two.
     maxWorkers: 3 * availableParallelism(),
+    reporters,
     projects: folders.map(testsIn),
   },
 });

@@ -2,7 +2,7 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Certificate,
-  hasOpenssl,
+  requiresOpenssl,
   makeCertificate,
 } from '@plantstore/test-support/certificate';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ const argsOf = ({ cert, key, tokens, database }: Omit<Files, 'folder' | 'write'>
   '0',
 ];
 
-describe.runIf(hasOpenssl)('--check-settings', () => {
+describe('--check-settings', requiresOpenssl, () => {
   let one: Certificate;
   let other: Certificate;
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { requiresLinux } from '@plantstore/test-support/requires';
 import { expect, it } from 'vitest';
 import { bin } from './program.ts';
 
@@ -21,11 +22,8 @@ const firstLine = async (env: Readonly<Record<string, string>>): Promise<string>
 };
 
 // It uses the arguments that script has on Linux.
-it.runIf(process.platform === 'linux')(
-  'the log has colours on a terminal, unless NO_COLOR is set',
-  async () => {
-    expect(await firstLine({})).toContain('\u001B[');
-    expect(await firstLine({ NO_COLOR: '1' })).not.toContain('\u001B[');
-    expect(await firstLine({ NO_COLOR: '' })).toContain('\u001B[');
-  },
-);
+it('the log has colours on a terminal, unless NO_COLOR is set', requiresLinux, async () => {
+  expect(await firstLine({})).toContain('\u001B[');
+  expect(await firstLine({ NO_COLOR: '1' })).not.toContain('\u001B[');
+  expect(await firstLine({ NO_COLOR: '' })).toContain('\u001B[');
+});

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { sample } from '@plantstore/test-support/sample';
+import { requiresRoot } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { bin, newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
@@ -187,7 +188,7 @@ describe('backup', () => {
   });
 });
 
-describe.runIf(process.getuid?.() === 0)('restore as root', () => {
+describe('restore as root', requiresRoot, () => {
   it.for<[string, User, User, number]>([
     ['the user, in a folder of the user', user, user, 0o700],
     ['root, in a folder of the user', root, user, 0o700],

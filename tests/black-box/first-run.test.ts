@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, spawnProgram, startProgram } from './program.ts';
 
@@ -24,7 +25,7 @@ const startWithoutTokens = async (args: readonly string[]) => {
 };
 
 // Only Linux has /proc.
-it.runIf(process.platform === 'linux')('the process has the name of the program', async () => {
+it('the process has the name of the program', requiresLinux, async () => {
   const { process: child } = await startProgram({ args: ['--database', 'memory:'] });
   const name = await readFile(`/proc/${child.pid}/comm`, 'utf8');
   // Linux keeps 15 bytes.

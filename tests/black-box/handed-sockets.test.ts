@@ -7,8 +7,9 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { runsAll } from '@plantstore/test-support/sample';
+import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   bin,
@@ -65,7 +66,7 @@ const startHolder = async (
 };
 
 // Windows has no such descriptors.
-describe.skipIf(process.platform === 'win32')('server with a handed-over socket', () => {
+describe('server with a handed-over socket', requiresPosix, () => {
   it('the server with a handed-over socket refuses and resets no new or active connection of 16 clients through several restarts, and loses no plant', async () => {
     const clients = 16;
     const restarts = runsAll ? 5 : 2;
@@ -150,8 +151,9 @@ describe.skipIf(process.platform === 'win32')('server with a handed-over socket'
     ]);
   });
 
-  it.runIf(hasOpenssl)(
+  it(
     'the server with a handed-over socket serves HTTPS on it with a certificate',
+    requiresOpenssl,
     async () => {
       const { cert, key } = await makeCertificate();
       const folder = await newFolder();
@@ -202,7 +204,7 @@ const listeningOn = async (address: string | number): Promise<number> => {
   return descriptorOf(server);
 };
 
-describe.skipIf(process.platform === 'win32')('refused handed-over socket', () => {
+describe('refused handed-over socket', requiresPosix, () => {
   it.each<[string, () => Promise<number | undefined>]>([
     ['is closed', async () => undefined],
     [
@@ -261,8 +263,9 @@ describe.skipIf(process.platform === 'win32')('refused handed-over socket', () =
   });
 });
 
-it.skipIf(process.platform === 'win32')(
+it(
   'the server exits with 2 if the host of its health port has no address, as --check-settings does',
+  requiresPosix,
   async () => {
     const args = [...memory, '--health-port', '0', '--host', 'no-such-host..invalid'];
     const { stdout, ...start } = runWith(await listeningOn(0), args);

@@ -1,8 +1,9 @@
+import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { post, startProgram, untilLogged } from './program.ts';
 
 // SIGUSR1 opens Node's debugger by default, and the others end the process. Windows does not have them.
-describe.runIf(process.platform !== 'win32')('signal that the server does not use', () => {
+describe('signal that the server does not use', requiresPosix, () => {
   it.each(['SIGUSR1', 'SIGUSR2', 'SIGIO'] as const)(
     'the unused signal %s is ignored with a log line',
     async (signal) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '@plantstore/test-support/free-port';
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
 import { runsAll } from '@plantstore/test-support/sample';
+import { requiresLinux } from '@plantstore/test-support/requires';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newFolder, post, spawnProgram, startProgram, token } from './program.ts';
 import { postOn } from './post-on.ts';
@@ -47,7 +48,7 @@ const missingOf = async (ids: readonly number[], url: string): Promise<number[]>
 };
 
 // Windows and macOS do not support reusePort.
-describe.runIf(process.platform === 'linux')('servers on one port', () => {
+describe('servers on one port', requiresLinux, () => {
   it('servers on one port share the connections, and exactly one of 200 concurrent plants with one id is created', async () => {
     const env = settings(await freePort());
     const servers = [await startProgram({ env }), await startProgram({ env })] as const;

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   type Certificate,
-  hasOpenssl,
+  requiresOpenssl,
   makeCertificate,
 } from '@plantstore/test-support/certificate';
 import { connectRaw } from '@plantstore/test-support/raw-http';
+import { requires } from '@plantstore/test-support/requires';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newFolder, spawnProgram, startProgram, token, untilLogged } from './program.ts';
 import { postSecurely } from './https.ts';
@@ -29,7 +30,7 @@ const filesOf = async ({ cert, key }: Certificate) => {
 const plant = (id: number) => `{"id":${id},"name":"x"}`;
 const memory = ['--database', 'memory:'];
 
-describe.runIf(hasOpenssl)('server with a certificate', () => {
+describe('server with a certificate', requiresOpenssl, () => {
   let one: Certificate;
   let other: Certificate;
   beforeAll(async () => {
@@ -137,8 +138,9 @@ describe.runIf(hasOpenssl)('server with a certificate', () => {
   });
 
   // Root may read every file.
-  it.skipIf(process.getuid?.() === 0)(
+  it(
     'the server reports a certificate file without read permission',
+    requires(process.getuid?.() !== 0, 'root may read every file'),
     async () => {
       const { key, args } = await filesOf(one);
       await chmod(key, 0);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { requires } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, startProgram } from '../black-box/program.ts';
 
@@ -14,7 +15,7 @@ const promtool = (args: readonly string[], input = '') =>
 
 const isInstalled = spawnSync('promtool', ['--version']).error === undefined;
 
-describe.skipIf(!isInstalled)('promtool accepts', () => {
+describe('promtool accepts', requires(isInstalled, 'promtool is not installed'), () => {
   it('promtool accepts the metrics of the server, without a remark', async () => {
     const path = join(await newFolder(), 'plants.db');
     const args = ['--database', `sqlite:${path}`, '--health-port', '0', '--metrics', 'on'];

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { testsIn } from '../../vitest.config.ts';
+import { reporters, testsIn } from '../../vitest.config.ts';
 
 /** Tests of the packages as they are released: installed by each package manager, on each runtime. */
-export default defineConfig({ test: { projects: [testsIn('tests/packages')] } });
+export default defineConfig({ test: { reporters, projects: [testsIn('tests/packages')] } });

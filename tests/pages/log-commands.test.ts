@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { requires } from '@plantstore/test-support/requires';
 import { expect, it } from 'vitest';
 import { newFolder } from '../black-box/program.ts';
 import { read } from '../docs/pages.ts';
@@ -15,8 +16,9 @@ const commands = block.split('\n').filter((line) => line.startsWith('journalctl'
 
 const isInstalled = spawnSync('jq', ['--version']).error === undefined;
 
-it.skipIf(!isInstalled)(
+it(
   'the commands for the log read a journal with lines of systemd',
+  requires(isInstalled, 'jq is not installed'),
   async () => {
     const folder = await newFolder();
     await writeFile(join(folder, 'journalctl'), `#!/bin/sh\ncat '${journal}'\n`, { mode: 0o755 });

@@ -3,13 +3,16 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { requires } from './requires.ts';
 
 const run = promisify(execFile);
 
-/** Whether openssl is installed. */
-export const hasOpenssl: boolean = await run('openssl', ['version']).then(
-  () => true,
-  () => false,
+export const requiresOpenssl = requires(
+  await run('openssl', ['version']).then(
+    () => true,
+    () => false,
+  ),
+  'openssl is not installed',
 );
 
 /** A self-signed certificate for 127.0.0.1, and its key. */

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { testsIn } from '../../vitest.config.ts';
+import { reporters, testsIn } from '../../vitest.config.ts';
 
 /** Tests that compare times or throughput. They run sequentially, on a machine without other load. */
 export default defineConfig({
-  test: { projects: [testsIn('tests/timing')], fileParallelism: false },
+  test: { reporters, projects: [testsIn('tests/timing')], fileParallelism: false },
 });

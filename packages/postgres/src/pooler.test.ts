@@ -11,6 +11,7 @@ import {
   unprivilegedUser,
   superuserPassword,
 } from '@plantstore/test-support/postgres-server';
+import { requires } from '@plantstore/test-support/requires';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
@@ -65,8 +66,9 @@ unix_socket_dir =
   return port;
 };
 
-describe.runIf(version !== undefined).each(settings)(
+describe.each(settings)(
   'pgbouncer in transaction mode %s',
+  requires(version !== undefined, 'pgbouncer is not installed'),
   (setting) => {
     it('pgbouncer in transaction mode works between several repositories and a server with synchronous_commit = off', async () => {
       const database = await newDatabase();

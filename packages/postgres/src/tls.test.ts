@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import {
   changeOwner,
   type PostgresServer,
@@ -31,7 +31,7 @@ const writeCertificate = async (folder: string, name: string) => {
   return certificate;
 };
 
-describe.runIf(hasOpenssl)('server that requires TLS', () => {
+describe('server that requires TLS', requiresOpenssl, () => {
   let server: PostgresServer;
   let authority = '';
   let otherCa = '';

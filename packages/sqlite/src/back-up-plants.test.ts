@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requiresRoot } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runsAll } from '@plantstore/test-support/sample';
 import { backUpPlants, restorePlants } from './back-up-plants.ts';
@@ -116,8 +117,9 @@ describe('backUpPlants', () => {
     expect((await stat(to)).mode & 0o777).toBe(0o640);
   });
 
-  it.runIf(process.geteuid?.() === 0)(
+  it(
     'backUpPlants that is run by root gives the copy the owner of the source',
+    requiresRoot,
     async () => {
       await (await openStore()).close();
       await chown(from, 65_534, 65_534);

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requiresPosix } from '@plantstore/test-support/requires';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUntilKilled } from '../test/create-on-disk.ts';
 import { openerInOtherProcess } from '../test/open-in-other-process.ts';
@@ -268,7 +269,7 @@ describe('file with several hard links', () => {
 });
 
 // Windows does not have file modes.
-describe.runIf(process.platform !== 'win32')('a path without write permission', () => {
+describe('a path without write permission', requiresPosix, () => {
   it('a folder without write permission is reported as read-only, whether or not the file exists', async () => {
     await makeStore(inFolder('original.db'));
     await mkdir(inFolder('read-only'));

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requiresPosix } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { checkPlants } from './check-plants.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -62,7 +63,7 @@ describe('checkPlants', () => {
   });
 
   // Windows does not have this folder.
-  it.runIf(process.platform !== 'win32')('checkPlants leaves no damaged file open', async () => {
+  it('checkPlants leaves no damaged file open', requiresPosix, async () => {
     await (await openStore()).close();
     await overwritePage(9);
     const before = readdirSync('/dev/fd').length;

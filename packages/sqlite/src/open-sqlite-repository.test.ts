@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeRepository } from '@plantstore/core/repository-contract';
+import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
@@ -105,19 +106,16 @@ it.each([
   });
 });
 
-it.skipIf(process.platform === 'win32')(
-  'a SQLite repository and one that is refused leave no file open',
-  async () => {
-    const path = await plantsFile();
-    const openFiles = () => readdirSync('/dev/fd').length;
-    const openAndClose = async () => {
-      const repository = await open(path);
-      expect((await openSqliteRepository({ path })).isErr()).toBe(true);
-      await repository.close();
-    };
-    await openAndClose();
-    const before = openFiles();
-    await openAndClose();
-    await expect.poll(openFiles).toBeLessThanOrEqual(before);
-  },
-);
+it('a SQLite repository and one that is refused leave no file open', requiresPosix, async () => {
+  const path = await plantsFile();
+  const openFiles = () => readdirSync('/dev/fd').length;
+  const openAndClose = async () => {
+    const repository = await open(path);
+    expect((await openSqliteRepository({ path })).isErr()).toBe(true);
+    await repository.close();
+  };
+  await openAndClose();
+  const before = openFiles();
+  await openAndClose();
+  await expect.poll(openFiles).toBeLessThanOrEqual(before);
+});

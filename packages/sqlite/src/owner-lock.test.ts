@@ -11,6 +11,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { requiresPosix, requiresRoot } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openerInOtherProcess } from '../test/open-in-other-process.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -33,8 +34,9 @@ const open = async (name: string) => {
 
 describe('owner lock', () => {
   // Windows does not have file modes.
-  it.runIf(process.platform !== 'win32')(
+  it(
     'the owner lock cannot be acquired without write access to its file, because two processes could share it',
+    requiresPosix,
     async () => {
       await writeFile(path, '');
       await chmod(path, 0o666);
@@ -50,27 +52,21 @@ describe('owner lock', () => {
   );
 
   // Windows does not have file modes.
-  it.runIf(process.platform !== 'win32')(
-    'the owner lock can be acquired after the database was read-only',
-    async () => {
-      await writeFile(path, '');
-      await chmod(path, 0o444);
-      expect(await openInOtherProcess(path)).toMatchObject({ kind: 'read-only' });
-      await chmod(path, 0o644);
-      await open(path);
-      expect((await stat(`${path}-owner`)).mode & 0o200).toBe(0o200);
-    },
-  );
+  it('the owner lock can be acquired after the database was read-only', requiresPosix, async () => {
+    await writeFile(path, '');
+    await chmod(path, 0o444);
+    expect(await openInOtherProcess(path)).toMatchObject({ kind: 'read-only' });
+    await chmod(path, 0o644);
+    await open(path);
+    expect((await stat(`${path}-owner`)).mode & 0o200).toBe(0o200);
+  });
 
-  it.runIf(process.geteuid?.() === 0)(
-    'the owner lock has the owner of the database when root opens it',
-    async () => {
-      await writeFile(path, '');
-      await chown(path, 65_534, 65_534);
-      await open(path);
-      expect(await stat(`${path}-owner`)).toMatchObject({ uid: 65_534, gid: 65_534 });
-    },
-  );
+  it('the owner lock has the owner of the database when root opens it', requiresRoot, async () => {
+    await writeFile(path, '');
+    await chown(path, 65_534, 65_534);
+    await open(path);
+    expect(await stat(`${path}-owner`)).toMatchObject({ uid: 65_534, gid: 65_534 });
+  });
 
   it.each([
     ['has content', async () => writeFile(`${path}-owner`, 'buy milk\n'.repeat(100))],
@@ -118,15 +114,12 @@ describe('owner lock', () => {
   });
 
   // Windows does not have file modes.
-  it.runIf(process.platform !== 'win32')(
-    'the owner lock has the permissions of the database file',
-    async () => {
-      await writeFile(path, '');
-      await chmod(path, 0o660);
-      await open(path);
-      for (const name of ['-owner', '-wal', '-shm']) {
-        expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
-      }
-    },
-  );
+  it('the owner lock has the permissions of the database file', requiresPosix, async () => {
+    await writeFile(path, '');
+    await chmod(path, 0o660);
+    await open(path);
+    for (const name of ['-owner', '-wal', '-shm']) {
+      expect(((await stat(`${path}${name}`)).mode & 0o777).toString(8)).toBe('660');
+    }
+  });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
-import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, connectTls, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -115,8 +115,9 @@ describe('a connection that is closed', () => {
     await close(0);
   });
 
-  it.runIf(hasOpenssl)(
+  it(
     'a TLS connection is counted once, and not when it is closed, also in its handshake',
+    requiresOpenssl,
     async () => {
       const { url, usage, close } = await running({ tls: await makeCertificate() });
       const port = Number(new URL(url).port);

@@ -1,5 +1,6 @@
 import { createMemoryRepository } from '@plantstore/core';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
+import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cannotListen } from './listen-on.ts';
 import { startServer, type StartServerOptions } from './start-server.ts';
@@ -33,7 +34,7 @@ const serversOf = async (port: number, connections: number): Promise<string[]> =
   );
 
 // Windows and macOS do not support reusePort.
-describe.runIf(process.platform === 'linux')('servers with reusePort', () => {
+describe('servers with reusePort', requiresLinux, () => {
   it('servers with reusePort listen on one port and share its connections', async () => {
     const { port } = await running(0, '/one');
     await running(port, '/two');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
-import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { connectRaw, connectTls, parseResponses } from '@plantstore/test-support/raw-http';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -252,7 +252,7 @@ describe('graceful shutdown', () => {
   });
 });
 
-describe.runIf(hasOpenssl)('server with TLS', () => {
+describe('server with TLS', requiresOpenssl, () => {
   /** Opens a TLS connection that has received a response and is idle. */
   const connectIdleTls = async (url: string) => {
     const connection = await connectTls(portOf(url));

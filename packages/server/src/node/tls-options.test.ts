@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryRepository } from '@plantstore/core';
 import {
   type Certificate,
-  hasOpenssl,
+  requiresOpenssl,
   makeCertificate,
 } from '@plantstore/test-support/certificate';
 import { connectRaw, connectTls, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
@@ -14,7 +14,7 @@ import { goodFields, head, listen, plant, post, responses } from '../../test/lis
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 import { tlsFaultOf } from './tls-options.ts';
 
-describe.runIf(hasOpenssl)('server with TLS', () => {
+describe('server with TLS', requiresOpenssl, () => {
   let tls: Certificate;
   beforeAll(async () => {
     tls = await makeCertificate();
@@ -141,7 +141,7 @@ describe.runIf(hasOpenssl)('server with TLS', () => {
   });
 });
 
-describe.runIf(hasOpenssl)('certificate and its key', () => {
+describe('certificate and its key', requiresOpenssl, () => {
   it('a certificate and its key are valid, also if both are in one file', async () => {
     const { cert, key } = await makeCertificate();
     const both = cert + key;

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import nodeTls, { type SecureVersion } from 'node:tls';
 import { createMemoryRepository } from '@plantstore/core';
-import { hasOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
+import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startServer } from './start-server.ts';
@@ -28,7 +28,7 @@ const versionsOf = async (port: number): Promise<SecureVersion[]> => {
   return accepted;
 };
 
-describe.runIf(hasOpenssl)('server with TLS', () => {
+describe('server with TLS', requiresOpenssl, () => {
   it('a server with TLS accepts TLS 1.2 and 1.3 only, also after its certificate is renewed', async () => {
     allowOldTls();
     const tls = await makeCertificate();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
+import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLog, type LogFormat } from './log.ts';
 
@@ -176,12 +177,13 @@ describe('the log', () => {
     expect(received.trimEnd().split('\n').at(-1)).toContain('missing');
   });
 
-  it.runIf(process.platform === 'linux').for([
+  it.for([
     ['at the end of a line', 0, ['one']],
     ['in the first line', 2, []],
     ['in the second line', -1, ['one']],
   ] as const)(
     'the log has whole lines and no empty one after a write that stopped %s',
+    requiresLinux,
     async ([, more, whole]) => {
       const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
       onTestFinished(async () => rm(folder, { recursive: true }));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { err, ok } from 'neverthrow';
+import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acceptedToken } from '../settings/accepted-token.ts';
 import { loadTokens } from './load-tokens.ts';
@@ -90,20 +91,17 @@ describe('loadTokens', () => {
   });
 
   // Windows does not have mkfifo.
-  it.skipIf(process.platform === 'win32')(
-    'loadTokens does not wait for a pipe to be written to',
-    async () => {
-      const path = join(dirname(await fileWith('')), 'pipe');
-      await promisify(execFile)('mkfifo', [path]);
-      // Unblocks a pending open, so that the test can end.
-      onTestFinished(async () => (await open(path, 'r+')).close());
-      expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
-        err(
-          `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token per line`,
-        ),
-      );
-    },
-  );
+  it('loadTokens does not wait for a pipe to be written to', requiresPosix, async () => {
+    const path = join(dirname(await fileWith('')), 'pipe');
+    await promisify(execFile)('mkfifo', [path]);
+    // Unblocks a pending open, so that the test can end.
+    onTestFinished(async () => (await open(path, 'r+')).close());
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+      err(
+        `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token per line`,
+      ),
+    );
+  });
 
   it('loadTokens loads no tokens if none are set', async () => {
     expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual(ok([]));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createMemoryRepository } from '@plantstore/core';
 import {
   type Certificate,
-  hasOpenssl,
+  requiresOpenssl,
   makeCertificate,
 } from '@plantstore/test-support/certificate';
 import { expect, it, onTestFinished } from 'vitest';
@@ -41,8 +41,9 @@ const startWith = async (text: string, tls?: Certificate) => {
   return { logged, reload: createReload({ settings, tokens, server, log }) };
 };
 
-it.runIf(hasOpenssl)(
+it(
   'reloads run one after another, so that the last one is the newest',
+  requiresOpenssl,
   async () => {
     const { logged, reload } = await startWith('one\n', await makeCertificate());
     for (let count = 0; count < 5; count += 1) reload();
