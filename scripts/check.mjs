@@ -41,6 +41,7 @@ async function checkTests() {
     ...brief,
     '--project=tests',
     'tests/docs',
+    'tests/mutation',
   ]);
   const related = [vitest, 'related', '--run', '--passWithNoTests', ...brief];
   const tests = await check('tests', projects, [
