@@ -1,10 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { renderMermaidSVG } from 'beautiful-mermaid';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
+// `pnpm dlx` fetches packages into a folder elsewhere. VitePress, which is running, is there.
+const fetched = (name, file) =>
+  join(dirname(findPackageJSON(name, pathToFileURL(process.argv[1]))), file);
+const { renderMermaidSVG } = await import(fetched('beautiful-mermaid', 'dist/index.js'));
 const page = (text, link) => ({ text, link });
-const modules = dirname(fileURLToPath(import.meta.resolve('vue/package.json')));
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const repository = manifest.repository.url.replace(/^git\+|\.git$/g, '');
@@ -23,9 +26,13 @@ const targetOf = (href, source) => {
   if (/^([a-z]+:|#)|\.html(#|$)/.test(href)) return href;
   // `rewrites` renames these pages, but not the links to them.
   if (/\.md(#|$)/.test(href)) return href.replace(/\bREADME\.md/, 'index.md');
-  if (isPlaceholder) return undefined;
-  // A source file or a folder, which is only in the repository.
   const file = resolve(dirname(source), href);
+  // The module that a package exports has a page.
+  const [, folder, module] = /packages\/(\w+)\/src\/([\w-]+)\.ts$/.exec(file) ?? [];
+  const name = module === 'index' ? folder : `${folder}.${module}`;
+  if (existsSync(join(root, `site/api/${name}.md`))) return `/api/${name}.md`;
+  // Other files and folders are only in the repository.
+  if (isPlaceholder) return undefined;
   const kind = statSync(file).isDirectory() ? 'tree' : 'blob';
   return `${repository}/${kind}/HEAD/${relative(root, file)}`;
 };
@@ -83,7 +90,12 @@ export default {
   head: [['link', { rel: 'icon', href: '/favicon.svg' }]],
   outDir: 'dist',
   cacheDir: 'cache',
-  rewrites: { 'README.md': 'index.md', ':folder(.*)/README.md': ':folder/index.md' },
+  rewrites: {
+    'README.md': 'index.md',
+    'site/api/README.md': 'api/index.md',
+    'site/api/:page.md': 'api/:page.md',
+    ':folder(.*)/README.md': ':folder/index.md',
+  },
   markdown: {
     anchor: { slugify },
     config: (md) => {
@@ -92,13 +104,16 @@ export default {
       drawMermaid(md);
     },
   },
-  // Pages are outside this folder, where the packages of the generator are.
+  // Pages and the packages of the generator are in different folders.
   vite: {
     publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     resolve: {
       alias: [
-        { find: /^vue\/server-renderer$/, replacement: `${modules}/server-renderer/index.mjs` },
-        { find: /^vue$/, replacement: `${modules}/dist/vue.runtime.esm-bundler.js` },
+        {
+          find: /^vue\/server-renderer$/,
+          replacement: fetched('vue', 'server-renderer/index.mjs'),
+        },
+        { find: /^vue$/, replacement: fetched('vue', 'dist/vue.runtime.esm-bundler.js') },
       ],
     },
   },
@@ -138,7 +153,7 @@ export default {
           { text: 'OpenAPI', link: '/openapi.html', target: '_self' },
           page('Settings and commands', '/docs/program'),
           page('Log, metrics and traces', '/docs/observability'),
-          page('API', '/docs/api/'),
+          page('API', '/api/'),
         ],
       },
       {

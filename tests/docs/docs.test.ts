@@ -12,9 +12,6 @@ import {
 } from '../../packages/server/src/program/settings/setting-table.ts';
 import { pages, read, root } from './pages.ts';
 
-// The examples of the API pages are those of the docstrings, which another test compiles.
-const guides = pages.filter((page) => !page.startsWith('docs/api/'));
-
 type Block = { line: number; language: string; code: string; source: string | undefined };
 
 const fencedBlock = /^(?:<!-- (\S+) -->\n\n?)?```(\w*)[^\n]*\n(.*?)^```$/gms;
@@ -30,7 +27,7 @@ const blocksOf = (page: string): Block[] => {
 };
 
 describe('the code in a page', () => {
-  it.each(guides)('the code in %s equals the file that is named above it', (page) => {
+  it.each(pages)('the code in %s equals the file that is named above it', (page) => {
     for (const { line, code, source } of blocksOf(page)) {
       if (source === undefined) continue;
       expect(existsSync(join(root, source)), `${page}:${line} names ${source}`).toBe(true);
@@ -38,7 +35,7 @@ describe('the code in a page', () => {
     }
   });
 
-  it.each(guides)('each TypeScript block in %s has the name of a file above it', (page) => {
+  it.each(pages)('each TypeScript block in %s has the name of a file above it', (page) => {
     const nameless = blocksOf(page)
       .filter(({ language, source }) => /^(ts|typescript)$/.test(language) && source === undefined)
       .map(({ line }) => `${page}:${line}`);
@@ -89,17 +86,20 @@ describe('tables of the pages', () => {
   });
 });
 
-const entryPoints = globSync('packages/*/package.json', { cwd: root }).flatMap((manifest) => {
-  const { exports } = JSON.parse(read(manifest)) as { exports: Record<string, unknown> };
-  const [, folder = ''] = manifest.split('/');
-  return Object.keys(exports)
-    .filter((subpath) => !subpath.endsWith('.json'))
-    .map((subpath) => `${folder}${subpath.slice(1).replace('/', '.')}`);
-});
+type Manifest = { exports: Record<string, { '@plantstore/source'?: string }> };
+type Typedoc = { entryPoints?: string[] };
 
-it.each(entryPoints)('the API of %s has a page', (entryPoint) => {
-  expect(existsSync(join(root, `docs/api/${entryPoint}.md`))).toBe(true);
-});
+it.each(globSync('packages/*', { cwd: root }))(
+  'the API pages show every export of %s',
+  (folder) => {
+    const { exports } = JSON.parse(read(`${folder}/package.json`)) as Manifest;
+    const modules = Object.values(exports).flatMap((entry) => entry['@plantstore/source'] ?? []);
+    const file = `${folder}/typedoc.json`;
+    const own = existsSync(join(root, file)) ? (JSON.parse(read(file)) as Typedoc) : {};
+    const { entryPoints = ['src/index.ts'] } = own;
+    expect(entryPoints.map((entryPoint) => `./${entryPoint}`)).toEqual(modules);
+  },
+);
 
 const sections = ['Install', 'Example', 'Exports', 'Options', 'Errors', 'Limits', 'Runtimes'];
 
