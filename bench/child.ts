@@ -3,17 +3,12 @@ import { on } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** CPU time and memory of a process, including its threads. */
-export type Usage = { readonly cpuUs: number; readonly residentMiB: number };
-
 /** A process that exchanges messages with this one. */
 export type Child = {
   /** Returns the next message. Rejects with the exit status if the process exited before. */
   readonly next: () => Promise<unknown>;
-  /** Returns the usage so far. */
-  readonly usage: () => Promise<Usage>;
-  /** Returns the usage after a forced garbage collection. */
-  readonly usageAfterCollection: () => Promise<Usage>;
+  /** Returns the CPU time and the memory of the process, including its threads. */
+  readonly usage: () => Promise<{ readonly cpuUs: number; readonly residentMiB: number }>;
   /** Resolves to the exit status and the end of standard error. */
   readonly ended: Promise<string>;
   readonly stop: () => Promise<void>;
@@ -30,17 +25,12 @@ export type ChildOptions = {
   readonly stdout?: string;
 };
 
-const usageReporter = new URL('report-usage.mjs', import.meta.url);
-
-/** Whether a process can be bound to a core. */
-export const canPin = spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
-
 /** Starts a program, given by its absolute path or by its path from this folder. */
-export const startChild = (
+export function startChild(
   program: string,
   args: readonly string[],
   { core = 'any', env, bun, stdout }: ChildOptions = {},
-): Child => {
+): Child {
   const runtime =
     bun === undefined
       ? [process.execPath, `--import=${usageReporter.href}`]
@@ -72,19 +62,22 @@ export const startChild = (
     if (result.done === true) throw new Error(await ended);
     return result.value[0];
   };
-  const request = async (message: string): Promise<Usage> => {
-    if (child.connected) child.send(message);
-    return (await next()) as Usage;
-  };
   return {
     next,
-    usage: async () => request('usage'),
-    usageAfterCollection: async () => request('usage after collection'),
     ended,
+    async usage() {
+      if (child.connected) child.send('usage');
+      return (await next()) as Awaited<ReturnType<Child['usage']>>;
+    },
     async stop() {
       // No graceful close, because the data of a contender is discarded.
       child.kill('SIGKILL');
       await ended;
     },
   };
-};
+}
+
+/** Whether a process can be bound to a core. */
+export const canPin = spawnSync('taskset', ['-c', '0,1', 'true']).status === 0;
+
+const usageReporter = new URL('report-usage.mjs', import.meta.url);

@@ -1,4 +1,3 @@
-// Measures the commands of the program, in comparison with the programs of SQLite and PostgreSQL.
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,49 +10,21 @@ import { withFolder } from './folder.ts';
 import type { Part, Row } from './results.ts';
 import { type Figures, runRounds } from './rounds.ts';
 
-const run = promisify(execFile);
-
-/** Runs a program, and measures its time and its CPU time with all threads. */
-const measureProgram = async (command: readonly string[]): Promise<Figures> => {
-  const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null';
-  const { stderr } = await run('bash', ['--norc', '-c', script, 'bash', ...command]);
-  const lastLine = stderr.trim().split('\n').at(-1) ?? '';
-  const [seconds = Number.NaN, user = Number.NaN, system = Number.NaN] = lastLine
-    .split(' ')
-    .map(Number);
-  return { timeMs: seconds * 1_000, cpuMs: (user + system) * 1_000 };
-};
-
-/** A program of the database, and the commands that do the same. */
-type Comparison = {
-  readonly section: string;
-  readonly floor: readonly string[];
-  readonly ours: Readonly<Record<string, readonly string[]>>;
-  /** Called before each measurement. */
-  readonly prepare?: () => Promise<void>;
-};
-
-const compare = async (
-  { section, floor, ours, prepare }: Comparison,
-  rounds: number,
-): Promise<readonly Row[]> => {
-  const contender = (name: string, command: readonly string[]) => ({
-    name,
-    section,
-    measure: async () => {
-      await prepare?.();
-      return measureProgram(command);
-    },
+/** Compares the commands of the program with `sqlite3` and `psql`, which must be installed. */
+export async function compareCommands(plants: number, rounds: number): Promise<Part> {
+  return withFolder(async (folder) => {
+    const files = await writeFiles(folder, plants);
+    const sqlite = await compareSqlite(folder, files, rounds);
+    const postgres = await comparePostgres(files, rounds);
+    return { rounds, baseline: 'sqlite3 or psql', rows: [...sqlite, ...postgres] };
   });
-  const contenders = Object.entries(ours).map(([name, args]) =>
-    contender(`plantstore-server ${name}`, [process.execPath, bin, ...args]),
-  );
-  return runRounds(contender(floor[0] ?? '', floor), contenders, { rounds });
-};
+}
+
+const run = promisify(execFile);
 
 type Files = { readonly csv: string; readonly ndjson: string };
 
-const writeFiles = async (folder: string, plants: number): Promise<Files> => {
+async function writeFiles(folder: string, plants: number): Promise<Files> {
   const files = { csv: join(folder, 'plants.csv'), ndjson: join(folder, 'plants.ndjson') };
   const all = Array.from({ length: plants }, (_, at) => ({
     id: at + 1,
@@ -64,26 +35,16 @@ const writeFiles = async (folder: string, plants: number): Promise<Files> => {
   await writeFile(files.csv, `id,name,tag\r\n${records.join('')}`);
   await writeFile(files.ndjson, all.map((plant) => `${JSON.stringify(plant)}\n`).join(''));
   return files;
-};
-
-const importsOf = ({ csv, ndjson }: Files, database: string): Comparison['ours'] => ({
-  'import, CSV': ['import', csv, '--database', database],
-  'import, NDJSON': ['import', ndjson, '--database', database],
-});
-
-const exportsOf = (database: string): Comparison['ours'] => ({
-  'export, CSV': ['export', '--format', 'csv', '--database', database],
-  'export, NDJSON': ['export', '--database', database],
-});
+}
 
 const columns = (id: string) => `(id ${id} PRIMARY KEY, name TEXT NOT NULL, tag TEXT)`;
 const select = 'SELECT id, name, tag FROM plants ORDER BY id';
 
-const compareSqlite = async (
+async function compareSqlite(
   folder: string,
   files: Files,
   rounds: number,
-): Promise<readonly Row[]> => {
+): Promise<readonly Row[]> {
   const path = join(folder, 'plants.db');
   const made = join(folder, 'made.db');
   const database = ['--database', `sqlite:${path}`];
@@ -123,9 +84,9 @@ const compareSqlite = async (
   const rows: Row[] = [];
   for (const comparison of comparisons) rows.push(...(await compare(comparison, rounds)));
   return rows;
-};
+}
 
-const comparePostgres = async (files: Files, rounds: number): Promise<readonly Row[]> => {
+async function comparePostgres(files: Files, rounds: number): Promise<readonly Row[]> {
   const postgres = await startPostgres('', tmpdir());
   const client = await connectSql(postgres.url());
   try {
@@ -153,13 +114,56 @@ const comparePostgres = async (files: Files, rounds: number): Promise<readonly R
     await client.end();
     await postgres.dispose();
   }
+}
+
+function importsOf({ csv, ndjson }: Files, database: string): Comparison['ours'] {
+  return {
+    'import, CSV': ['import', csv, '--database', database],
+    'import, NDJSON': ['import', ndjson, '--database', database],
+  };
+}
+
+function exportsOf(database: string): Comparison['ours'] {
+  return {
+    'export, CSV': ['export', '--format', 'csv', '--database', database],
+    'export, NDJSON': ['export', '--database', database],
+  };
+}
+
+/** A program of the database, and the commands that do the same. */
+type Comparison = {
+  readonly section: string;
+  readonly floor: readonly string[];
+  readonly ours: Readonly<Record<string, readonly string[]>>;
+  /** Called before each measurement. */
+  readonly prepare?: () => Promise<void>;
 };
 
-/** Compares the commands with `sqlite3` and `psql`, which must be installed. */
-export const compareCommands = async (plants: number, rounds: number): Promise<Part> =>
-  withFolder(async (folder) => {
-    const files = await writeFiles(folder, plants);
-    const sqlite = await compareSqlite(folder, files, rounds);
-    const postgres = await comparePostgres(files, rounds);
-    return { rounds, baseline: 'sqlite3 or psql', rows: [...sqlite, ...postgres] };
+async function compare(
+  { section, floor, ours, prepare }: Comparison,
+  rounds: number,
+): Promise<readonly Row[]> {
+  const contender = (name: string, command: readonly string[]) => ({
+    name,
+    section,
+    measure: async () => {
+      await prepare?.();
+      return measureProgram(command);
+    },
   });
+  const contenders = Object.entries(ours).map(([name, args]) =>
+    contender(`plantstore-server ${name}`, [process.execPath, bin, ...args]),
+  );
+  return runRounds(contender(floor[0] ?? '', floor), contenders, { rounds });
+}
+
+/** Runs a program, and measures its time and its CPU time with all threads. */
+async function measureProgram(command: readonly string[]): Promise<Figures> {
+  const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null';
+  const { stderr } = await run('bash', ['--norc', '-c', script, 'bash', ...command]);
+  const lastLine = stderr.trim().split('\n').at(-1) ?? '';
+  const [seconds = Number.NaN, user = Number.NaN, system = Number.NaN] = lastLine
+    .split(' ')
+    .map(Number);
+  return { timeMs: seconds * 1_000, cpuMs: (user + system) * 1_000 };
+}

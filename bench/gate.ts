@@ -36,15 +36,16 @@ await withFolder(async (folder) => {
     { rounds: 3 },
   );
   const rowOf = (name: string) => rows.find((row) => row.name === name);
-  const compare = (what: string, measured = Number.NaN, limit: number): void => {
-    const isWithin = measured <= limit;
-    if (!isWithin) process.exitCode = 1;
-    console.log(
-      `${isWithin ? 'ok' : 'too high'}: ${what}: ${measured.toFixed(2)} (at most ${limit})`,
-    );
-  };
   for (const [name, limit] of Object.entries(maxCpu))
     compare(`${name}: CPU per request over bare`, rowOf(name)?.ratios['cpuUs']?.lower, limit);
   for (const [name, limit] of Object.entries(maxResident))
     compare(`${name}: resident MiB`, rowOf(name)?.figures['residentMiB']?.lower, limit);
 });
+
+function compare(what: string, measured = Number.NaN, limit: number): void {
+  const isWithin = measured <= limit;
+  if (!isWithin) process.exitCode = 1;
+  console.log(
+    `${isWithin ? 'ok' : 'too high'}: ${what}: ${measured.toFixed(2)} (at most ${limit})`,
+  );
+}

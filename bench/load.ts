@@ -39,7 +39,7 @@ const responseTimeoutMs = 10_000;
 
 const expectedHead = /^HTTP\/1\.1 200 [^]*\r\nContent-Length: (\d+)\r\n/i;
 
-const runLoad = async (options: LoadOptions): Promise<LoadResult> => {
+async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const head = `POST /plants HTTP/1.1\r\nHost: 127.0.0.1:${options.port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: `;
   const latencies: number[] = [];
   const state = { phase: 'warm-up' as 'warm-up' | 'counting' | 'over', responses: 0, lastId: 0 };
@@ -114,7 +114,7 @@ const runLoad = async (options: LoadOptions): Promise<LoadResult> => {
     p999: quantileSorted(sorted, 0.999),
     loadCores: (user + system) / 1e6 / seconds,
   };
-};
+}
 
 try {
   const result = await runLoad(JSON.parse(process.argv[2] ?? '{}') as LoadOptions);

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { verifyServer } from './verify-server.ts';
 import { startChild } from './child.ts';
 import { baseline } from './contenders.ts';
 import type { LoadOptions, LoadResult } from './load.ts';
-import { measureServer, type Server } from './server.ts';
+import { measureServer, type Server, verifyServer } from './server.ts';
 import { token } from './token.ts';
 
 const load = { connections: 4, seconds: 0.3, warmUpSeconds: 0 };

@@ -1,51 +1,31 @@
-// Generates the parts of pages between `<!-- bench: name -->` and `<!-- end of bench -->`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { draw, plotsOf } from './plots.ts';
+import { drawCpu } from './plots.ts';
 import type { Parts, Results } from './results.ts';
-import { asMarkdown, storageTable, summaryTable, tablesOf } from './tables.ts';
+import { summaryTable, tableOf } from './tables.ts';
 
-const root = join(import.meta.dirname, '..');
+/** Writes the files that contain results, and returns their paths. */
+export async function writeReport(results: Results): Promise<readonly string[]> {
+  for (const [file, write] of Object.entries(files)) {
+    const path = join(root, file);
+    await writeFile(path, await write(await readFile(path, 'utf8'), results));
+  }
+  return Object.keys(files);
+}
 
-/** The pages that have generated parts. */
-export const pages = ['README.md', 'docs/benchmarks.md'];
-
-const leftOut = ({ leftOut: failures }: Parts['servers']): string =>
-  failures.length === 0
-    ? ''
-    : // The output of a failed process can be long.
-      `\n\nLeft out, because it failed:\n\n${failures
-        .map((text) => `- ${(text.split('\n')[0] ?? '').slice(0, 200)}`)
-        .join('\n')}`;
-
-const partOf = (part: keyof Parts) => (results: Results) =>
-  [`Rounds: ${results[part].rounds}.`, ...tablesOf(part, results).map(asMarkdown)].join('\n\n');
-
-const blocks: Readonly<Record<string, (results: Results) => string>> = {
-  run: ({ date, seconds, machine }) =>
-    `Measured on ${date.slice(0, 10)} in ${Math.ceil(seconds / 60)} minutes: ${machine}.`,
-  summary: (results) => asMarkdown(summaryTable(results)),
-  servers: (results) => partOf('servers')(results) + leftOut(results.servers),
-  start: partOf('start'),
-  idle: partOf('idle'),
-  client: partOf('client'),
-  growth: partOf('growth'),
-  commands: partOf('commands'),
-  scaling: (results) => asMarkdown(tablesOf('scaling', results)[0] ?? []),
-  storage: (results) => asMarkdown(storageTable(results)),
+/** The files that contain results, with what writes their text from the previous one. */
+export const files: Readonly<
+  Record<string, (text: string, results: Results) => Promise<string> | string>
+> = {
+  'README.md': withResults,
+  'docs/benchmarks.md': withResults,
+  'docs/benchmarks/cpu.svg': (_, { servers }) => drawCpu(servers),
 };
 
-/** Formats Markdown with the settings of this repository. */
-export const formatMarkdown = async (markdown: string): Promise<string> =>
-  format(markdown, {
-    ...(await resolveConfig(join(root, 'README.md'))),
-    parser: 'markdown',
-  });
-
-/** Replaces the generated parts of a page. */
-export const withResults = async (page: string, results: Results): Promise<string> =>
-  formatMarkdown(
+/** Replaces the parts of a page between `<!-- bench: name -->` and `<!-- end of bench -->`. */
+export async function withResults(page: string, results: Results): Promise<string> {
+  return formatMarkdown(
     page.replaceAll(
       /(<!-- bench: (\w+) -->)[^]*?(<!-- end of bench -->)/g,
       (_, begin: string, name: string, end: string) => {
@@ -55,15 +35,24 @@ export const withResults = async (page: string, results: Results): Promise<strin
       },
     ),
   );
+}
 
-/** Writes the pages and the plots, and returns their paths. */
-export const writeReport = async (results: Results): Promise<readonly string[]> => {
-  for (const page of pages) {
-    const path = join(root, page);
-    await writeFile(path, await withResults(await readFile(path, 'utf8'), results));
-  }
-  const plots = Object.entries(plotsOf(results));
-  for (const [file, plot] of plots)
-    await writeFile(join(root, 'docs/benchmarks', file), await draw(plot));
-  return [...pages, ...plots.map(([file]) => `docs/benchmarks/${file}`)];
+/** Formats Markdown with the settings of this repository. */
+export async function formatMarkdown(markdown: string): Promise<string> {
+  const settings = await resolveConfig(join(root, 'README.md'));
+  return format(markdown, { ...settings, parser: 'markdown' });
+}
+
+const root = join(import.meta.dirname, '..');
+
+const blocks: Readonly<Record<string, (results: Results) => string>> = {
+  run: ({ date, machine }) => `Measured on ${date.slice(0, 10)}: ${machine}.`,
+  summary: ({ servers }) => summaryTable(servers),
+  servers: (results) => blockOf('servers', results),
+  growth: (results) => blockOf('growth', results),
+  commands: (results) => blockOf('commands', results),
 };
+
+function blockOf(part: keyof Parts, results: Results): string {
+  return `Rounds: ${results[part].rounds}.\n\n${tableOf(part, results[part])}`;
+}

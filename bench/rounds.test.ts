@@ -41,26 +41,3 @@ it('the benchmark starts each round with the next contender, and measures the ba
   await runRounds(bare, others, { rounds: 2, betweenBaselines: 2 });
   expect(log.join(' ')).toBe('bare a b bare c bare bare b c bare a bare');
 });
-
-it('the benchmark does not count warm-up rounds', async () => {
-  const bare = contenderOf('bare', rates(9, 9, 1, 1));
-  const [base, row] = await runRounds(bare, [contenderOf('own', rates(9, 2))], {
-    rounds: 1,
-    warmUps: 1,
-  });
-  expect(base?.figures['perSecond']?.median).toBe(1);
-  expect(row?.ratios['perSecond']?.median).toBe(2);
-});
-
-it('the benchmark reports a contender that fails, and continues without it', async () => {
-  const log: string[] = [];
-  const failures: unknown[] = [];
-  const rows = await runRounds(
-    contenderOf('bare', rates(1, 1, 1, 1)),
-    [contenderOf('broken', [], log), contenderOf('own', rates(1, 1), log)],
-    { rounds: 2, onFailure: (_, error) => failures.push(error) },
-  );
-  expect(failures).toEqual([new Error('broken failed')]);
-  expect(rows.map(({ name }) => name)).toEqual(['bare', 'own']);
-  expect(log).toEqual(['broken', 'own', 'own']);
-});

@@ -12,23 +12,45 @@ export type Contender = Pick<Row, 'name' | 'group' | 'section'> & {
 /** Options of {@link runRounds}. */
 export type RoundOptions = {
   readonly rounds: number;
-  /** Number of warm-up rounds, which are not counted. Default: 0. */
-  readonly warmUps?: number;
   /** Number of contenders between two measurements of the baseline. Default: all. */
   readonly betweenBaselines?: number;
-  /** Called when a contender fails; its further rounds are skipped. Default: the error is thrown. */
-  readonly onFailure?: (contender: Contender, error: unknown) => void;
 };
+
+/**
+ * Measures every contender in every round, between two measurements of the baseline, because the speed of
+ * a machine drifts. Each round starts with the next contender. Returns the baseline's row, then the others.
+ */
+export async function runRounds(
+  baseline: Contender,
+  contenders: readonly Contender[],
+  { rounds, betweenBaselines = contenders.length }: RoundOptions,
+): Promise<readonly Row[]> {
+  const bases: Sample[] = [];
+  const samples = new Map(contenders.map((contender) => [contender, [] as Sample[]]));
+  const measureBase = async (): Promise<Figures> => {
+    const own = await baseline.measure();
+    bases.push({ own, before: own, after: own });
+    return own;
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % contenders.length;
+    const inOrder = [...contenders.slice(first), ...contenders.slice(0, first)];
+    let before = await measureBase();
+    for (let at = 0; at < inOrder.length; at += betweenBaselines) {
+      const measured = new Map<Contender, Figures>();
+      for (const contender of inOrder.slice(at, at + betweenBaselines))
+        measured.set(contender, await contender.measure());
+      const after = await measureBase();
+      for (const [contender, own] of measured) samples.get(contender)?.push({ own, before, after });
+      before = after;
+    }
+  }
+  return [[baseline, bases] as const, ...samples].map(rowOf);
+}
 
 type Sample = { readonly own: Figures; readonly before: Figures; readonly after: Figures };
 
-const spreadOf = (values: number[]): Spread => ({
-  lower: quantile(values, 0.25),
-  median: quantile(values, 0.5),
-  upper: quantile(values, 0.75),
-});
-
-const rowOf = ({ name, group, section }: Contender, samples: readonly Sample[]): Row => {
+function rowOf([{ name, group, section }, samples]: readonly [Contender, readonly Sample[]]): Row {
   const spreads = (valueOf: (sample: Sample, metric: string) => number) =>
     Object.fromEntries(
       Object.keys(samples[0]?.own ?? {}).map((metric) => [
@@ -47,52 +69,12 @@ const rowOf = ({ name, group, section }: Contender, samples: readonly Sample[]):
         figure(own, metric) / mean([figure(before, metric), figure(after, metric)]),
     ),
   };
-};
+}
 
-/**
- * Measures every contender in every round, between two measurements of the baseline, because the speed of
- * a machine drifts. Each round starts with the next contender. Returns the baseline's row, then the others.
- */
-export const runRounds = async (
-  baseline: Contender,
-  contenders: readonly Contender[],
-  { rounds, warmUps = 0, betweenBaselines = contenders.length, onFailure }: RoundOptions,
-): Promise<readonly Row[]> => {
-  const bases: Figures[] = [];
-  const samples = new Map(contenders.map((contender) => [contender, [] as Sample[]]));
-  const fail = (contender: Contender, error: unknown): void => {
-    if (onFailure === undefined) throw error;
-    onFailure(contender, error);
-    samples.delete(contender);
-  };
-  for (let round = 0; round < warmUps + rounds; round += 1) {
-    const first = round % contenders.length;
-    const inOrder = [...contenders.slice(first), ...contenders.slice(0, first)];
-    let before = await baseline.measure();
-    const roundBases = [before];
-    for (let at = 0; at < inOrder.length; at += betweenBaselines) {
-      const measured: (readonly [Contender, Figures])[] = [];
-      for (const contender of inOrder.slice(at, at + betweenBaselines)) {
-        if (!samples.has(contender)) continue;
-        await contender.measure().then(
-          (own) => measured.push([contender, own]),
-          (error: unknown) => fail(contender, error),
-        );
-      }
-      const after = await baseline.measure();
-      roundBases.push(after);
-      if (round >= warmUps)
-        for (const [contender, own] of measured)
-          samples.get(contender)?.push({ own, before, after });
-      before = after;
-    }
-    if (round >= warmUps) bases.push(...roundBases);
-  }
-  return [
-    rowOf(
-      baseline,
-      bases.map((own) => ({ own, before: own, after: own })),
-    ),
-    ...[...samples].map(([contender, own]) => rowOf(contender, own)),
-  ];
-};
+function spreadOf(values: number[]): Spread {
+  const [lower = Number.NaN, median = Number.NaN, upper = Number.NaN] = quantile(
+    values,
+    [0.25, 0.5, 0.75],
+  );
+  return { lower, median, upper };
+}

@@ -1,5 +1,4 @@
 // The baseline: a server without a store, authentication or validation. It reads the body, parses it, and sends a constant.
-// Plain JavaScript, because its start is measured too.
 import { createServer } from 'node:http';
 
 const responseBody = '{"name":"Monstera","tag":"climber"}';
