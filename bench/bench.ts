@@ -1,4 +1,4 @@
-// `pnpm bench` runs all parts and writes results.json. `--parts growth,commands` runs only these parts, and
+// `pnpm bench` runs all parts and writes results.json. `--parts growth` runs only this part, and
 // `--only sqlite` only servers with this text in their names; both write results only with `--json FILE`.
 // `pnpm bench --report` writes the pages and the plot from results.json without measuring.
 import { readFile, statfs, writeFile } from 'node:fs/promises';
@@ -6,7 +6,6 @@ import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { canPin } from './child.ts';
-import { compareCommands } from './commands.ts';
 import { measureGrowth } from './growth.ts';
 import { formatMarkdown, writeReport } from './report.ts';
 import { type Parts, type Results, stringifyResults } from './results.ts';
@@ -15,7 +14,7 @@ import { tableOf } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
-    parts: { type: 'string', default: 'servers,growth,commands' },
+    parts: { type: 'string', default: 'servers,growth' },
     only: { type: 'string', default: '' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
@@ -32,7 +31,6 @@ const defaultJson = join(import.meta.dirname, 'results.json');
 const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = {
   servers: async () => compareServers(load, rounds, values.only, notify),
   growth: async () => measureGrowth(load, Number(values.plants), rounds),
-  commands: async () => compareCommands(300_000, rounds),
 };
 
 if (values.report) {

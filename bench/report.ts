@@ -50,7 +50,6 @@ const blocks: Readonly<Record<string, (results: Results) => string>> = {
   summary: ({ servers }) => summaryTable(servers),
   servers: (results) => blockOf('servers', results),
   growth: (results) => blockOf('growth', results),
-  commands: (results) => blockOf('commands', results),
 };
 
 function blockOf(part: keyof Parts, results: Results): string {

@@ -9,8 +9,6 @@ export type Results = Parts & {
 export type Parts = {
   readonly servers: Part;
   readonly growth: Part;
-  /** Compared with the baseline of their section: a program of the database. */
-  readonly commands: Part;
 };
 
 /** A part of the benchmark: contenders that are measured alternately with one baseline. */

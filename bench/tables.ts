@@ -44,13 +44,6 @@ const columns: Readonly<Record<keyof Parts, Columns>> = {
     ['bytes a plant', median('bytesPerPlant')],
     ['first response, ms', spread('firstResponseMs')],
   ],
-  commands: [
-    ['command', name],
-    ['time, ms', median('timeMs')],
-    ['over its floor', ratio('timeMs')],
-    ['CPU, ms', median('cpuMs')],
-    ['over its floor', ratio('cpuMs')],
-  ],
 };
 
 /** The figure of the baseline is the unit of the ratios. */
