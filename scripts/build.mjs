@@ -1,7 +1,7 @@
 // Builds every package into its dist folder, for publishing. With --no-declarations, only what runs.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 process.chdir(join(import.meta.dirname, '..'));
 
@@ -30,23 +30,6 @@ for (const file of globSync('packages/*/dist/**/*.d.ts')) {
     text.replaceAll(/((?:from|import) |import\()(['"])(\.[^'"]+)\.ts\2/g, '$1$2$3.js$2'),
   );
 }
-
-/** Removes declarations that no export of a package imports. */
-const removeInternalDeclarations = (folder) => {
-  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const reached = new Set();
-  const reach = (file) => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    for (const [, path] of readFileSync(file, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.js['"]/g)) {
-      reach(join(dirname(file), `${path}.d.ts`));
-    }
-  };
-  for (const { types } of Object.values(exports))
-    if (types !== undefined) reach(join(folder, types));
-  for (const file of globSync(`${folder}/dist/**/*.d.ts`)) if (!reached.has(file)) rmSync(file);
-};
-for (const file of globSync('packages/*/package.json')) removeInternalDeclarations(dirname(file));
 
 // The builds contain their code.
 for (const [folder, bundled] of [
