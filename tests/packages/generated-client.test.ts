@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { newFolder, startProgram, token } from '../black-box/program.ts';
-import { installOutsideWorkspace, type Installation } from './install-outside-workspace.ts';
 import { runIn } from './run-in.ts';
 
 /** Installations download packages. */
@@ -31,28 +30,21 @@ for (const body of plants) {
 }
 `;
 
-let app: Installation;
-
-beforeAll(async () => {
-  app = await installOutsideWorkspace();
-}, 5 * minutes);
-
-afterAll(async () => app?.remove());
-
 it(
   'a client that Hey API generates with the settings of the page sends an exact id',
   { timeout: 5 * minutes },
   async () => {
-    const settings = join(app.folder, 'openapi-ts.config.mjs');
+    const { app } = inject('release');
+    const settings = join(app, 'openapi-ts.config.mjs');
     await runIn(root, 'npx', ['-y', 'pnpm@12', 'client:generate', '--file', settings]);
-    await writeFile(join(app.folder, 'use-generated.ts'), program);
-    const compiler = join(app.folder, 'node_modules/typescript/bin/tsc');
-    await app.run(process.execPath, [compiler, '-p', 'tsconfig.generated.json']);
+    await writeFile(join(app, 'use-generated.ts'), program);
+    const compiler = join(app, 'node_modules/typescript/bin/tsc');
+    await runIn(app, process.execPath, [compiler, '-p', 'tsconfig.generated.json']);
     const server = await startProgram({
       args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
     });
     const args = ['out/generated/use-generated.js', server.url.replace(/\/plants$/, ''), token];
-    const { stdout } = await app.run(process.execPath, args);
+    const { stdout } = await runIn(app, process.execPath, args);
     expect(stdout).toBe('Monstera\n1401\nFicus\n');
   },
 );

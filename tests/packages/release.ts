@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@plantstore/test-support/free-port';
+import { installApp, installTools } from './installations.ts';
 import { runIn, untilItResponds } from './run-in.ts';
 
-/** Packages that were released to a registry on this machine. */
+/** Packages that were released to a registry on this machine, and what is installed once for all tests. */
 export type Release = {
   /** URL of the registry; it passes requests for other packages on to npm's. */
   readonly registry: string;
@@ -17,6 +18,10 @@ export type Release = {
   /** Clone that the packages were released from. */
   readonly clone: string;
   readonly version: string;
+  /** Folder into which npm has installed every package. */
+  readonly app: string;
+  /** Folder into which npm has installed runtimes and compilers. */
+  readonly tools: string;
 };
 
 declare module 'vitest' {
@@ -95,12 +100,15 @@ const startRegistry = async (folder: string): Promise<{ url: string; process: Ch
 export const setup = async (project: Project): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-release-'));
   const clone = join(folder, 'clone');
+  const app = join(folder, 'app');
+  const tools = join(folder, 'tools');
   const storage = join(folder, 'registry', 'storage', '@plantstore');
   const [registry] = await Promise.all([
     startRegistry(join(folder, 'registry')),
     prepareClone(clone),
     // For a comparison with the build of the clone.
     runIn(root, process.execPath, ['scripts/build.mjs']),
+    installTools(tools),
   ]);
   const { url } = registry;
   const token = `//${new URL(url).host}/:_authToken=any`;
@@ -108,7 +116,8 @@ export const setup = async (project: Project): Promise<() => Promise<void>> => {
   await pnpmIn(clone, 'release');
   const [tarball = ''] = globSync('core/*.tgz', { cwd: storage });
   const version = tarball.slice('core/core-'.length, -'.tgz'.length);
-  project.provide('release', { registry: url, tarballs: storage, clone, version });
+  await installApp(app, url);
+  project.provide('release', { registry: url, tarballs: storage, clone, version, app, tools });
   return async () => {
     const exited = once(registry.process, 'exit');
     registry.process.kill();

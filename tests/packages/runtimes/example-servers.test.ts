@@ -1,66 +1,47 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { build } from 'tsup';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { installOutsideWorkspace, type Installation } from '../install-outside-workspace.ts';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 
 /** Installations download packages and runtimes. */
 const minutes = 60_000;
 const examples = fileURLToPath(new URL('../../../examples', import.meta.url));
-const programs = fileURLToPath(new URL('programs', import.meta.url));
 const token = 's3cret';
 
-let installation: Installation;
-
-/** Returns the frameworks of the examples. */
-const frameworks = async (): Promise<string[]> => {
-  const manifest = JSON.parse(await readFile(join(examples, 'package.json'), 'utf8')) as {
-    devDependencies: Record<string, string>;
-  };
-  return Object.keys(manifest.devDependencies).filter(
-    (name) => !/^@(?:types|plantstore)\//.test(name),
-  );
-};
-
-beforeAll(async () => {
-  installation = await installOutsideWorkspace(await frameworks());
-  await cp(join(examples, 'servers'), join(installation.folder, 'servers'), { recursive: true });
-}, 5 * minutes);
-
-afterAll(async () => installation?.remove());
+const { app, tools } = inject('release');
 
 const hostError = '{"error":1000,"message":"a valid Host header is required"}';
+
+const runtime = (name: string): string => join(tools, 'node_modules/.bin', name);
 
 const onNode = (name: string) => async () => [process.execPath, `servers/${name}.ts`];
 
 /** Bundles a program for workerd, writes its configuration, and returns the command to start it. */
 const onWorkerd = async (program: string, config: string): Promise<string[]> => {
-  const outDir = await mkdtemp(join(installation.folder, 'worker-'));
-  const entry = { worker: join(installation.folder, program) };
+  const outDir = await mkdtemp(join(app, 'worker-'));
+  const entry = { worker: join(app, program) };
   const forWorkerd = { format: ['esm' as const], platform: 'neutral' as const, target: 'es2022' };
   await build({ config: false, silent: true, entry, noExternal: [/./], outDir, ...forWorkerd });
   await writeFile(join(outDir, 'workerd.capnp'), config);
   const flags = ['--socket-addr=http=127.0.0.1:0', '--control-fd=1'];
-  const workerd = await installation.getProgram('workerd');
-  return [workerd, 'serve', join(outDir, 'workerd.capnp'), ...flags];
+  return [runtime('workerd'), 'serve', join(outDir, 'workerd.capnp'), ...flags];
 };
 
 const exampleOnWorkerd = async (): Promise<string[]> => {
   const config = await readFile(join(examples, 'servers/workerd.capnp'), 'utf8');
-  const plants = await mkdtemp(join(installation.folder, 'plants-'));
+  const plants = await mkdtemp(join(app, 'plants-'));
   return [...(await onWorkerd('servers/workerd.ts', config)), `--directory-path=disk=${plants}`];
 };
 
 /** Starts a server that prints its port. */
 const start = async ([command = '', ...args]: readonly string[]) => {
-  const { folder } = installation;
   // Isolated from the user's configuration and caches.
-  const env = { HOME: folder, PATH: process.env['PATH'], PORT: '0', PLANT_TOKEN: token };
-  const server = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { HOME: app, PATH: process.env['PATH'], PORT: '0', PLANT_TOKEN: token };
+  const server = spawn(command, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
   const port = Number(/(?:port"?: ?|127\.0\.0\.1:)(\d+)/.exec(line)?.[1]);
   return {
@@ -78,21 +59,11 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
   ['express.ts', '/garden/plants', onNode('express')],
   ['fastify.ts', '/garden/plants', onNode('fastify')],
   ['hono.ts', '/garden/plants', onNode('hono')],
-  [
-    'bun.ts',
-    '/garden/plants',
-    async () => [await installation.getProgram('bun'), 'servers/bun.ts'],
-  ],
+  ['bun.ts', '/garden/plants', async () => [runtime('bun'), 'servers/bun.ts']],
   [
     'deno.ts',
     '/garden/plants',
-    async () => [
-      await installation.getProgram('deno'),
-      'run',
-      '--no-prompt',
-      '-A',
-      'servers/deno.ts',
-    ],
+    async () => [runtime('deno'), 'run', '--no-prompt', '-A', 'servers/deno.ts'],
   ],
   ['workerd.ts', '/plants', exampleOnWorkerd],
 ])('the example %s', { timeout: minutes }, (name, path, commandOf) => {
@@ -180,7 +151,6 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
 it(
   'workerd continues to serve after it has dropped requests of disconnected clients',
   async () => {
-    await cp(programs, join(installation.folder, 'programs'), { recursive: true });
     const server = await start(
       await onWorkerd('programs/dropped-requests.ts', droppedRequestsConfig),
     );

@@ -62,16 +62,14 @@ export const startServers = async (pageOrigin?: string): Promise<Settings> => {
   };
 };
 
-/** Serves a page with a script at `/`, and returns its origin, its findings and its User-Agent. */
+/** Serves a page with a script at `/`, and returns its origin and its findings. */
 export const servePage = async (
   script: string,
   settingsFor: (origin: string) => Promise<Settings>,
 ): Promise<{
   readonly origin: string;
   readonly findings: Promise<Finding[]>;
-  readonly userAgent: Promise<string | undefined>;
 }> => {
-  const { promise: userAgent, resolve: identify } = Promise.withResolvers<string | undefined>();
   const { promise: findings, resolve } = Promise.withResolvers<Finding[]>();
   const { promise: settings, resolve: settle } = Promise.withResolvers<Settings>();
   const origin = await startServer(async (request, response) => {
@@ -88,7 +86,6 @@ export const servePage = async (
         response.end(JSON.stringify(await settings));
         break;
       case '/findings':
-        identify(request.headers['user-agent']);
         resolve(JSON.parse(await text(request)) as Finding[]);
         response.end();
         break;
@@ -97,5 +94,5 @@ export const servePage = async (
     }
   });
   settle(await settingsFor(origin));
-  return { origin, findings, userAgent };
+  return { origin, findings };
 };

@@ -2,11 +2,6 @@
 import { createClient, createPlants } from '@plantstore/client';
 import { runSuite, type Settings } from './suite.ts';
 
-const run = async () => {
-  const settings = (await (await fetch('/settings')).json()) as Settings;
-  const body = JSON.stringify(await runSuite({ createClient, createPlants }, settings));
-  await fetch('/findings', { method: 'POST', body });
-};
-
-// Without top-level await, which the oldest supported browsers do not have.
-void run();
+const settings = (await (await fetch('/settings')).json()) as Settings;
+const body = JSON.stringify(await runSuite({ createClient, createPlants }, settings));
+await fetch('/findings', { method: 'POST', body });

@@ -1,5 +1,4 @@
-// Runs on every runtime without changes, including the oldest supported browsers: without a test runner and
-// built-in modules, with the web APIs of these browsers only.
+// Runs on every runtime without changes: without a test runner and built-in modules.
 import type * as packed from '@plantstore/client';
 
 /** The servers of the suite. */
