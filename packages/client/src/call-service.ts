@@ -86,9 +86,6 @@ export const callService = async (
   try {
     const request = prepareRequest(settings, newPlant, options);
     return 'kind' in request ? fail(call, request) : await send(settings, call, request);
-  } catch (thrown) {
-    // For example, the runtime lacks a built-in.
-    return failWithCause(call, 'network', thrown);
   } finally {
     notify(readMember(options, 'onSettled'), () => reportOf(call));
   }

@@ -74,16 +74,6 @@ describe('createClient', () => {
     });
   });
 
-  it('createClient does not reject if the runtime lacks a built-in', async () => {
-    const client = createClient({ baseUrl: 'http://127.0.0.1:9', token });
-    vi.stubGlobal('AbortController', undefined);
-    expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
-      kind: 'network',
-      attempts: 0,
-      cause: { name: 'TypeError' },
-    });
-  });
-
   it('createClient returns fetch-invalid for a fetch that is not a function', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token, fetch: untyped('x') });
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({

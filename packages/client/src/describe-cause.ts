@@ -33,7 +33,7 @@ export const describeCause = (thrown: unknown, tokens: readonly string[], depth 
   const text = typeof thrown === 'string' ? valueText : textOf('message');
   const next =
     readMember(thrown, 'cause') ??
-    undefinedOnThrow(() => (thrown as AggregateError).errors.slice(-1)[0] as unknown);
+    undefinedOnThrow(() => (thrown as AggregateError).errors.at(-1) as unknown);
   const inner =
     next !== undefined && depth > 1 ? describeCause(next, tokens, depth - 1) : undefined;
   return {

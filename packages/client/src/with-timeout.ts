@@ -21,7 +21,7 @@ export const withTimeout = <T>(
   timeoutMs: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | Interruption> =>
-  new Promise((resolve, reject) => {
+  new Promise((resolve) => {
     if (readMember(parent, 'aborted') === true) return resolve('aborted');
     // The deadline may have passed while the thread was blocked.
     if (timeoutMs < 0) return resolve('timeout');
@@ -38,6 +38,6 @@ export const withTimeout = <T>(
     const abort = () => interrupt('aborted');
     const timer = setTimeout(interrupt, timeoutMs, 'timeout');
     onAbort(parent, abort);
-    // Work rejects only if the runtime lacks a built-in.
-    void work(own.signal).then(settle, reject);
+    // Work never rejects.
+    void work(own.signal).then(settle);
   });
