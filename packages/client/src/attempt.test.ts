@@ -14,6 +14,7 @@ import {
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
+import { maxTextLength } from './redactor.ts';
 
 const plantBytes = async () => new TextEncoder().encode('{"name":"a"}').buffer;
 
@@ -141,7 +142,7 @@ it('a call truncates an endless body, returns response-invalid and does not retr
   });
   const error = await errorOf(createClient({ baseUrl, token }));
   expect(error).toMatchObject({ kind: 'response-invalid', status: 200, attempts: 1 });
-  expect(error).toHaveProperty('body', '"'.repeat(4096));
+  expect(error).toHaveProperty('body', '"'.repeat(maxTextLength));
   await closed.promise;
 });
 

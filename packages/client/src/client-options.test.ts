@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { hostile } from '../test/fixtures.ts';
-import { readSettings } from './client-options.ts';
+import { defaultLimits, readSettings } from './client-options.ts';
 
 const timeoutOf = (attemptTimeoutMs: unknown) =>
   readSettings({ attemptTimeoutMs }).limits.attemptTimeoutMs;
 
 describe('readSettings', () => {
+  it('the default limits are those of the docstrings', () => {
+    expect(defaultLimits).toEqual({
+      attemptTimeoutMs: 10_000,
+      timeoutMs: 30_000,
+      retries: 3,
+      retryDelayMs: 200,
+      maxRetryDelayMs: 5_000,
+    });
+  });
+
   it.each<[string, unknown]>([
     ['undefined', undefined],
     ['null', null],
@@ -17,8 +27,8 @@ describe('readSettings', () => {
     ['a bigint', 5n],
     ['an object', {}],
     ['a value whose members throw', hostile],
-  ])('the attempt timeout is 10 seconds if the option is %s', (_, invalid) => {
-    expect(timeoutOf(invalid)).toBe(10_000);
+  ])('the attempt timeout is its default if the option is %s', (_, invalid) => {
+    expect(timeoutOf(invalid)).toBe(defaultLimits.attemptTimeoutMs);
   });
 
   it('readSettings accepts every positive number up to the longest timer', () => {
@@ -43,13 +53,7 @@ describe('readSettings', () => {
       getToken: undefined,
       headers: undefined,
       fetch: undefined,
-      limits: {
-        attemptTimeoutMs: 10_000,
-        timeoutMs: 30_000,
-        retries: 3,
-        retryDelayMs: 200,
-        maxRetryDelayMs: 5_000,
-      },
+      limits: defaultLimits,
       onRetry: undefined,
     });
   });
@@ -58,8 +62,7 @@ describe('readSettings', () => {
     'readSettings uses the default of a limit for %s, which is below 0',
     (below) => {
       const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
-      const defaults = { retries: 3, retryDelayMs: 200, maxRetryDelayMs: 5_000 };
-      expect(readSettings(settings).limits).toMatchObject(defaults);
+      expect(readSettings(settings).limits).toEqual(defaultLimits);
     },
   );
 

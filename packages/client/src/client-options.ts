@@ -170,7 +170,7 @@ export type Settings = {
   readonly onRetry: unknown;
 };
 
-const defaults: Numbers = {
+export const defaultLimits: Numbers = {
   attemptTimeoutMs: 10_000,
   timeoutMs: 30_000,
   retries: 3,
@@ -179,7 +179,7 @@ const defaults: Numbers = {
 };
 
 /** Returns the limits of a client or of a call; each that is missing or invalid is that of `fallback`. */
-export const readLimits = (options: unknown, fallback = defaults): Numbers => {
+export const readLimits = (options: unknown, fallback = defaultLimits): Numbers => {
   const read = (key: keyof Numbers): [string, number] => {
     const value = readMember(options, key);
     const isValid =
@@ -187,7 +187,7 @@ export const readLimits = (options: unknown, fallback = defaults): Numbers => {
     // No timer can be longer.
     return [key, isValid ? Math.min(value, 2 ** 31 - 1) : fallback[key]];
   };
-  return Object.fromEntries((Object.keys(defaults) as (keyof Numbers)[]).map(read)) as Numbers;
+  return Object.fromEntries((Object.keys(defaultLimits) as (keyof Numbers)[]).map(read)) as Numbers;
 };
 
 export const readSettings = (options: unknown): Settings => {

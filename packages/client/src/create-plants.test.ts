@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTestClient, errorOf, never, untyped } from '../test/fixtures.ts';
 import { collect, endless, plantOf, quickClient, settle, slowClient } from '../test/plants.ts';
+import { defaultConcurrency } from './create-plants.ts';
 import { createClient, createPlants, type PlantClient } from './index.ts';
 
 describe('createPlants', () => {
@@ -66,8 +67,12 @@ describe('createPlants', () => {
     await outcomes.return();
   });
 
+  it('createPlants has a default concurrency of 8', () => {
+    expect(defaultConcurrency).toBe(8);
+  });
+
   it.each([0, -1, 1.5, Number.NaN, Infinity, '3'])(
-    'createPlants uses a concurrency of 8 for the invalid value %s',
+    'createPlants uses the default concurrency for the invalid value %s',
     async (concurrency) => {
       const { seen, plants } = endless();
       const { client } = slowClient();
@@ -75,7 +80,7 @@ describe('createPlants', () => {
       const options = { concurrency: untyped(concurrency), signal: controller.signal };
       const collecting = collect(createPlants(client, plants, options));
       await settle();
-      expect(seen.taken).toBe(8);
+      expect(seen.taken).toBe(defaultConcurrency);
       controller.abort();
       await collecting;
     },

@@ -4,6 +4,8 @@ import { ignoreErrors, isSignal, nextTurn, readMember } from './untrusted.ts';
 import type { NewPlant } from './plant.ts';
 import { offAbort, onAbort } from './with-timeout.ts';
 
+export const defaultConcurrency = 8;
+
 /**
  * Creates many plants concurrently, and yields each outcome when its call ends, so that a slow plant does
  * not delay others. Sort by `index` for the order of the source. At most `concurrency` plants are in
@@ -35,7 +37,8 @@ export const createPlants = <Given extends NewPlant>(
   options?: CreatePlantsOptions,
 ): AsyncGenerator<PlantOutcome<Given>, void, void> => {
   const option = readMember(options, 'concurrency');
-  const concurrency = Number.isSafeInteger(option) && Number(option) > 0 ? Number(option) : 8;
+  const concurrency =
+    Number.isSafeInteger(option) && Number(option) > 0 ? Number(option) : defaultConcurrency;
   const signal = (readMember(options, 'signal') ?? undefined) as AbortSignal | undefined;
   const caller = isSignal(signal) ? signal : undefined;
   const isAborted = () => readMember(caller, 'aborted') === true;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../test/fixtures.ts';
 import { readResponse } from './read-response.ts';
+import { maxTextLength } from './redactor.ts';
 
 /** Returns the outcome for a response to the request with the JSON `sent`. */
 const read = (status: number, text: string, sent = '{"id":7,"name":"Monstera"}') => {
@@ -39,7 +40,7 @@ describe('readResponse', () => {
     (body, sent) => {
       expect(read(200, body, sent)).toEqual({
         kind: 'response-invalid',
-        message: 'unexpected response with status 200',
+        message: expect.any(String) as unknown,
         status: 200,
         body,
         attempts: 1,
@@ -71,20 +72,25 @@ describe('readResponse', () => {
   ])('a 200 with %s is response-invalid, with the raw body', (_, body) => {
     expect(read(200, body)).toEqual({
       kind: 'response-invalid',
-      message: 'unexpected response with status 200',
+      message: expect.any(String) as unknown,
       status: 200,
       body,
       attempts: 1,
     });
   });
 
-  it('truncates the body of an error to 4096 characters', () => {
-    expect(read(404, 'a '.repeat(2048))).toMatchObject({ body: 'a '.repeat(2048) });
-    expect(read(404, 'a '.repeat(2 ** 19))).toMatchObject({ body: 'a '.repeat(2048) });
-    expect(read(200, 'a'.repeat(4097))).toMatchObject({ body: '***' });
+  it('the message of an unexpected response names its status', () => {
+    expect(read(200, '{}')).toHaveProperty('message', 'unexpected response with status 200');
   });
 
-  it('copies no member of a body that is no plant, such as the characters of a text', () => {
+  it('readResponse truncates the body of an error', () => {
+    const longest = 'a '.repeat(maxTextLength / 2);
+    expect(read(404, longest)).toMatchObject({ body: longest });
+    expect(read(404, 'a '.repeat(2 ** 19))).toMatchObject({ body: longest });
+    expect(read(200, 'a'.repeat(maxTextLength + 1))).toMatchObject({ body: '***' });
+  });
+
+  it('readResponse copies no member of a body that is no plant, such as the characters of a text', () => {
     const fill = 'x'.repeat(2 ** 20);
     const timeOf = (body: string) => {
       const before = process.cpuUsage();
@@ -96,7 +102,7 @@ describe('readResponse', () => {
     expect(best(JSON.stringify(fill))).toBeLessThan(20 * best(JSON.stringify({ fill })) + 20_000);
   });
 
-  it('reads no member from a prototype', () => {
+  it('readResponse reads no member from a prototype', () => {
     Object.assign(Object.prototype, { name: 'polluted' });
     const result = read(200, '{}', '{"id":7,"name":"polluted"}');
     Reflect.deleteProperty(Object.prototype, 'name');

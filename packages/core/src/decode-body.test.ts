@@ -202,7 +202,7 @@ describe('decodeBody', () => {
           decoded.id = Number.isInteger(decoded.id) ? BigInt(decoded.id) : Number.NaN;
         expect(decoded).toEqual(expected);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -212,7 +212,7 @@ describe('decodeBody', () => {
     ['members named id', '{"id":1e3},'],
     ['empty strings', '"",'],
   ])('decodeBody takes as long for a body of many %s with any id', (_, unit) => {
-    const bodyOf = (id: string) => bytesOf(`{"id":${id},"x":[${unit.repeat(2 ** 17)}0]}`);
+    const bodyOf = (id: string) => bytesOf(`{"id":${id},"x":[${unit.repeat(2 ** 15)}0]}`);
     const timeOf = (body: Uint8Array) => {
       const before = process.cpuUsage();
       for (let time = 0; time < 10; time += 1) decodeBody(body);
