@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, type TestContext } from 'vitest';
 import { type Operation, readTrace } from './disk-trace.ts';
 import { createFolder } from './power-cut.ts';
 
@@ -85,3 +85,7 @@ export const makeFaultyDisk = async (
     },
   };
 };
+
+/** Creates a faulty disk for a test, or skips the test without a C compiler or LD_PRELOAD. */
+export const faultyDisk = async (skip: TestContext['skip']): Promise<FaultyDisk> =>
+  (await makeFaultyDisk()) ?? skip('this machine has no C compiler to build the faulty disk');

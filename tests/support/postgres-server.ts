@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, statfsSync } from 'node:fs';
-import { appendFile, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpSync, existsSync, statfsSync } from 'node:fs';
+import { appendFile, chmod, chown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
@@ -121,20 +123,49 @@ const controlOf = (bin: string, folder: string, port: number): PostgresServer =>
   return server;
 };
 
-/** Creates and starts a server. `settings` are lines of postgresql.conf. Its files are below `parent`; default: in memory. */
-export const startPostgres = async (settings = '', parent?: string): Promise<PostgresServer> => {
-  const bin = await postgresBinaries();
-  const folder = await newFolder(parent);
+/** Copies the data folder of a server that is not running. */
+const copyData = async (from: string, to: string) => {
+  cpSync(from, to, { recursive: true });
+  // PostgreSQL refuses a folder that others can enter.
+  await chmod(to, 0o700);
+  const { uid, gid } = unprivilegedUser;
+  if (uid !== undefined) await run('chown', ['-R', `${uid}:${gid}`, to]);
+};
+
+/** Returns the data folder of a new server. `initdb` makes it once for each version: that takes ten times as long as a copy. */
+const newData = async (bin: string): Promise<string> => {
+  const { stdout: version } = await run(join(bin, 'postgres'), ['--version']);
+  const key = createHash('sha256')
+    .update(`${bin} ${version} ${superuserPassword}`)
+    .digest('hex')
+    .slice(0, 16);
+  const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+  const kept = join(cache, `postgres-data-${key}`);
+  if (existsSync(kept)) return kept;
+  await mkdir(cache, { recursive: true });
+  const folder = await newFolder();
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, superuserPassword);
   await changeOwner(passwordFile);
   const data = join(folder, 'data');
   const authOptions = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`];
   const clusterOptions = ['--encoding=UTF8', '--locale=C', '--no-sync', `--pgdata=${data}`];
-  await run(join(bin, 'initdb'), [...authOptions, ...clusterOptions], {
-    ...unprivilegedUser,
-    cwd: folder,
-  });
+  const options = { ...unprivilegedUser, cwd: folder };
+  await run(join(bin, 'initdb'), [...authOptions, ...clusterOptions], options);
+  const temporary = `${kept}.${randomUUID()}`;
+  await copyData(data, temporary);
+  await rm(folder, { recursive: true });
+  // Atomic. The rename fails if another process has completed its copy first.
+  await rename(temporary, kept).catch(async () => rm(temporary, { recursive: true }));
+  return kept;
+};
+
+/** Creates and starts a server. `settings` are lines of postgresql.conf. Its files are below `parent`; default: in memory. */
+export const startPostgres = async (settings = '', parent?: string): Promise<PostgresServer> => {
+  const bin = await postgresBinaries();
+  const folder = await newFolder(parent);
+  const data = join(folder, 'data');
+  await copyData(await newData(bin), data);
   await appendFile(join(data, 'postgresql.conf'), `\nmax_connections = 100\n${settings}\n`);
   const server = controlOf(bin, folder, await freePort());
   await server.start();
@@ -145,10 +176,8 @@ export const startPostgres = async (settings = '', parent?: string): Promise<Pos
 export const startStandbyOf = async (stopped: PostgresServer): Promise<PostgresServer> => {
   const folder = await newFolder();
   const data = join(folder, 'data');
-  await cp(join(stopped.folder, 'data'), data, { recursive: true });
+  await copyData(join(stopped.folder, 'data'), data);
   await writeFile(join(data, 'standby.signal'), '');
-  if (unprivilegedUser.uid !== undefined)
-    await run('chown', ['-R', `${unprivilegedUser.uid}:${unprivilegedUser.gid}`, data]);
   const server = controlOf(await postgresBinaries(), folder, await freePort());
   await server.start();
   return server;
