@@ -97,7 +97,7 @@ export const rows: readonly Row[] = [
   ],
   [
     'a canceled wait for a standby is detected',
-    'canceled-wait',
+    'postgres/src/durability',
     "set_config('client_min_messages', 'warning', true)",
     "set_config('client_min_messages', 'error', true)",
   ],

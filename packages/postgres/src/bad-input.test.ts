@@ -1,20 +1,20 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { superuserPassword } from '@plantstore/test-support/postgres-server';
 import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { startProxy } from '../test/postgres-proxy.ts';
 import { failToOpen, openAndClose } from '../test/open.ts';
+import { startProxy } from '../test/postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
+import { noResponseWithin } from './throw-after-timeout.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
 const writePassFile = async (line: string, mode: number) => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   await writeFile(join(folder, 'pgpass'), `${line}\n`);
   await chmod(join(folder, 'pgpass'), mode);
   vi.stubEnv('PGPASSFILE', join(folder, 'pgpass'));
@@ -45,7 +45,7 @@ describe('unavailable server', () => {
     });
     expect(error).toMatchObject({
       kind: 'unreachable',
-      message: expect.stringContaining('no response within 1000 ms') as unknown,
+      message: expect.stringContaining(noResponseWithin(1_000)) as unknown,
     });
   });
 
@@ -56,7 +56,7 @@ describe('unavailable server', () => {
     const url = sharedUrl('postgres').replace(/:\d+\/postgres$/, `:${proxy.port}/postgres`);
     expect(await failToOpen(url, { connectTimeoutMs: 1_000 })).toMatchObject({
       kind: 'unreachable',
-      message: expect.stringContaining('no response within 1000 ms') as unknown,
+      message: expect.stringContaining(noResponseWithin(1_000)) as unknown,
     });
   });
 

@@ -9,6 +9,7 @@ import {
   runSql,
   sharedUrl,
 } from '../test/shared-postgres.ts';
+import { noResponseWithin } from './throw-after-timeout.ts';
 
 describe('check of a PostgreSQL repository', () => {
   it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {
@@ -77,7 +78,7 @@ describe('check of a PostgreSQL repository', () => {
     const other = await connectSql(url);
     onTestFinished(async () => other.end());
     await other.query('BEGIN; LOCK TABLE plants');
-    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/no response/);
+    expect((await repository.check())._unsafeUnwrapErr().reason).toContain(noResponseWithin(200));
     const waiting = `SELECT count(*) AS waiting FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     await expect

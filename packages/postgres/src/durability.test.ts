@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PostgresServer, startPostgres } from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectStored } from '../test/load.ts';
 import { open } from '../test/open.ts';
@@ -25,8 +26,8 @@ const countOf = async (id: bigint) => {
 const insertAsynchronously = async (id: bigint) =>
   runSql(server.url(), `INSERT INTO plants VALUES (${id}, 'Monstera', NULL)`);
 
-describe('with asynchronous commit on the server', () => {
-  it('with asynchronous commit on the server, a crash loses a plant that another program inserted, which shows that the test detects lost plants', async () => {
+describe('server with asynchronous commit', () => {
+  it('a crash of a server with asynchronous commit loses a plant that another program inserted, which shows that the test detects lost plants', async () => {
     const repository = await open(server.url());
     expect((await repository.create({ id: 0n, name: 'Monstera' })).isOk()).toBe(true);
     await insertAsynchronously(1n);
@@ -34,14 +35,14 @@ describe('with asynchronous commit on the server', () => {
     expect(await countOf(1n)).toBe(0);
   });
 
-  it('with asynchronous commit on the server, an acknowledged plant survives a crash', async () => {
+  it('an acknowledged plant survives a crash of a server with asynchronous commit', async () => {
     const repository = await open(server.url());
     expect((await repository.create({ id: 2n, name: 'Monstera' })).isOk()).toBe(true);
     await crash();
     expect(await countOf(2n)).toBe(1);
   });
 
-  it('with asynchronous commit on the server, an existing plant survives a crash once it was acknowledged', async () => {
+  it('an existing plant survives a crash of a server with asynchronous commit once it was acknowledged', async () => {
     const repository = await open(server.url());
     await insertAsynchronously(3n);
     expect((await repository.create({ id: 3n, name: 'Monstera' })).isOk()).toBe(true);
@@ -50,7 +51,7 @@ describe('with asynchronous commit on the server', () => {
   });
 });
 
-describe('with synchronous replication and no standby', () => {
+describe('server that requires a missing standby', () => {
   const setStandbyNames = async (names: string) =>
     runSql(
       server.url(),
@@ -64,13 +65,11 @@ describe('with synchronous replication and no standby', () => {
       await commit;
       state.isDone = true;
     })();
-    for (; !state.isDone; await sleep(20)) {
-      const canceled = await runSql(
-        server.url(),
-        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
-      );
-      state.canceled += canceled.length;
-    }
+    const client = await connectSql(server.url());
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    for (; !state.isDone; await sleep(20))
+      state.canceled += (await client.query(cancel)).rows.length;
+    await client.end();
     await done;
     return state.canceled;
   };
@@ -89,8 +88,8 @@ describe('with synchronous replication and no standby', () => {
     }
   };
 
-  it('with synchronous replication and no standby, no plant is acknowledged before it is replicated, even if its row is visible', async () => {
-    const repository = await open(server.url(), { deadlineMs: 1_500 });
+  it('no plant is acknowledged before a required standby has it, even if its row is visible', async () => {
+    const repository = await open(server.url(), { deadlineMs: 1_000 });
     onTestFinished(async () => {
       await setStandbyNames('');
     });
@@ -107,7 +106,21 @@ describe('with synchronous replication and no standby', () => {
     await expectStored(server.url(), [monstera]);
   });
 
-  it('with synchronous replication and no standby, a plant whose id another program is committing waits for that commit', async () => {
+  it('a canceled wait for a required standby is detected even if client_min_messages hides warnings', async () => {
+    const url = `${server.url()}?options=-cclient_min_messages%3Derror`;
+    const repository = await open(url, { deadlineMs: 1_000 });
+    onTestFinished(async () => {
+      await setStandbyNames('');
+    });
+    await requireMissingStandby();
+    for (const _ of ['first', 'again']) {
+      const pending = (async () => repository.create({ id: 6n, name: 'Hoya' }))();
+      expect(await cancelWaitsOf(pending)).toBeGreaterThan(0);
+      expect((await pending).isErr()).toBe(true);
+    }
+  });
+
+  it('a create of a plant whose id another program is committing waits until a required standby has that plant', async () => {
     const repository = await open(server.url());
     onTestFinished(async () => {
       await setStandbyNames('');

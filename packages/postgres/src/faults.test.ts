@@ -12,7 +12,8 @@ import {
   runSql,
   sharedUrl,
 } from '../test/shared-postgres.ts';
-import type { PostgresRepository } from './open-postgres-repository.ts';
+import { lanesInFlight, type PostgresRepository } from './open-postgres-repository.ts';
+import { noResponseWithin } from './throw-after-timeout.ts';
 
 /** Returns statements that make each insert of a plant take longer. */
 const slowInserts = (seconds: number): readonly string[] => [
@@ -43,14 +44,19 @@ describe('create with a failing statement', () => {
     ['a reset after the statement', 'reset-after'],
   ];
 
-  it.each(retried)('a create is stored after %s', async (_, action) => {
+  it('a create is stored after each failure that can be retried, as often as it occurs', async () => {
     const { proxy, repository, direct } = await openBehindProxy();
-    handleNext(proxy, /^INSERT/, action, action);
-    expect((await repository.create(monstera)).isOk()).toBe(true);
-    await expectStored(direct, [monstera]);
-    handleNext(proxy, /^SELECT id/, action, action);
-    const refused = await repository.create({ id: 7n, name: 'Monstera' });
-    expect(refused._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 7n });
+    const plants = retried.map(([name], index) => ({ id: BigInt(index), name }));
+    for (const [index, plant] of plants.entries()) {
+      const [failure, action] = retried[index]!;
+      handleNext(proxy, /^INSERT/, action, action);
+      expect([failure, (await repository.create(plant)).isOk()]).toEqual([failure, true]);
+      handleNext(proxy, /^SELECT id/, action, action);
+      const refused = await repository.create({ ...plant, name: 'Monstera' });
+      const error = refused.isErr() && refused.error;
+      expect([failure, error]).toEqual([failure, { kind: 'id-taken', id: plant.id }]);
+    }
+    await expectStored(direct, plants);
   });
 
   it('a create keeps its connection after an error that only requires a retry', async () => {
@@ -78,7 +84,7 @@ describe('create with a failing statement', () => {
     const refused = (await repository.create(monstera))._unsafeUnwrapErr();
     expect(refused).toMatchObject({
       kind: 'store-unavailable',
-      reason: expect.stringContaining('did not keep the plant') as unknown,
+      reason: expect.stringMatching(/ECONNRESET|terminated/) as unknown,
     });
     await expectStored(direct, [monstera]);
     proxy.onStatement(() => 'pass');
@@ -91,7 +97,7 @@ describe('create with a failing statement', () => {
     proxy.freeze(true);
     expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
-      reason: 'the database did not keep the plant within 1500 ms: no response within 300 ms',
+      reason: expect.stringContaining(noResponseWithin(300)) as unknown,
     });
     proxy.freeze(false);
     await expect.poll(async () => (await repository.create(monstera)).isOk()).toBe(true);
@@ -115,23 +121,29 @@ describe('create with a failing statement', () => {
   });
 
   it('the reason of a create that is too slow names no failure before the last success', async () => {
-    const options = { deadlineMs: 5_000, statementTimeoutMs: 4_900 };
+    const options = { deadlineMs: 1_900, statementTimeoutMs: 1_800 };
     const { proxy, repository, direct } = await openBehindProxy(options);
     handleNext(proxy, /^INSERT/, { error: '40001' });
     expect((await repository.create(monstera)).isOk()).toBe(true);
-    await runSql(direct, ...slowInserts(3));
-    const created: Promise<boolean>[] = [];
-    const create = async (id: bigint) => (await repository.create({ id, name: 'Ficus' })).isOk();
-    // Each of the two connections inserts one of them; the third create waits.
-    for (const id of [1n, 2n]) {
-      created.push(create(id));
-      await nextTurn();
-      await nextTurn();
-    }
-    expect((await repository.create({ id: 3n, name: 'Ficus' }))._unsafeUnwrapErr()).toMatchObject({
-      reason: 'the database did not keep the plant within 5000 ms: it is too slow',
+    await runSql(direct, ...slowInserts(1));
+    let id = 100n;
+    const create = async () => repository.create({ id: (id += 1n), name: 'Ficus' });
+    // Each connection inserts one of them; the last create waits.
+    const createMany = async () => {
+      const creating: ReturnType<typeof create>[] = [];
+      for (let lane = 0; lane < lanesInFlight; lane += 1) {
+        creating.push(create());
+        await nextTurn();
+        await nextTurn();
+      }
+      return Promise.all([...creating, create()]);
+    };
+    let created = await createMany();
+    // On a busy machine, the others can be too slow, too.
+    while (created.slice(0, -1).some((one) => one.isErr())) created = await createMany();
+    expect(created.at(-1)?._unsafeUnwrapErr()).toMatchObject({
+      reason: expect.not.stringContaining('40001') as unknown,
     });
-    expect(await Promise.all(created)).toEqual([true, true]);
   });
 
   it('a repository closes after the deadline of its creates while every statement fails', async () => {

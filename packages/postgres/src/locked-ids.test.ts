@@ -27,13 +27,13 @@ const idsRefused = async (
   return plants.flatMap(({ id }, index) => (created[index]?.isErr() === true ? [id] : []));
 };
 
-describe('while another session has uncommitted plants', () => {
+describe('uncommitted plants of another session', () => {
   it.each<readonly [string, readonly bigint[]]>([
     ['one', [7n]],
     ['two', [7n, 21n]],
     ['five', [2n, 3n, 11n, 12n, 31n]],
   ])(
-    'while another session has uncommitted plants, only creates of their ids are store-unavailable: %s',
+    'only creates of ids that another session has inserted without a commit are store-unavailable: %s',
     async (_, locked) => {
       const { repository, direct } = await openBehindProxy();
       const holder = await holdOpen(direct, ...locked.map(insertOf));
@@ -170,9 +170,9 @@ describe('while another session has uncommitted plants', () => {
   });
 });
 
-describe('while another session has the table locked', () => {
+describe('table that another session has locked', () => {
   it.each(['', ' with a lock_timeout on the server'])(
-    'while another session has the table locked, creates are store-unavailable at their deadline, and succeed afterwards%s',
+    'creates are store-unavailable at their deadline while another session has the table locked, and succeed afterwards%s',
     async (how) => {
       const database = await newDatabase();
       const direct = sharedUrl(database);

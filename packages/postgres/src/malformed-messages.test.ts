@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { failToOpen, noDeadline } from '../test/open.ts';
+import { failToOpen, noLimits } from '../test/open.ts';
 
 /** Starts a server that responds to all data with the same bytes. */
 const startServer = async (...bytes: readonly number[]) => {
@@ -22,7 +22,7 @@ const open = async (port: number, connectTimeoutMs: number) =>
 
 it('an unsupported authentication method is an error and does not crash the process', async () => {
   const port = await startServer(0x52, 0, 0, 0, 8, 0, 0, 0, 7);
-  expect(await open(port, noDeadline.connectTimeoutMs)).toMatchObject({
+  expect(await open(port, noLimits.connectTimeoutMs)).toMatchObject({
     kind: 'access-denied',
     message: expect.stringContaining('authenticationOk message type 7') as unknown,
   });

@@ -1,3 +1,4 @@
+import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
 import { open } from '../test/open.ts';
@@ -99,10 +100,7 @@ describe('repository', () => {
     const waiting = Array.from({ length: 5 }, async (_, index) =>
       repository.create({ id: BigInt(index), name: 'Monstera' }),
     );
-    expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
-      kind: 'store-unavailable',
-      reason: '5 creates are waiting for the database already',
-    });
+    expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
     proxy.freeze(false);
     expect((await Promise.all(waiting)).every((one) => one.isOk())).toBe(true);
   });
@@ -118,17 +116,14 @@ describe('repository', () => {
     await repository.close();
     expect((await creating).every((one) => one.isOk())).toBe(true);
     await expectStored(direct, plants);
-    expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
-      kind: 'store-unavailable',
-      reason: 'the database is closed',
-    });
+    expect((await repository.create(monstera))._unsafeUnwrapErr().kind).toBe('store-unavailable');
   });
 
   it('a repository loses no acknowledged plant while connections are reset', async () => {
     const { proxy, repository, direct, url } = await openBehindProxy();
     const load = startLoad([repository, await open(url)]);
     onTestFinished(load.stop);
-    for (let cycle = 0; cycle < 20; cycle += 1) {
+    for (let cycle = 0; cycle < (runsAll ? 20 : 6); cycle += 1) {
       await load.progress(50);
       proxy.resetAll();
       if (cycle % 5 === 0) handleNext(proxy, /^INSERT/, 'reset-after', 'reset-before');

@@ -12,7 +12,7 @@ const openMany = async (url: string, count: number) =>
 
 describe('several repositories on one database', () => {
   it('several repositories on one database can start at the same time on an empty database', async () => {
-    for (let round = 0; round < (runsAll ? 5 : 2); round += 1) {
+    for (let round = 0; round < (runsAll ? 5 : 1); round += 1) {
       await openMany(sharedUrl(await emptyDatabase()), 8);
     }
   });
@@ -129,6 +129,6 @@ it('several repositories agree with one Map, with faults between any two steps',
       });
       await fc.asyncModelRun(setup, commands);
     }),
-    { numRuns: 50 },
+    { numRuns: runsAll ? 50 : 20 },
   );
 });

@@ -1,12 +1,12 @@
 import { describeRepository } from '@plantstore/core/repository-contract';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { noDeadline } from '../test/open.ts';
+import { noLimits } from '../test/open.ts';
 import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
 const open = async (url: string) =>
-  (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap();
+  (await openPostgresRepository({ url, ...noLimits }))._unsafeUnwrap();
 
 describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async () => {
   const url = sharedUrl(await emptyDatabase());
@@ -30,7 +30,7 @@ describeRepository({ describe, it, expect }, 'the PostgreSQL repository', async 
 it('a PostgreSQL repository reports each commit of a batch, and the number of waiting creates', async () => {
   const commits: number[] = [];
   const opened = await openPostgresRepository({
-    ...noDeadline,
+    ...noLimits,
     url: sharedUrl(await emptyDatabase()),
     onCommit: ({ plants }) => void commits.push(plants),
   });
@@ -78,7 +78,7 @@ it.each<[string, (proxy: PostgresProxy) => void]>([
 it('openPostgresRepository keeps no connection to a server whose table it refuses', async () => {
   const url = sharedUrl(await emptyDatabase());
   await runSql(url, 'CREATE TABLE plants (id int)');
-  const opened = await openPostgresRepository({ url, ...noDeadline });
+  const opened = await openPostgresRepository({ url, ...noLimits });
   expect(opened._unsafeUnwrapErr().kind).toBe('table-foreign');
   await expect.poll(async () => connectionsOf(url)).toBe(0);
 });
@@ -91,7 +91,7 @@ it('openPostgresRepository keeps no connection to a server that does not respond
     return 'discard';
   });
   const url = sharedUrl('postgres').replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
-  const limits = { ...noDeadline, statementTimeoutMs: 100 };
+  const limits = { ...noLimits, statementTimeoutMs: 100 };
   expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
   await expect.poll(proxy.connections).toBe(2);
   const sockets = () =>

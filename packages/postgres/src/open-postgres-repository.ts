@@ -51,7 +51,8 @@ export type PostgresOptions = {
 
 type CreateOptions = Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>;
 
-const lanesInFlight = 2;
+/** Number of connections that insert plants. */
+export const lanesInFlight = 2;
 const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
 

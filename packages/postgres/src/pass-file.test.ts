@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readPassFile } from './pass-file.ts';
 
 let file = '';
 beforeEach(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const folder = await makeFolder();
   file = join(folder, 'pgpass');
   vi.stubEnv('PGPASSFILE', file);
-  return async () => rm(folder, { recursive: true });
 });
 afterEach(() => {
   vi.unstubAllEnvs();

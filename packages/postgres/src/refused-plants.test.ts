@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { databaseRefusal } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
 import { open } from '../test/open.ts';
 import { emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
@@ -34,8 +35,7 @@ it.each([
     expect(created.flatMap((one, index) => (one.isErr() ? [index] : []))).toEqual([13]);
     expect(created[13]?._unsafeUnwrapErr()).toMatchObject({
       kind: 'plant-refused',
-      error: 4000,
-      message: 'the database does not accept this plant',
+      ...databaseRefusal,
       cause: { code },
     });
     expect(await runSql(url, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 49 }]);

@@ -39,12 +39,12 @@ describe('statements', () => {
   it('a statement contains at most 4 Mi code units of text, unless a single plant has more', async () => {
     const { proxy, repository } = await openBehindProxy();
     const created = await Promise.all(
-      Array.from({ length: 6 }, async (_, index) =>
-        repository.create({ id: BigInt(index), name: 'x'.repeat(5_000_000) }),
+      [2_200_000, 2_200_000, 4_400_000].map(async (length, index) =>
+        repository.create({ id: BigInt(index), name: 'x'.repeat(length) }),
       ),
     );
     expect(created.every((one) => one.isOk())).toBe(true);
     // A statement whose response is late is sent again.
-    expect(insertsIn(proxy)).toBeGreaterThanOrEqual(6);
+    expect(insertsIn(proxy)).toBeGreaterThanOrEqual(created.length);
   });
 });

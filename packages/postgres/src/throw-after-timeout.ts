@@ -3,7 +3,7 @@ export const throwAfterTimeout = async <T>(timeoutMs: number, work: Promise<T>):
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`no response within ${Math.round(timeoutMs)} ms`));
+      reject(new Error(noResponseWithin(timeoutMs)));
     }, timeoutMs);
   });
   try {
@@ -12,3 +12,7 @@ export const throwAfterTimeout = async <T>(timeoutMs: number, work: Promise<T>):
     clearTimeout(timer);
   }
 };
+
+/** Returns the message of a timeout. */
+export const noResponseWithin = (timeoutMs: number): string =>
+  `no response within ${Math.round(timeoutMs)} ms`;

@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, noDeadline } from '../test/open.ts';
+import { failToOpen, noLimits } from '../test/open.ts';
 import { runSql } from '../test/shared-postgres.ts';
 import { openPostgresRepository } from './open-postgres-repository.ts';
 
@@ -51,7 +51,7 @@ describe('server that requires TLS', requiresOpenssl, () => {
 
   const open = async (parameters: string, host = '127.0.0.1') =>
     openPostgresRepository({
-      ...noDeadline,
+      ...noLimits,
       url: `${server.url().replace('127.0.0.1', host)}?${parameters}`,
     });
 

@@ -2,16 +2,17 @@ import { onTestFinished } from 'vitest';
 import { openPostgresRepository, type PostgresOptions } from '../src/open-postgres-repository.ts';
 import { runSql, sharedUrl } from './shared-postgres.ts';
 
-/** No deadline, and long timeouts, after which a statement is repeated: a busy machine may delay any of them. */
-export const noDeadline = {
+/** No deadline, no limit of waiting creates, and long timeouts, after which a statement is repeated: a busy machine may delay any of them. */
+export const noLimits = {
   deadlineMs: Infinity,
+  maxWaiting: Infinity,
   connectTimeoutMs: 30_000,
   statementTimeoutMs: 30_000,
 } as const;
 
 /** Opens a repository, and closes it after the test. */
 export const open = async (url: string, options: Partial<PostgresOptions> = {}) => {
-  const opened = await openPostgresRepository({ url, ...noDeadline, ...options });
+  const opened = await openPostgresRepository({ url, ...noLimits, ...options });
   const repository = opened._unsafeUnwrap();
   onTestFinished(repository.close);
   return repository;
@@ -19,11 +20,11 @@ export const open = async (url: string, options: Partial<PostgresOptions> = {}) 
 
 /** Opens a database that is expected to fail, and returns the error. */
 export const failToOpen = async (url: string, options: Partial<PostgresOptions> = {}) =>
-  (await openPostgresRepository({ url, ...noDeadline, ...options }))._unsafeUnwrapErr();
+  (await openPostgresRepository({ url, ...noLimits, ...options }))._unsafeUnwrapErr();
 
 /** Opens and closes a repository. */
 export const openAndClose = async (url: string) =>
-  (await openPostgresRepository({ url, ...noDeadline }))._unsafeUnwrap().close();
+  (await openPostgresRepository({ url, ...noLimits }))._unsafeUnwrap().close();
 
 /** Creates a role with the LOGIN attribute and a password. */
 export const newRole = async (database: string) => {
