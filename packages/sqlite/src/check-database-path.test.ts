@@ -1,13 +1,12 @@
-import { link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
 import { checkDatabasePath } from './check-database-path.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const newFolder = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   return folder;
 };
 

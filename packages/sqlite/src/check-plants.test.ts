@@ -1,27 +1,24 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, open as openFile, rm, stat, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open as openFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { makeStore } from '../test/store-file.ts';
 import { checkPlants } from './check-plants.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 let folder = '';
 let path = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  folder = await makeFolder();
   path = join(folder, 'plants.db');
-  return async () => rm(folder, { recursive: true });
 });
 
-const ids = Array.from({ length: 5_000 }, (_, index) => BigInt(index - 2_500) * 3n);
-
-const openStore = async () => {
-  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-  await Promise.all(ids.map(async (id) => repository.create({ id, name: `plant ${id}` })));
-  return repository;
-};
+const manyPlants = Array.from({ length: 2_000 }, (_, index) => {
+  const id = BigInt(index - 1_000) * 3n;
+  return { id, name: `plant ${id}` };
+});
 
 const pageSize = 4_096;
 const overwritePage = async (page: number) => {
@@ -33,23 +30,25 @@ const pages = async () => (await stat(path)).size / pageSize;
 
 describe('checkPlants', () => {
   it('checkPlants finds no damage in an intact file, whether or not a repository has it open', async () => {
-    const repository = await openStore();
+    makeStore(path, manyPlants.slice(1));
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    for (const plant of manyPlants.slice(0, 1)) await repository.create(plant);
     const open = checkPlants(path)._unsafeUnwrap();
-    expect(open).toMatchObject({ plants: ids.length, damage: [] });
+    expect(open).toMatchObject({ plants: manyPlants.length, damage: [] });
     expect(open.walSize).toBeGreaterThan(0);
     await repository.close();
     const closed = checkPlants(path)._unsafeUnwrap();
-    expect(closed).toMatchObject({ plants: ids.length, damage: [], walSize: 0 });
+    expect(closed).toMatchObject({ plants: manyPlants.length, damage: [], walSize: 0 });
     expect(closed.size).toBe((await stat(path)).size);
   });
 
   it('checkPlants finds no damage in an empty database', async () => {
-    await (await openSqliteRepository({ path }))._unsafeUnwrap().close();
+    makeStore(path);
     expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 0, damage: [] });
   });
 
   it('checkPlants finds any damaged page', async () => {
-    await (await openStore()).close();
+    makeStore(path, manyPlants);
     const intact = await openFile(path);
     const bytes = await intact.readFile();
     await intact.close();
@@ -64,7 +63,7 @@ describe('checkPlants', () => {
 
   // Windows does not have this folder.
   it('checkPlants leaves no damaged file open', requiresPosix, async () => {
-    await (await openStore()).close();
+    makeStore(path, manyPlants);
     await overwritePage(9);
     const before = readdirSync('/dev/fd').length;
     expect(checkPlants(path)._unsafeUnwrap().damage.length).toBeGreaterThan(0);
@@ -72,7 +71,7 @@ describe('checkPlants', () => {
   });
 
   it('checkPlants finds a page that has the content of another page', async () => {
-    await (await openStore()).close();
+    makeStore(path, manyPlants);
     const file = await openFile(path, 'r+');
     const content = Buffer.alloc(pageSize);
     await file.read(content, 0, pageSize, 4 * pageSize);
@@ -83,7 +82,7 @@ describe('checkPlants', () => {
 
   it('checkPlants fails for a file that cannot be read', async () => {
     expect(checkPlants(path)).toMatchObject({ error: { kind: 'missing', path } });
-    await (await openStore()).close();
+    makeStore(path, manyPlants);
     await truncate(path, 3 * pageSize);
     expect(checkPlants(path)).toMatchObject({ error: { kind: 'damaged' } });
   });

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeStore } from '../test/store-file.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const openInFolder = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
-  const path = join(folder, 'plants.db');
+  const path = join(await makeFolder(), 'plants.db');
+  makeStore(path);
   const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
   onTestFinished(async () => void (await repository.close()));
   return { repository, path };

@@ -1,7 +1,7 @@
-import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
 import { readCommitted } from './committed-pages.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -9,8 +9,7 @@ import { openSqliteRepository } from './open-sqlite-repository.ts';
 const frameSize = 24 + 4_096;
 
 it('the last commit of a WAL file is the one that SQLite finds, also when its header or any frame is damaged', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const path = join(folder, 'plants.db');
   const copy = join(folder, 'copy.db');
   const store = (await openSqliteRepository({ path }))._unsafeUnwrap();

@@ -1,28 +1,23 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type FaultyDisk, makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { type FaultyDisk, faultyDisk } from '@plantstore/test-support/faulty-disk';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { createFolder } from '@plantstore/test-support/power-cut';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { makeStore, plants } from '../test/store-file.ts';
 import { backUpPlants, restorePlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
-import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../test/copy-plants.ts', import.meta.url));
-const noCompiler = 'this machine has no C compiler to build the faulty disk';
 
 /** Creates a database with 200 plants, outside the faulty disk. */
 const makeSource = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
-  const path = join(folder, 'source.db');
-  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-  for (let id = 0n; id < 200n; id += 1n) await repository.create({ id, name: `plant ${id}` });
-  await repository.close();
+  const path = join(await makeFolder(), 'source.db');
+  makeStore(path, plants(0, 200));
   return path;
 };
 
@@ -53,8 +48,7 @@ const copyAgain = async (command: string, from: string, to: string): Promise<str
 it.for(['backup', 'restore'])(
   'kill -9 or a power cut after any change of a %s leaves no file of the name or a complete one, and running it again works',
   async (command, { skip }) => {
-    const disk = await makeFaultyDisk();
-    if (disk === undefined) return skip(noCompiler);
+    const disk = await faultyDisk(skip);
     const from = await makeSource();
     expect(await copyAndKill([command, from, disk.path], disk, 0)).toBe('');
     const copy = await readFile(disk.path);
@@ -113,8 +107,7 @@ it.for(['backup', 'restore'])(
 it('a copy that is being written can be read only by the owner of a private source', async ({
   skip,
 }) => {
-  const disk = await makeFaultyDisk();
-  if (disk === undefined) return skip(noCompiler);
+  const disk = await faultyDisk(skip);
   const from = await makeSource();
   await chmod(from, 0o600);
   expect(await copyAndKill(['backup', from, disk.path], disk, 1)).toBeUndefined();
@@ -126,8 +119,7 @@ it('a copy that is being written can be read only by the owner of a private sour
 it.for(['backup', 'restore'])(
   'kill -9 while the copy of a %s has two names leaves the simulated files, and a copy that can be read',
   async (command, { skip }) => {
-    const [whole, disk] = [await makeFaultyDisk(), await makeFaultyDisk()];
-    if (whole === undefined || disk === undefined) return skip(noCompiler);
+    const [whole, disk] = [await faultyDisk(skip), await faultyDisk(skip)];
     const from = await makeSource();
     expect(await copyAndKill([command, from, whole.path], whole, 0)).toBe('');
     const named = (await whole.operations()).findIndex(({ kind }) => kind === 'link') + 1;

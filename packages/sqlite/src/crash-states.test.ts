@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
-import { type FaultyDisk, makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { type FaultyDisk, faultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, importOnDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
 import { plantOf } from '../test/plant-of.ts';
@@ -38,9 +38,7 @@ describe('a kill or a power cut', () => {
   it.for(Object.entries(scenarios))(
     'a crash at each write and sync of %s leaves files that open with every acknowledged plant, and each kind of sync is needed',
     async ([name, run], { skip }) => {
-      const disk = await makeFaultyDisk();
-      if (disk === undefined)
-        return skip('this machine has no C compiler to build the faulty disk');
+      const disk = await faultyDisk(skip);
       await run(disk);
       const operations = await disk.operations();
       const { states, acknowledged, faults } = await inspectStates(

@@ -1,19 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabaseFile } from './database-file.ts';
 
 it('a database file has synchronous=FULL and WAL mode, and locks out a second owner', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  const path = join(folder, 'plants.db');
+  const path = join(await makeFolder(), 'plants.db');
   const expected = { mayBeNew: true, mustRewrite: false };
   const database = openDatabaseFile(path, expected);
   if ('kind' in database) throw new Error(database.kind);
-  onTestFinished(async () => {
-    database.close();
-    await rm(folder, { recursive: true });
-  });
+  onTestFinished(() => database.close());
   const pragma = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {});
   const full = 2;
   expect(pragma('synchronous')).toEqual([full]);

@@ -125,7 +125,7 @@ const makeWalDurable = (database: OwnedDatabase, path: string, requireExclusive:
 };
 
 /** Time that a commit waits for a write lock, in milliseconds. */
-const busyTimeoutMs = 2_000;
+export const busyTimeoutMs = 2_000;
 
 const prepareFile = (
   database: OwnedDatabase,

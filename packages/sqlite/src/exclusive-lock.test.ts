@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { withExclusiveLock } from './exclusive-lock.ts';
 import { rewriteTail } from './wal-file.ts';
 
 it('an open keeps the exclusive lock while it writes the end of the file again, and reports a failure of that', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const path = join(folder, 'plants.db');
   const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
   if ('kind' in database) throw new Error(database.kind);

@@ -1,4 +1,4 @@
-import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { faultyDisk } from '@plantstore/test-support/faulty-disk';
 import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { type Creating, createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
@@ -11,8 +11,7 @@ import {
 } from '../test/surviving-states.ts';
 
 /** Creates a file with many pages, so that later commits write only some of them. */
-const initial: Creating = { plants: [0, 900], end: 'close' };
-const noCompiler = 'this machine has no C compiler to build the faulty disk';
+const initial: Creating = { plants: [0, 900], end: 'close', clients: 900 };
 
 /** A process of a store, or the steps of another program. */
 type Process = Creating | readonly string[];
@@ -87,13 +86,12 @@ describe('checkpoint between commits', () => {
   it.for(sample([1, 3], 2))(
     'a checkpoint between commits reports a failed sync of the database file (%i times), and a power cut loses no acknowledged plant',
     async (times, { skip }) => {
-      const disk = await makeFaultyDisk();
-      if (disk === undefined) return skip(noCompiler);
+      const disk = await faultyDisk(skip);
       await createOnFailingDisk(disk, initial);
       const fails = `database 1 ${times}`;
-      const large = [firstLarge, firstLarge + 80] as const;
+      const large = [firstLarge, firstLarge + 60] as const;
       const reasons = await createOnFailingDisk(disk, { fails, plants: large, end: 'kill' });
-      expect(reasons).toContain('the database cannot be written: input-output');
+      expect(reasons.join()).toContain('input-output');
       await createOnFailingDisk(disk, { plants: [880, 935], end: 'kill' });
       const operations = await disk.operations();
       const { states, acknowledged, faults } = await inspectStates(
@@ -118,8 +116,7 @@ describe('a power cut loses no acknowledged plant after failed syncs', () => {
   it.for(sample(scenarios, 7))(
     'a power cut loses no acknowledged plant after failed syncs of %s',
     async ([name, processes], { skip }) => {
-      const disk = await makeFaultyDisk();
-      if (disk === undefined) return skip(noCompiler);
+      const disk = await faultyDisk(skip);
       for (const process of processes) {
         if ('plants' in process) await createOnFailingDisk(disk, process);
         else await runStepsOnDisk(disk, process);

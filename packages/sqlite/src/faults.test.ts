@@ -1,18 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { mayMount, onSmallDisk } from '@plantstore/test-support/small-disk';
 import { runsAll } from '@plantstore/test-support/sample';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 
 it('the results of creates agree with a Map while faults occur between and during them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const isSmall = await mayMount(folder);
   const program = [
     '--disable-warning=ExperimentalWarning',

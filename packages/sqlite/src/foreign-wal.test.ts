@@ -1,6 +1,5 @@
 import {
   copyFile,
-  mkdtemp,
   open as openFile,
   readFile,
   rm,
@@ -8,32 +7,24 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
+import { countPlants, makeStore, openInThisThread, plants } from '../test/store-file.ts';
 import { backUpPlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
 import { hasForeignWal } from './foreign-wal.ts';
 import { Database } from './node-sqlite.ts';
-import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
+import { openSqliteRepository } from './open-sqlite-repository.ts';
 import { readPlants } from './read-plants.ts';
 
 let folder = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  return async () => rm(folder, { recursive: true });
+  folder = await makeFolder();
 });
 const inFolder = (name: string) => join(folder, name);
-
-const open = async (path: string) => (await openSqliteRepository({ path }))._unsafeUnwrap();
-
-const plants = (from: number, to: number, name = 'x'.repeat(100)) =>
-  Array.from({ length: to - from }, (_, index) => ({ id: BigInt(from + index), name }));
-
-const createAll = async (store: SqliteRepository, from: number, to: number, name?: string) =>
-  Promise.all(plants(from, to, name).map(async (plant) => store.create(plant)));
 
 /** Copies the files of an open store, which are the same after a `kill -9`. */
 const copyKilled = async (from: string, to: string) => {
@@ -41,24 +32,11 @@ const copyKilled = async (from: string, to: string) => {
   await copyFile(`${from}-wal`, `${to}-wal`);
 };
 
-/** Counts the plants with these ids in the store. */
-const countPlants = async (path: string, from: number, to: number) => {
-  const store = await open(path);
-  const results = await createAll(store, from, to, 'other');
-  await store.close();
-  return results.filter((result) => result.isErr()).length;
-};
-
 const expectRefusal = async (path: string) => {
   const read = async () =>
     Promise.all([path, `${path}-wal`].map(async (file) => readFile(file).catch(() => 'missing')));
   const before = await read();
-  const opened = await openSqliteRepository({ path });
-  if (opened.isOk()) await opened.value.close();
-  expect(opened._unsafeUnwrapErr()).toMatchObject({
-    kind: 'wal-of-another-file',
-    message: `${path}-wal has plants, but ${path} is missing, empty, incomplete or a copy from another time, and opening both would lose plants; put the file back that was beside it, or move both to another folder, keep them, and restore a backup`,
-  });
+  expect(() => makeStore(path)).toThrow('wal-of-another-file');
   // Neither is it read; a missing or empty file has nothing to read.
   if ((await stat(path).catch(() => undefined))?.size) {
     expect(checkPlants(path)._unsafeUnwrapErr().kind).toBe('wal-of-another-file');
@@ -68,28 +46,28 @@ const expectRefusal = async (path: string) => {
 
 describe('WAL file of another database', () => {
   it.each([
-    ['an older', 100, 2_100],
-    ['an older, by one plant,', 2_099, 2_100],
-    ['a newer', 2_000, 100],
+    ['an older', 100, 600],
+    ['an older, by one plant,', 599, 600],
+    ['a newer', 600, 100],
   ])(
     'a WAL file of another database is refused beside %s backup, which opens after its removal',
     async (_, inBackup, inWal) => {
       const [path, backup] = [inFolder('plants.db'), inFolder('backup.db')];
-      const store = await open(path);
+      const store = openInThisThread(path);
       const backUp = async () => {
-        await createAll(store, 0, inBackup);
+        store.createAll(plants(0, inBackup));
         (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();
       };
       const copyWal = async () => {
-        await createAll(store, 0, inWal);
+        store.createAll(plants(0, inWal));
         await copyFile(`${path}-wal`, inFolder('wal'));
       };
       for (const step of inBackup < inWal ? [backUp, copyWal] : [copyWal, backUp]) await step();
-      await store.close();
+      store.close();
       await copyFile(inFolder('wal'), `${backup}-wal`);
       await expectRefusal(backup);
       await rm(`${backup}-wal`);
-      expect(await countPlants(backup, 0, inBackup)).toBe(inBackup);
+      expect(countPlants(backup)).toBe(inBackup);
     },
   );
 
@@ -114,12 +92,12 @@ describe('WAL file of another database', () => {
     async (_, use) => {
       const [path, backup] = [inFolder('plants.db'), inFolder('backup.db')];
       // No earlier connection may still count as open, such as those of the backup and of the closed repository.
-      const store = await open(path);
-      await createAll(store, 0, 2_099);
+      const store = openInThisThread(path);
+      store.createAll(plants(0, 599));
       (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();
-      await createAll(store, 2_099, 2_100);
+      store.createAll(plants(599, 600));
       await copyFile(`${path}-wal`, inFolder('wal'));
-      await store.close();
+      store.close();
       await use(path);
       await copyFile(backup, path);
       await copyFile(inFolder('wal'), `${path}-wal`);
@@ -129,30 +107,30 @@ describe('WAL file of another database', () => {
 
   it('a WAL file of another database is refused beside a copy of the file that lacks one of its pages', async () => {
     const path = inFolder('plants.db');
-    const first = await open(path);
-    await createAll(first, 0, 100);
-    await first.close();
+    const first = openInThisThread(path);
+    first.createAll(plants(0, 100));
+    first.close();
     await copyFile(path, inFolder('backup.db'));
-    const second = await open(path);
-    await createAll(second, 100, 2_000);
-    await second.close();
-    const third = await open(path);
-    await createAll(third, 2_000, 2_100);
+    const second = openInThisThread(path);
+    second.createAll(plants(100, 2_000));
+    second.close();
+    const third = openInThisThread(path);
+    third.createAll(plants(2_000, 2_100));
     await copyFile(`${path}-wal`, inFolder('backup.db-wal'));
-    await third.close();
+    third.close();
     await expectRefusal(inFolder('backup.db'));
   });
 
   it('a WAL file is refused when the last page of its file is truncated, and the WAL file lacks the page', async () => {
     const path = inFolder('plants.db');
-    const first = await open(path);
+    const first = openInThisThread(path);
     // The last page is one of a long text, which no later create changes.
-    await createAll(first, 0, 10, 'x'.repeat(50_000));
-    await first.close();
-    const second = await open(path);
-    await createAll(second, 10, 20, 'x'.repeat(50_000));
+    first.createAll(plants(0, 10, 'x'.repeat(50_000)));
+    first.close();
+    const second = openInThisThread(path);
+    second.createAll(plants(10, 20, 'x'.repeat(50_000)));
     await copyKilled(path, inFolder('truncated.db'));
-    await second.close();
+    second.close();
     await truncate(inFolder('truncated.db'), (await stat(inFolder('truncated.db'))).size - 100);
     await expectRefusal(inFolder('truncated.db'));
   });
@@ -160,19 +138,24 @@ describe('WAL file of another database', () => {
   it.each(['missing', 'empty'])(
     'a WAL file is refused when the database file is %s',
     async (state) => {
-      const store = await open(inFolder('plants.db'));
-      await createAll(store, 0, 500);
+      const store = openInThisThread(inFolder('plants.db'));
+      store.createAll(plants(0, 500));
       await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
-      await store.close();
-      if (state === 'empty') await writeFile(inFolder('new.db'), '');
-      await expectRefusal(inFolder('new.db'));
+      store.close();
+      const path = inFolder('new.db');
+      if (state === 'empty') await writeFile(path, '');
+      await expectRefusal(path);
+      expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
+        kind: 'wal-of-another-file',
+        message: `${path}-wal has plants, but ${path} is missing, empty, incomplete or a copy from another time, and opening both would lose plants; put the file back that was beside it, or move both to another folder, keep them, and restore a backup`,
+      });
     },
   );
 });
 
 describe('WAL file of a database', () => {
   it('the WAL file of a database restores every plant of a store whose file has one page', async () => {
-    await (await open(inFolder('other.db'))).close();
+    makeStore(inFolder('other.db'));
     const database = new Database(inFolder('plants.db'));
     database.exec(`PRAGMA journal_mode = WAL; ATTACH '${inFolder('other.db')}' AS other`);
     const one = (sql: string) => String(Object.values(database.prepare(sql).get() ?? {})[0]);
@@ -184,34 +167,34 @@ describe('WAL file of a database', () => {
     expect((await stat(inFolder('plants.db'))).size).toBe(4_096);
     await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
     database.close();
-    expect(await countPlants(inFolder('killed.db'), 0, 500)).toBe(500);
+    expect(countPlants(inFolder('killed.db'))).toBe(500);
   });
 
   it('the WAL file of a database restores every plant beside a file with several pages', async () => {
     const path = inFolder('plants.db');
-    const first = await open(path);
-    await createAll(first, 0, 1_000);
-    await first.close();
-    const second = await open(path);
-    await createAll(second, 1_000, 1_500);
+    const first = openInThisThread(path);
+    first.createAll(plants(0, 1_000));
+    first.close();
+    const second = openInThisThread(path);
+    second.createAll(plants(1_000, 1_500));
     await copyKilled(path, inFolder('killed.db'));
-    await second.close();
-    expect(await countPlants(inFolder('killed.db'), 0, 1_500)).toBe(1_500);
+    second.close();
+    expect(countPlants(inFolder('killed.db'))).toBe(1_500);
   });
 
   it('the WAL file of a database may end in a torn frame, which is ignored', async () => {
-    const store = await open(inFolder('plants.db'));
-    await createAll(store, 0, 500);
-    await store.create({ id: 500n, name: 'x'.repeat(50_000) });
+    const store = openInThisThread(inFolder('plants.db'));
+    store.createAll(plants(0, 500));
+    store.createAll(plants(500, 501, 'x'.repeat(50_000)));
     await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
-    await store.close();
+    store.close();
     await truncate(inFolder('killed.db-wal'), (await stat(inFolder('killed.db-wal'))).size - 100);
-    expect(await countPlants(inFolder('killed.db'), 0, 501)).toBe(500);
+    expect(countPlants(inFolder('killed.db'))).toBe(500);
   });
 
   it('the WAL file of a database may be reset by a checkpoint, with frames of earlier commits after its end', async () => {
     const path = inFolder('plants.db');
-    await (await open(path)).close();
+    makeStore(path);
     const database = new Database(path);
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     const insert = database.prepare('INSERT INTO plants VALUES (?, ?, NULL)');
@@ -223,22 +206,22 @@ describe('WAL file of a database', () => {
     insertAll(300, 350);
     await copyKilled(path, inFolder('killed.db'));
     database.close();
-    expect(await countPlants(inFolder('killed.db'), 0, 350)).toBe(350);
+    expect(countPlants(inFolder('killed.db'))).toBe(350);
   });
 
   it('the WAL file of a database may belong to a file with allocated space after its last page, as with a chunk size', async () => {
     const path = inFolder('plants.db');
-    const store = await open(path);
-    await createAll(store, 0, 100);
+    const store = openInThisThread(path);
+    store.createAll(plants(0, 100));
     await copyKilled(path, inFolder('killed.db'));
-    await store.close();
+    store.close();
     await truncate(inFolder('killed.db'), 2 ** 20);
-    expect(await countPlants(inFolder('killed.db'), 0, 100)).toBe(100);
+    expect(countPlants(inFolder('killed.db'))).toBe(100);
   });
 
   it('the WAL file of a database may lack the lock-byte page at 1 GiB', async () => {
     const path = inFolder('plants.db');
-    await (await open(path)).close();
+    makeStore(path);
     const pages = 2 ** 30 / 4_096;
     await truncate(path, pages * 4_096);
     const file = await openFile(path, 'r+');
@@ -255,10 +238,10 @@ describe('WAL file of a database', () => {
 });
 
 it('a WAL file that another program writes while it is compared with its file is not refused', async () => {
-  const store = await open(inFolder('plants.db'));
-  await createAll(store, 0, 500);
+  const store = openInThisThread(inFolder('plants.db'));
+  store.createAll(plants(0, 500));
   await copyFile(inFolder('plants.db-wal'), inFolder('new.db-wal'));
-  await store.close();
+  store.close();
   expect(hasForeignWal(inFolder('new.db'))).toBe(true);
   const write = `const { utimesSync } = process.getBuiltinModule('node:fs');
     for (let time = 1; ; time += 1) utimesSync(${JSON.stringify(inFolder('new.db-wal'))}, time, time);`;
@@ -273,8 +256,8 @@ it('a WAL file that another program writes while it is compared with its file is
 
 it('comparing a file with its WAL file releases no lock of a repository in the same process', async () => {
   const path = inFolder('plants.db');
-  const store = await open(path);
-  await createAll(store, 0, 10);
+  const store = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  await store.create({ id: 7n, name: 'Monstera' });
   expect(hasForeignWal(path)).toBe(false);
   expect(runInOtherProgram(path, 'PRAGMA journal_mode = DELETE')).toBe('database is locked');
   await store.close();
@@ -283,14 +266,17 @@ it('comparing a file with its WAL file releases no lock of a repository in the s
 it.each([
   ['a reader', async (path: string) => checkPlants(path)],
   ['a backup', async (path: string) => backUpPlants({ from: path, to: `${path}.backup` })],
-  ['a repository', async (path: string) => (await open(path)).close()],
+  [
+    'a repository',
+    async (path: string) => (await openSqliteRepository({ path }))._unsafeUnwrap().close(),
+  ],
 ])(
   'comparing a file with its WAL file for %s releases no lock of a reader in the same process',
   async (_, use) => {
-    const store = await open(inFolder('plants.db'));
-    await createAll(store, 0, 2_000);
+    const store = openInThisThread(inFolder('plants.db'));
+    store.createAll(plants(0, 2_000));
     await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
-    await store.close();
+    store.close();
     const reading = readPlants({ path: inFolder('killed.db') });
     expect((await reading.next()).value?.isOk()).toBe(true);
     await use(inFolder('killed.db'));
@@ -303,8 +289,8 @@ it.each([
 
 it('a file to which its owner is writing is reported as locked', async () => {
   const path = inFolder('plants.db');
-  const store = await open(path);
-  const creating = createAll(store, 0, 5_000);
+  const store = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  const creating = Promise.all(plants(0, 1_000).map(async (plant) => store.create(plant)));
   expect((await openSqliteRepository({ path }))._unsafeUnwrapErr().kind).toBe('locked');
   await creating;
   await store.close();

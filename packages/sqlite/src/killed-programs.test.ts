@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { faultyDisk } from '@plantstore/test-support/faulty-disk';
 import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, runStepsOnDisk } from '../test/create-on-disk.ts';
@@ -119,9 +119,7 @@ describe('kill or a power cut', () => {
   it.for(sample(Object.entries(scenarios), 5))(
     'a kill or a power cut at each write and sync of another program during %s leaves files that open with every acknowledged plant',
     async ([, steps], { skip }) => {
-      const disk = await makeFaultyDisk();
-      if (disk === undefined)
-        return skip('this machine has no C compiler to build the faulty disk');
+      const disk = await faultyDisk(skip);
       // The steps start with a WAL file.
       await createOnFailingDisk(disk, { plants: [0, 60], end: 'kill' });
       const first = (await disk.operations()).length;
@@ -144,20 +142,18 @@ describe('kill or a power cut', () => {
   it('a power cut during a VACUUM without its syncs loses plants, which shows that the test detects lost plants', async ({
     skip,
   }) => {
-    const disk = await makeFaultyDisk();
-    if (disk === undefined) return skip('this machine has no C compiler to build the faulty disk');
+    const disk = await faultyDisk(skip);
     await createOnFailingDisk(disk, { plants: [0, 60], end: 'kill' });
     const first = (await disk.operations()).length;
     await runStepsOnDisk(disk, scenarios['VACUUM'] ?? []);
     const operations = (await disk.operations()).filter(
       ({ kind }, index) => index < first || kind !== 'sync',
     );
-    const { states, faults } = await inspectStates(operations, {
-      first,
-      step: 1,
-      count: operations.length - first,
-      survivals: noneAllOrSome,
-    });
+    const count = operations.length - first;
+    const { states, faults } = await inspectStates(
+      operations,
+      sampleOf({ first, step: 1, count, survivals: noneAllOrSome }),
+    );
     console.log(`without syncs: ${states} states of the files, ${faults.length} with a fault`);
     expect(faults.length).toBeGreaterThan(0);
   });

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../test/open-on-mounts.ts', import.meta.url));
@@ -19,8 +17,7 @@ it('a file that is mounted alone is refused, one that is not opens, and a mounte
   skip,
 }) => {
   skip(!(await canMount()), 'this user cannot mount anything on this machine');
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const node = ['--disable-warning=ExperimentalWarning'];
   const { stdout } = await run('unshare', ['--mount', process.execPath, ...node, program, folder]);
   expect(JSON.parse(stdout)).toEqual({

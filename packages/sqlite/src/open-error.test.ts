@@ -1,11 +1,11 @@
-import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
+import { makeStore } from '../test/store-file.ts';
 import { checkPlants } from './check-plants.ts';
 import { Database } from './node-sqlite.ts';
 import { openErrorOf } from './open-error.ts';
-import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 it('the error of SQLite on a network file system is reported as no-shared-memory', () => {
   const mapFailed = Object.assign(new Error('disk I/O error'), { errcode: 5386 });
@@ -21,7 +21,7 @@ it('the error of SQLite on a network file system is reported as no-shared-memory
 it('the error of a disk that cannot read is not attributed to a folder that cannot be written to', () => {
   const cannotRead = Object.assign(new Error('disk I/O error'), { errcode: 266 });
   const path = '/missing/plants.db';
-  expect(openErrorOf(path, cannotRead).message).toMatch(/does not exist/);
+  expect(openErrorOf(path, cannotRead).kind).toBe('cannot-open');
   expect(openErrorOf(path, cannotRead, constants.R_OK)).toMatchObject({
     kind: 'input-output',
     message: `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
@@ -34,13 +34,10 @@ it('an exception of neither SQLite nor a system call is thrown again', () => {
 });
 
 it('the error of a killed transaction states how to roll it back, which a read cannot do', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plantstore-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = await makeFolder();
   const original = join(folder, 'original.db');
   const path = join(folder, 'plants.db');
-  const repository = (await openSqliteRepository({ path: original }))._unsafeUnwrap();
-  await repository.create({ id: 7n, name: 'Monstera' });
-  await repository.close();
+  makeStore(original, [{ id: 7n, name: 'Monstera' }]);
   const other = new Database(original);
   other.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN');
   other.exec('CREATE TABLE large AS SELECT randomblob(90000) AS bytes');
@@ -52,6 +49,6 @@ it('the error of a killed transaction states how to roll it back, which a read c
     kind: 'read-only',
     message: `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`,
   });
-  await (await openSqliteRepository({ path }))._unsafeUnwrap().close();
+  makeStore(path);
   expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
 });

@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countResources } from '@plantstore/test-support/count-resources';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
 
 it('a SQLite repository allocates one promise and no timer for each create', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const repository = (
     await openSqliteRepository({ path: join(folder, 'plants.db') })
   )._unsafeUnwrap();

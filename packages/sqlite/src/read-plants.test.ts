@@ -1,8 +1,9 @@
-import { mkdtemp, open as openFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open as openFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { makeStore } from '../test/store-file.ts';
 import { Database } from './node-sqlite.ts';
 import type { OpenSqliteError } from './open-error.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
@@ -11,16 +12,15 @@ import { readPlantBatches, readPlants } from './read-plants.ts';
 let folder = '';
 let path = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  folder = await makeFolder();
   path = join(folder, 'plants.db');
-  return async () => rm(folder, { recursive: true });
 });
 
-const makeStore = async (plants: readonly NewPlant[]) => {
+/** Opens a repository on a file with plants. */
+const openStore = async (stored: readonly NewPlant[]) => {
+  makeStore(path, stored);
   const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
   onTestFinished(async () => void (await repository.close()));
-  const created = await Promise.all(plants.map(async (plant) => repository.create(plant)));
-  expect(created.filter((one) => one.isErr())).toEqual([]);
   return repository;
 };
 
@@ -55,21 +55,21 @@ const many = Array.from({ length: 2_500 }, (_, id) => ({ id: BigInt(id), name: `
 
 describe('readPlants', () => {
   it('readPlants reads every plant unchanged, in ascending order of the ids, while the repository is open', async () => {
-    await makeStore(extremes.toReversed());
+    const repository = await openStore([]);
+    await Promise.all(extremes.toReversed().map(async (plant) => repository.create(plant)));
     expect(await readAll()).toEqual({ plants: extremes, errors: [] });
     expect((await readAll(-1n)).plants).toEqual(extremes.slice(2));
     expect((await readAll(largest)).plants).toEqual([]);
   });
 
   it('readPlants reads more plants than fit into one batch, and the plants after an id', async () => {
-    const repository = await makeStore(many);
+    makeStore(path, many);
     expect((await readAll()).plants).toEqual(many);
-    await repository.close();
     expect((await readAll(1_999n)).plants).toEqual(many.slice(2_000));
   });
 
   it('readPlantBatches yields 1,000 plants at a time, and the plants before a damaged page', async () => {
-    await (await makeStore(many)).close();
+    makeStore(path, many);
     const sizes = async () => {
       const all: (number | string)[] = [];
       for await (const read of readPlantBatches({ path }))
@@ -87,14 +87,14 @@ describe('readPlants', () => {
       name: 'x'.repeat(400_000),
       tag: 'y',
     }));
-    await makeStore(long);
+    makeStore(path, long);
     const batches: (readonly NewPlant[])[] = [];
     for await (const read of readPlantBatches({ path })) batches.push(read._unsafeUnwrap());
     expect(batches).toEqual([long.slice(0, 3), long.slice(3)]);
   });
 
   it('readPlants lets other work of the process run between its batches', async () => {
-    await makeStore(many);
+    makeStore(path, many);
     let hasRun = false;
     setImmediate(() => {
       hasRun = true;
@@ -104,7 +104,7 @@ describe('readPlants', () => {
   });
 
   it('readPlants reads plants that are created meanwhile, and does not prevent checkpoints', async () => {
-    const repository = await makeStore(many);
+    const repository = await openStore(many);
     const ids: bigint[] = [];
     for await (const read of readPlants({ path })) {
       const { id } = read._unsafeUnwrap();
@@ -116,7 +116,7 @@ describe('readPlants', () => {
   });
 
   it('readPlants closes the file when the caller ends the loop early', async () => {
-    const repository = await makeStore(many);
+    const repository = await openStore(many);
     for await (const read of readPlants({ path })) if (read.isOk()) break;
     expect(await repository.close()).toEqual({ walLeft: undefined });
     // The last connection that is closed removes it.
@@ -131,7 +131,7 @@ describe('readPlants', () => {
       1,
     ],
   ])('readPlants keeps at most %s in memory', async (_, plants, kept) => {
-    await (await makeStore(plants)).close();
+    makeStore(path, plants);
     let count = 0;
     for await (const read of readPlants({ path })) {
       if (count === 0) {
@@ -145,8 +145,8 @@ describe('readPlants', () => {
     expect(count).toBe(kept);
   });
 
-  it('yields an error for a damaged page, and can read the plants after it', async () => {
-    await (await makeStore(many)).close();
+  it('readPlants yields an error for a damaged page, and can read the plants after it', async () => {
+    makeStore(path, many);
     await damagePage();
     const { plants, errors } = await readAll();
     expect(errors.map(({ kind }) => kind)).toEqual(['damaged']);

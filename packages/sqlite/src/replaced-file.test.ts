@@ -1,7 +1,6 @@
 import {
   copyFile,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rename,
@@ -9,33 +8,26 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { sample } from '@plantstore/test-support/sample';
 import type { Result } from 'neverthrow';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runInOtherProgram } from '../test/other-program.ts';
 import { skipReopenPause } from '../test/skip-reopen-pause.ts';
+import { countPlants, makeStore, plants } from '../test/store-file.ts';
 import { backUpPlants } from './back-up-plants.ts';
 import { openSqliteRepository, type SqliteRepository } from './open-sqlite-repository.ts';
 
 const count = 200;
 let root = '';
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  root = await makeFolder();
   await mkdir(inRoot('data'));
-  return async () => rm(root, { recursive: true });
 });
 const inRoot = (name: string) => join(root, name);
 
-const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
-
-const createAll = async (repository: SqliteRepository, from: number, to: number, name?: string) =>
-  Promise.all(
-    Array.from({ length: to - from }, async (_, index) =>
-      repository.create(plant(from + index, name)),
-    ),
-  );
+const plant = { id: BigInt(count), name: 'x' };
 
 const reasonOf = (result: Result<void, { readonly kind: string; readonly reason?: string }>) =>
   result.match(
@@ -47,10 +39,10 @@ const folder = () => inRoot('data');
 
 /** Opens a repository with all plants, of which a backup has half. */
 const fill = async (path: string) => {
-  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-  await createAll(repository, 0, count / 2);
+  makeStore(path, plants(0, count / 2));
   (await backUpPlants({ from: path, to: inRoot('backup.db') }))._unsafeUnwrap();
-  await createAll(repository, count / 2, count);
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  await Promise.all(plants(count / 2, count).map(async (one) => repository.create(one)));
   return repository;
 };
 
@@ -59,14 +51,6 @@ const replaceOpen = async (path: string, command: string) => {
   const replacement = await commands[command]?.(path);
   if (replacement === undefined) throw new Error('unknown command');
   return { repository, replacement };
-};
-
-/** Counts the stored plants in a file. */
-const countPlants = async (path: string, to = count): Promise<number> => {
-  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
-  const results = await createAll(repository, 0, to, 'other');
-  await repository.close();
-  return results.filter((result) => result.isErr()).length;
 };
 
 const moveAll = async (from: string, to: string) => {
@@ -145,12 +129,12 @@ const commands: Readonly<Record<string, (path: string) => Promise<Replacement>>>
 const uses: Readonly<
   Record<string, (repository: SqliteRepository) => Promise<string | undefined>>
 > = {
-  'a create': async (repository) => reasonOf(await repository.create(plant(count))),
+  'a create': async (repository) => reasonOf(await repository.create(plant)),
   'a check': async (repository) => reasonOf(await repository.check()),
   'a second create': async (repository) => {
-    await repository.create(plant(count));
+    await repository.create(plant);
     skipReopenPause();
-    return reasonOf(await repository.create(plant(count)));
+    return reasonOf(await repository.create(plant));
   },
   'a stop': async (repository) => (await repository.close()).replaced,
 };
@@ -179,24 +163,22 @@ describe('a file that is replaced while a repository has it open', () => {
         });
         expect(await readFile(`${path}-wal`)).toEqual(wal);
       } else {
-        expect(await countPlants(replacement.complete)).toBe(count);
+        expect(countPlants(replacement.complete)).toBe(count);
       }
       if (replacement.follow === undefined) return;
       await replacement.follow();
-      expect(await countPlants(path)).toBe(count);
+      expect(countPlants(path)).toBe(count);
     },
   );
 
   it('no plant is lost when a file is moved alone, gets plants elsewhere, and is put back', async () => {
     const path = join(folder(), 'plants.db');
     const { repository } = await replaceOpen(path, 'moves the file alone');
-    await repository.create(plant(count));
+    await repository.create(plant);
     await repository.close();
-    const other = (await openSqliteRepository({ path: `${path}.moved` }))._unsafeUnwrap();
-    await createAll(other, count, 20 * count);
-    await other.close();
+    makeStore(`${path}.moved`, plants(count, 20 * count));
     await rename(`${path}.moved`, path);
-    expect(await countPlants(path, 20 * count)).toBe(20 * count);
+    expect(countPlants(path)).toBe(20 * count);
   });
 
   it('no plant is lost when the path is a link that is switched to another file', async () => {
@@ -205,12 +187,12 @@ describe('a file that is replaced while a repository has it open', () => {
     const repository = await fill(path);
     await rm(path);
     await symlink(inRoot('backup.db'), path);
-    const reason = reasonOf(await repository.create(plant(count)));
+    const reason = reasonOf(await repository.create(plant));
     expect(reason).toBe(
       `${path} leads to another file than when it was opened; the plants are in ${join(folder(), 'plants.db')}: make ${path} lead to it again`,
     );
     await repository.close();
-    expect(await countPlants(join(folder(), 'plants.db'))).toBe(count);
+    expect(countPlants(join(folder(), 'plants.db'))).toBe(count);
   });
 
   it('a file that is replaced after a checkpoint keeps its WAL file, which the next commit would overwrite', async () => {
@@ -221,9 +203,9 @@ describe('a file that is replaced while a repository has it open', () => {
     await copyFile(path, `${path}.copy`);
     const wal = await readFile(`${path}-wal`);
     await rename(`${path}.copy`, path);
-    expect((await repository.create(plant(count))).isErr()).toBe(true);
+    expect((await repository.create(plant)).isErr()).toBe(true);
     expect(await readFile(`${path}-wal`)).toEqual(wal);
     await repository.close();
-    expect(await countPlants(path)).toBe(count);
+    expect(countPlants(path)).toBe(count);
   });
 });

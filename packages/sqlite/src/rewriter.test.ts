@@ -1,15 +1,14 @@
 import { closeSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { expect, it } from 'vitest';
 import { rewriteFile } from './rewriter.ts';
 
 it.each([0, 1, 4_095, 4_096, 5_000, 2 ** 20, 2 ** 20 + 4_097])(
   'a file of %i bytes keeps its content and its size when it is rewritten from any offset',
   async (size) => {
-    const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-    onTestFinished(async () => rm(folder, { recursive: true }));
+    const folder = await makeFolder();
     const path = join(folder, 'file');
     const content = Buffer.from(Array.from({ length: size }, (_, at) => at % 251));
     await writeFile(path, content);

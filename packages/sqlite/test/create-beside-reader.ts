@@ -1,6 +1,7 @@
 // Creates plants while another connection has the file open, until a checkpoint fails; and then one more plant before and
 // after the other connection is closed. Prints the different results. Argument: database file.
 import { openSqliteRepository } from '@plantstore/sqlite';
+import { walLimit } from '../src/checkpointer.ts';
 import { Database } from '../src/node-sqlite.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 
@@ -12,7 +13,7 @@ reader.prepare('SELECT count(*) FROM plants').get();
 const results: string[] = [];
 const create = async (id: bigint): Promise<void> => {
   skipReopenPause();
-  const created = await repository.create({ id, name: 'x'.repeat(2 ** 20) });
+  const created = await repository.create({ id, name: 'x'.repeat(walLimit / 2) });
   const result = created.match(
     () => 'ok',
     (error) => ('reason' in error ? error.reason : error.kind),
@@ -21,7 +22,7 @@ const create = async (id: bigint): Promise<void> => {
 };
 
 for (let id = 1_000n; results.length < 2 && id < 1_100n; id += 1n) await create(id);
-for (let id = 2_000n; id < 2_003n; id += 1n) await create(id);
+for (let id = 2_000n; id < 2_002n; id += 1n) await create(id);
 results.push('the other connection is closed');
 reader.close();
 await create(3_000n);

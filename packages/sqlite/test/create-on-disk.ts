@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { FaultyDisk } from '@plantstore/test-support/faulty-disk';
+import { notRecovered } from './plant-of.ts';
 
 const fileBeside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -20,14 +21,21 @@ export type Creating = {
   readonly plants: readonly [number, number];
   /** What the process does after its creates: see `create-on-failing-disk.ts`. */
   readonly end: 'close' | 'kill' | 'exit' | `remove ${string}`;
+  /** Number of concurrent creates. Default: 4. */
+  readonly clients?: number;
+  /** Attempts to create each plant. Default: 40. */
+  readonly attempts?: number;
 };
 
 /** Runs the process, and returns the reasons of creates that failed before they succeeded. */
 export const createOnFailingDisk = async (
   { path, env }: FaultyDisk,
-  { fails = '', plants, end }: Creating,
+  { fails = '', plants, end, clients = 4, attempts = 40 }: Creating,
 ): Promise<string[]> => {
-  const program = nodeWith('create-on-failing-disk.ts', [path, ...plants.map(String), end]);
+  const program = nodeWith('create-on-failing-disk.ts', [
+    path,
+    ...[...plants, end, clients, attempts].map(String),
+  ]);
   const child = spawn(process.execPath, program, {
     env: { ...process.env, ...env, DISK_FAILS: fails },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,8 +43,8 @@ export const createOnFailingDisk = async (
   const exited = once(child, 'exit');
   const reasons = (await text(child.stdout)).split('\n').slice(0, -1);
   const [status, signal] = await exited;
-  if (signal !== 'SIGKILL' && status !== 0)
-    throw new Error(`the store did not recover while ${fails} failed`);
+  if ((signal !== 'SIGKILL' && status !== 0) || reasons.includes(notRecovered))
+    throw new Error(`${notRecovered} while ${fails} failed`);
   return reasons;
 };
 

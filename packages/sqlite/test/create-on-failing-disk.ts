@@ -1,20 +1,21 @@
 // Creates plants, retries each until it is acknowledged, appends its number to the file "acknowledged", and
 // prints the reasons of failed creates. Then kills itself with SIGKILL.
 // Arguments: database file, number of the first plant, number after the last, "close" to close the repository first,
-// "remove -wal" to remove that file before, or "exit" to exit after pages were rewritten, without either.
+// "remove -wal" to remove that file before, or "exit" to exit after pages were rewritten, without either, number of
+// concurrent creates, and of attempts for each.
 import { appendFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
 import { Database } from '../src/node-sqlite.ts';
-import { plantOf } from './plant-of.ts';
+import { notRecovered, plantOf } from './plant-of.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 
-const [path = '', first = '', last = '', end = ''] = process.argv.slice(2);
+const [path = '', first = '', last = '', end = '', ...limits] = process.argv.slice(2);
+const [clients = 0, maxAttempts = 0] = limits.map(Number);
 const acknowledged = join(dirname(path), 'acknowledged');
-const clients = 4;
 
-const open = async (attempts = 40): Promise<SqliteRepository> => {
+const open = async (attempts = maxAttempts): Promise<SqliteRepository> => {
   const opened = await openSqliteRepository({ path });
   if (opened.isOk()) return opened.value;
   if (attempts === 0) throw new Error(opened.error.message, { cause: opened.error.cause });
@@ -22,7 +23,7 @@ const open = async (attempts = 40): Promise<SqliteRepository> => {
 };
 
 const create = async (repository: SqliteRepository, number: number): Promise<void> => {
-  for (let attempts = 0; attempts < 40; attempts += 1) {
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
     const result = await repository.create(plantOf(number));
     if (result.isOk()) {
       appendFileSync(acknowledged, `${number}\n`);
@@ -31,7 +32,8 @@ const create = async (repository: SqliteRepository, number: number): Promise<voi
     if (result.error.kind === 'store-unavailable') console.log(result.error.reason);
     skipReopenPause();
   }
-  throw new Error('the store did not recover');
+  console.log(notRecovered);
+  process.kill(process.pid, 'SIGKILL');
 };
 
 const repository = await open();

@@ -4,16 +4,12 @@ import type { Worker } from 'node:worker_threads';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { Database } from '../src/node-sqlite.ts';
 import { fillDisk } from './fill-disk.ts';
+import { skipReopenPause } from './skip-reopen-pause.ts';
 
 const threads: Worker[] = [];
 subscribe('worker_threads', (message) => {
   threads.push((message as { worker: Worker }).worker);
 });
-
-// A repair skips the pause before the file is opened again.
-const realNow = performance.now.bind(performance);
-let skipped = 0;
-performance.now = () => realNow() + skipped;
 
 /** A repository with faults that a test can cause. */
 export type FaultyStore = Readonly<Awaited<ReturnType<typeof openFaultyStore>>>;
@@ -30,7 +26,7 @@ export const openFaultyStore = async (path: string, ballast: string | undefined)
     if (ballast !== undefined) rmSync(ballast, { force: true });
     locker?.close();
     locker = undefined;
-    skipped += 2_000;
+    skipReopenPause();
   };
 
   // After a fault the store may not have the file open. A WAL file that is removed then is lost with its plants.

@@ -1,4 +1,8 @@
 import type { NewPlant } from '@plantstore/core';
+import { walLimit } from '../src/checkpointer.ts';
+
+/** What a process prints when the store did not recover from failed syncs. */
+export const notRecovered = 'the store did not recover';
 
 /** Number of the first large plant: 50 of them cause a checkpoint. */
 export const firstLarge = 9_000;
@@ -7,8 +11,8 @@ export const firstLarge = 9_000;
 export const firstHuge = 10_000;
 
 const extraOf = (number: number): number => {
-  if (number >= firstHuge) return 9 * 2 ** 20;
-  return number < firstLarge ? (number * 131) % 700 : 100_000;
+  if (number >= firstHuge) return walLimit;
+  return number < firstLarge ? (number * 131) % 700 : Math.ceil(walLimit / 50);
 };
 
 /** Returns the plant for a number up to 10,006. Ids are not sequential and names vary in size, so that pages split. */

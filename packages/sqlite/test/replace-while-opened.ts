@@ -8,6 +8,7 @@ import { skipReopenPause } from './skip-reopen-pause.ts';
 
 const [path = ''] = process.argv.slice(2);
 const [folder, replacement] = [dirname(path), join(dirname(path), 'replacement')];
+const empty = join(folder, '..', 'empty.db');
 const plant = { id: 7n, name: 'Monstera' };
 
 const open = async (file: string): Promise<SqliteRepository | undefined> =>
@@ -18,8 +19,8 @@ const makeFiles = async () => {
     for (const end of ['', '-wal', '-shm', '-owner'])
       rmSync(join(folder, `${name}${end}`), { force: true });
   }
-  await (await open(path))?.close();
-  copyFileSync(path, replacement);
+  copyFileSync(empty, path);
+  copyFileSync(empty, replacement);
 };
 
 const isStored = async (): Promise<boolean> => {
@@ -38,6 +39,7 @@ const openAndFail = async () => {
   return repository;
 };
 
+await (await open(empty))?.close();
 const outcomes: string[][] = [];
 for (const state of ['new', 'closed', 'open']) {
   const seen: string[] = [];

@@ -1,6 +1,6 @@
 // Runs create-on-full-ext4.ts on a loop-mounted ext4, remounts it to drop the page cache, and prints whether
 // acknowledged plants are missing. Must run in a separate mount namespace, whose end unmounts the file systems.
-// Arguments: folder to mount in, "close", "kill" or "only mount".
+// Prints "mounted" first. Arguments: folder to mount in, and "close" or "kill".
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -28,18 +28,18 @@ run('fallocate', '-l', '16M', image);
 run('mkfs.ext4', '-q', '-b', '4096', '-E', 'nodiscard', image);
 mkdirSync(disk);
 mountDisk();
-if (end !== 'only mount') {
-  const program = fileURLToPath(new URL('create-on-full-ext4.ts', import.meta.url));
-  const args = [...process.execArgv, program, disk, ballast, end];
-  const { signal, status, error, stdout } = spawnSync(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    encoding: 'utf8',
-  });
-  if (signal !== 'SIGKILL') throw error ?? new Error(`the program ended with status ${status}`);
-  run('umount', disk);
-  mountDisk();
-  const acknowledged = JSON.parse(stdout) as number[];
-  const fault = faultIn(join(disk, 'plants.db'), acknowledged) ?? 'none';
-  console.log(JSON.stringify({ acknowledged: acknowledged.length, fault }));
-}
+console.log('mounted');
+
+const program = fileURLToPath(new URL('create-on-full-ext4.ts', import.meta.url));
+const args = [...process.execArgv, program, disk, ballast, end];
+const { signal, status, error, stdout } = spawnSync(process.execPath, args, {
+  stdio: ['ignore', 'pipe', 'inherit'],
+  encoding: 'utf8',
+});
+if (signal !== 'SIGKILL') throw error ?? new Error(`the program ended with status ${status}`);
+run('umount', disk);
+mountDisk();
+const acknowledged = JSON.parse(stdout) as number[];
+const fault = faultIn(join(disk, 'plants.db'), acknowledged) ?? 'none';
+console.log(JSON.stringify({ acknowledged: acknowledged.length, fault }));
 run('umount', disk);

@@ -4,5 +4,5 @@ performance.now = () => realNow() + skipped;
 
 /** Advances the clock past the pause before a file is opened again. */
 export const skipReopenPause = (): void => {
-  skipped += 2_000;
+  skipped += 10_000;
 };

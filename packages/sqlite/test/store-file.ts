@@ -1,0 +1,36 @@
+import type { NewPlant } from '@plantstore/core';
+import { toBatch } from '../src/batch.ts';
+import { openDatabaseFile } from '../src/database-file.ts';
+import { prepareCreateAll } from '../src/plants-table.ts';
+
+/** Creates a database file, or opens it, and creates plants in it. */
+export function makeStore(path: string, stored: readonly NewPlant[] = []): void {
+  const store = openInThisThread(path);
+  store.createAll(stored);
+  store.close();
+}
+
+/** Opens a database file as its owner, and counts its plants. */
+export function countPlants(path: string): number {
+  const store = openInThisThread(path);
+  const { found } = store.database.prepare('SELECT count(*) AS found FROM plants').get() ?? {};
+  store.close();
+  return Number(found);
+}
+
+/** Opens a database file as a commit thread does. A repository starts two threads for a new file, which takes 100 ms of CPU time. */
+export function openInThisThread(path: string) {
+  const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
+  if ('kind' in database) throw new Error(database.kind);
+  const create = prepareCreateAll(database);
+  const createAll = (batch: readonly NewPlant[]): void => {
+    const rejected = create(toBatch(batch));
+    if (rejected === 'table-altered' || rejected.size > 0) throw new Error('a plant is rejected');
+  };
+  return { database, createAll, close: () => database.close() };
+}
+
+/** Returns plants with the ids from `first` to the one before `end`. */
+export function plants(first: number, end: number, name = 'x'.repeat(100)): NewPlant[] {
+  return Array.from({ length: end - first }, (_, index) => ({ id: BigInt(first + index), name }));
+}
