@@ -5,6 +5,7 @@ import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import type { Settings } from '../settings/settings.ts';
+import { notRereadMessage, rereadMessage } from '../log-messages.ts';
 
 type ReloadOptions = {
   readonly settings: Pick<Settings, 'tokensFile' | 'tokens' | 'tlsCert' | 'tlsKey'>;
@@ -22,11 +23,11 @@ const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<v
   const loaded = await loadTokens(settings);
   if (loaded.isErr()) {
     const reason = loaded.error;
-    log.error({ reason }, 'the tokens could not be reread; the previous ones stay in use');
+    log.error({ reason }, notRereadMessage);
     return;
   }
   tokens.replace(loaded.value);
-  log.info({ tokens: loaded.value.length }, 'the tokens were reread');
+  log.info({ tokens: loaded.value.length }, rereadMessage);
   warnOfExpiredTokens(loaded.value, log);
 };
 

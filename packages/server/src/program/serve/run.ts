@@ -14,6 +14,7 @@ import type { Invocation, Settings } from '../settings/settings.ts';
 import { listenForSignals } from './signals.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import type { ProgramContext, StartedProgram } from './start-program.ts';
+import { stoppingMessage } from '../log-messages.ts';
 
 /** The streams and signals of the process. */
 export type ProgramProcess = {
@@ -25,8 +26,8 @@ export type ProgramProcess = {
   readonly signals: EventEmitter;
 };
 
-/** Time for the store to close after the requests in flight, in milliseconds. */
-const closeTimeoutMs = 5_000;
+/** Maximum time for the store to close after the requests in flight, in milliseconds. */
+const maxCloseTimeoutMs = 5_000;
 
 /** Minimum time for a reader of the log that is slow to receive the last lines, in milliseconds. */
 const minLogTimeoutMs = 1_000;
@@ -43,9 +44,11 @@ const serveUntilStopped = async (
   readiness.stop();
   // Closes nothing, because the state of the process is unknown; acknowledged plants are on the disk.
   if (event === 'crash') return 'at once';
-  log.info({}, 'stopping: finishing the requests in flight');
+  log.info({}, stoppingMessage);
+  const { shutdownTimeoutMs } = settings;
+  const closeTimeoutMs = Math.min(maxCloseTimeoutMs, shutdownTimeoutMs);
   const finish = async () => {
-    await started.server.close(settings.shutdownTimeoutMs);
+    await started.server.close(shutdownTimeoutMs);
     return Promise.race([
       started.store.close().then(() => 'finished' as const),
       sleep(closeTimeoutMs, 'hanging' as const, { ref: false }),

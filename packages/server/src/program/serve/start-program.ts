@@ -14,6 +14,7 @@ import type { HandedSockets } from '../settings/handed-sockets.ts';
 import { databaseName } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Signals } from './signals.ts';
+import { acceptingMessage } from '../log-messages.ts';
 
 /** The settings of a start and what was created before it. */
 export type ProgramContext = {
@@ -41,8 +42,8 @@ const logStart = (
   log.info(
     { url, database, pid: process.pid, ...health },
     sockets.plants === undefined
-      ? 'accepting plants'
-      : 'accepting plants on the handed-over socket (LISTEN_FDS)',
+      ? acceptingMessage
+      : `${acceptingMessage} on the handed-over socket (LISTEN_FDS)`,
   );
   if (settings.tlsCert !== undefined || isLoopback(host)) return;
   log.warn(
