@@ -43,12 +43,12 @@ describe('bearerTokenOf', () => {
         const field = name + gap + token;
         return field.slice(0, at) + piece + field.slice(at);
       });
-    const any = fc.oneof(spoilt, fc.string({ unit }), fc.string({ unit: 'binary' }));
+    const any = fc.oneof(spoilt, fc.string({ unit }), fc.string());
     fc.assert(
       fc.property(any, (field) => {
         expect(bearerTokenOf(field)).toBe(grammarTokenOf(field));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 

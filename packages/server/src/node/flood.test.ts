@@ -4,15 +4,15 @@ import { connect as connectSecurely } from 'node:tls';
 import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { sendRaw } from '@plantstore/test-support/raw-http';
-import { sample } from '@plantstore/test-support/sample';
+import { runsAll, sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMemoryRepository } from '@plantstore/core';
 import { head, listen, post } from '../../test/listen.ts';
 import { startServer } from './start-server.ts';
 
-const clientCount = 5;
+const clientCount = runsAll ? 5 : 3;
 const batchBytes = 65_536;
-const maxBatches = 30;
+const maxBatches = runsAll ? 30 : 10;
 
 const nextTurn = async () => new Promise(setImmediate);
 

@@ -84,7 +84,7 @@ describe('body above maxBodyBytes', () => {
 
 describe('body in chunks of one byte', () => {
   it('a body in chunks of one byte takes at most about twice its size in memory', async () => {
-    const size = 400_000;
+    const size = 200_000;
     const { server, port } = await listen({ maxBodyBytes: size });
     const connected = once(server, 'connection') as Promise<[Socket]>;
     const { socket, until } = await connectRaw(port);

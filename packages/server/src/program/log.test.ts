@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import fc from 'fast-check';
 import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLog, type LogFormat } from './log.ts';
+import { newFolder } from '../../test/run-in-folder.ts';
 
 const written = (format: LogFormat, fields: Record<string, unknown>, message = 'request') => {
   const stream = new PassThrough({ encoding: 'utf8' });
@@ -185,8 +184,7 @@ describe('the log', () => {
     'the log has whole lines and no empty one after a write that stopped %s',
     requiresLinux,
     async ([, more, whole]) => {
-      const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-      onTestFinished(async () => rm(folder, { recursive: true }));
+      const folder = await newFolder();
       await promisify(execFile)('mkfifo', [join(folder, 'pipe')]);
       const flags = constants.O_RDWR | constants.O_NONBLOCK;
       const pipe = await open(join(folder, 'pipe'), flags);
@@ -248,13 +246,10 @@ describe('the log', () => {
   );
 
   it.each<LogFormat>(['json', 'pretty'])('the log writes any text on one line (%s)', (format) => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const line = written(format, { path: text });
-        expect(line.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
-        expect(line.at(-1)).toBe('\n');
-        if (format === 'json') expect((JSON.parse(line) as { path: string }).path).toBe(text);
-      }),
-    );
+    const text = Array.from({ length: 2 ** 16 }, (_, code) => String.fromCharCode(code)).join('');
+    const line = written(format, { path: text });
+    expect(line.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+    expect(line.at(-1)).toBe('\n');
+    if (format === 'json') expect((JSON.parse(line) as { path: string }).path).toBe(text);
   });
 });

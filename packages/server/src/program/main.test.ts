@@ -1,14 +1,15 @@
 import { hasSubscribers } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settingNames } from './settings/setting-table.ts';
+import { defaultOf, settingNames } from './settings/setting-table.ts';
+import { acceptingMessage } from './log-messages.ts';
 import { main } from './main.ts';
+import { newFolder } from '../../test/run-in-folder.ts';
 
 const outside = (argv: readonly string[]) => ({
   argv,
@@ -36,7 +37,7 @@ describe('main', () => {
     const options = outside([]);
     const status = main({ ...options, stdout: Object.assign(options.stdout, { isTTY: true }) });
     expect(await once(options.stdout, 'data')).toEqual([
-      expect.stringMatching(/^\d\d:\d\d:\d\dZ accepting plants/),
+      expect.stringMatching(new RegExp(`^\\d\\d:\\d\\d:\\d\\dZ ${acceptingMessage}`)),
     ]);
     options.signals.emit('SIGINT');
     expect(await status).toBe(0);
@@ -130,7 +131,7 @@ describe('main', () => {
       if (messages.length === 2) break;
     }
     expect(messages).toEqual([
-      'accepting plants',
+      acceptingMessage,
       expect.stringContaining('were generated and stay'),
     ]);
     options.signals.emit('SIGTERM');
@@ -197,13 +198,13 @@ describe('main', () => {
       .map((line) => line.split(/ {2,}/));
     expect(lines).toEqual(
       expect.arrayContaining([
-        ['--host', 'default', '127.0.0.1'],
+        ['--host', 'default', defaultOf('host')],
         ['--port', '--port', '8080'],
         ['--database', 'PLANTSTORE_DATABASE', 'postgres://db/garden'],
         ['PLANTSTORE_TOKENS', 'PLANTSTORE_TOKENS', 'set, not shown'],
         ['--cors-origins', 'PLANTSTORE_CORS_ORIGINS', 'https://one.example,https://two.example'],
         ['--metrics', '--metrics', 'on'],
-        ['--max-in-flight', 'default', '1024'],
+        ['--max-in-flight', 'default', defaultOf('maxInFlight')],
       ]),
     );
     expect(lines).toHaveLength(settingNames.length);
@@ -213,8 +214,7 @@ describe('main', () => {
   });
 
   it('main shows with --check-settings that a tokens file replaces PLANTSTORE_TOKENS', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-    onTestFinished(async () => rm(folder, { recursive: true }));
+    const folder = await newFolder();
     await writeFile(join(folder, 'tokens'), 'one\n');
     const options = outside(['--check-settings', '--tokens-file', join(folder, 'tokens')]);
     const env = { PLANTSTORE_TOKENS: 's3cr3t' };

@@ -6,13 +6,13 @@ import { formats } from './formats.ts';
 
 // Every code point that the store can keep, and often those that have a meaning in CSV or JSON.
 const text = fc
-  .string({
-    unit: fc.oneof(
+  .array(
+    fc.oneof(
       fc.constantFrom('"', ',', '\n', '\r', '\r\n', ' ', '\t', '\ufeff', '\u2028', '\\', 'a'),
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((one) => one !== '\0'),
+      fc.integer({ min: 1, max: 0x10ffff }).map((point) => String.fromCodePoint(point)),
     ),
-  })
-  .map((one) => one.toWellFormed());
+  )
+  .map((all) => all.join('').toWellFormed());
 const plant = fc.record(
   { id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), name: text, tag: text },
   { requiredKeys: ['id', 'name'], noNullPrototype: true },
@@ -47,7 +47,7 @@ it.each(formatNames)(
         const file = header + plants.map(encode).join('');
         expect(await readAll(name, file, size)).toEqual(plants);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   },
 );

@@ -83,7 +83,7 @@ describe('records of CSV', () => {
         });
         expect(await read(header + records.flat().join(''), size)).toEqual(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 });
@@ -168,6 +168,21 @@ describe('a record of CSV that cannot be read', () => {
         `line 6 cannot be read: ${reason}`,
       ]);
     }
+  });
+
+  it('a file of CSV is not read on after a quote that is not closed within the maximum length', async () => {
+    let chunks = 0;
+    async function* endless() {
+      yield Buffer.from(`${header}1,"`);
+      for (;;) {
+        chunks += 1;
+        yield Buffer.alloc(2 ** 18, 'x');
+      }
+    }
+    for await (const records of readCsv(endless(), 2 ** 20)) {
+      if (records.isErr()) expect(records.error).toContain('it is longer than 1 MiB');
+    }
+    expect(chunks).toBeLessThan(10);
   });
 
   it('no record of CSV is read after one that is not valid UTF-8', async () => {

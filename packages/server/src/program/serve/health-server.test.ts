@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { requires } from '@plantstore/test-support/requires';
+import { runsAll } from '@plantstore/test-support/sample';
 import { err } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordLog } from '../../../test/record-log.ts';
@@ -112,18 +114,22 @@ describe('the health server', () => {
     for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
   });
 
-  it('the health server closes a connection after five seconds, whether it waits for a response or its head is slow', async () => {
-    const { port } = await running(async () => new Promise(() => {}));
-    const pending = await connectRaw(port);
-    pending.socket.write(get('/readyz'));
-    const slow = await connectRaw(port);
-    slow.socket.write('GET /livez HTTP/1.1\r\nX: ');
-    const dribble = setInterval(() => slow.socket.write('x'), 500);
-    expect(await pending.ended).toBe('');
-    expect(await slow.ended).toMatch(/^HTTP\/1\.1 408 /);
-    clearInterval(dribble);
-    for (const { socket } of [pending, slow]) socket.destroy();
-  });
+  it(
+    'the health server closes a connection after five seconds, whether it waits for a response or its head is slow',
+    requires(runsAll, 'its timeout is real: ALL_TESTS runs it'),
+    async () => {
+      const { port } = await running(async () => new Promise(() => {}));
+      const pending = await connectRaw(port);
+      pending.socket.write(get('/readyz'));
+      const slow = await connectRaw(port);
+      slow.socket.write('GET /livez HTTP/1.1\r\nX: ');
+      const dribble = setInterval(() => slow.socket.write('x'), 500);
+      expect(await pending.ended).toBe('');
+      expect(await slow.ended).toMatch(/^HTTP\/1\.1 408 /);
+      clearInterval(dribble);
+      for (const { socket } of [pending, slow]) socket.destroy();
+    },
+  );
 
   it('the health server closes a connection beyond 100', async () => {
     const { port } = await running(async () => true);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,10 +8,10 @@ import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { acceptedToken } from '../settings/accepted-token.ts';
 import { loadTokens } from './load-tokens.ts';
+import { newFolder } from '../../../test/run-in-folder.ts';
 
 const fileWith = async (text: string) => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const path = join(folder, 'tokens');
   await writeFile(path, text);
   return path;

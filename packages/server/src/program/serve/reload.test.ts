@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMemoryRepository } from '@plantstore/core';
 import {
@@ -12,11 +11,12 @@ import { recordLog, until } from '../../../test/record-log.ts';
 import { startServer } from '../../node/start-server.ts';
 import { createReload } from './reload.ts';
 import { createTokenSet } from './token-set.ts';
+import { rereadMessage } from '../log-messages.ts';
+import { newFolder } from '../../../test/run-in-folder.ts';
 
 /** Starts a server with a file of tokens, and returns its reload and what that logs. */
 const startWith = async (text: string, tls?: Certificate) => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await newFolder();
   const write = async (name: string, content: string) => {
     await writeFile(join(folder, name), content);
     return join(folder, name);
@@ -48,7 +48,7 @@ it(
     const { logged, reload } = await startWith('one\n', await makeCertificate());
     for (let count = 0; count < 5; count += 1) reload();
     await until(() => logged.length === 10);
-    const once = ['the tokens were reread', 'the certificate was reread'];
+    const once = [rereadMessage, 'the certificate was reread'];
     expect(logged.map(({ message }) => message)).toEqual(
       Array.from({ length: 5 }, () => once).flat(),
     );

@@ -1,30 +1,16 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { acceptedToken } from './accepted-token.ts';
-import { flagOf, settingNames, variableOf } from './setting-table.ts';
+import { flagOf, type Setting, settingNames, settingTable, variableOf } from './setting-table.ts';
 import { helpText, readSettings } from './settings.ts';
-
-const defaults = {
-  host: '127.0.0.1',
-  port: 3000,
-  reusePort: false,
-  basePath: '',
-  database: { kind: 'sqlite', path: 'plants.db' },
-  metrics: false,
-  maxBodyBytes: 1_048_576,
-  maxInFlight: 1_024,
-  maxConnections: 10_000,
-  headersTimeoutMs: 15_000,
-  requestTimeoutMs: 60_000,
-  keepAliveTimeoutMs: 75_000,
-  handlerTimeoutMs: 15_000,
-  shutdownTimeoutMs: 20_000,
-};
 
 const settings = (argv: string[], env: Record<string, string> = {}) => {
   const invocation = readSettings(argv, env);
   return invocation.kind === 'run' ? invocation.settings : invocation;
 };
+
+/** The settings of an empty command line. */
+const defaults = settings([]);
 
 const faults = (argv: string[], env: Record<string, string> = {}) => {
   const invocation = readSettings(argv, env);
@@ -33,7 +19,12 @@ const faults = (argv: string[], env: Record<string, string> = {}) => {
 
 describe('readSettings', () => {
   it('readSettings uses a default for every setting', () => {
-    expect(settings([])).toEqual(defaults);
+    const expected = settingNames.flatMap((name) => {
+      const row: Setting = settingTable[name];
+      if (!('default' in row)) return [];
+      return [[name, row.parser.parse(String(row.default))._unsafeUnwrap()] as const];
+    });
+    expect(settings([])).toEqual(Object.fromEntries(expected));
   });
 
   it('readSettings reads every setting from flags, in both forms', () => {
@@ -133,6 +124,13 @@ describe('readSettings', () => {
       });
     },
   );
+
+  it('readSettings suggests the nearest option for a misspelt one, only once', () => {
+    expect(faults(['--prot', '8080', '--prot=8081', '--colour', 'green'])).toEqual([
+      'unknown option --prot; did you mean --port?',
+      'unknown option --colour; see --help',
+    ]);
+  });
 
   it('a flag takes precedence over the environment', () => {
     expect(settings(['--port', '1'], { PLANTSTORE_PORT: 'nonsense' })).toEqual({
@@ -309,7 +307,7 @@ describe('readSettings', () => {
     expect(faults(['--port', '80', '--health-port', '80'])).toEqual([
       '--health-port must be another port than --port',
     ]);
-    expect(faults([], { PLANTSTORE_HEALTH_PORT: '3000' })).toEqual([
+    expect(faults([], { PLANTSTORE_HEALTH_PORT: String(settingTable.port.default) })).toEqual([
       'PLANTSTORE_HEALTH_PORT must be another port than --port',
     ]);
     expect(faults(['--port', '0', '--health-port', '0'])).toEqual([]);
