@@ -69,20 +69,6 @@ describe('client with the real server', () => {
     }
   });
 
-  it('the client with the real server creates exactly one of 1,000 concurrent plants with the same id', async () => {
-    const server = await startProgram({
-      args: ['--database', `sqlite:${join(await newFolder(), 'plants.db')}`],
-    });
-    const client = clientOf(server);
-    const outcomes = await Promise.all(
-      Array.from({ length: 1000 }, async (_, index) =>
-        outcomeOf(client, { id: 7n, name: `rival ${index}` }),
-      ),
-    );
-    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
-    expect(outcomes.filter((outcome) => outcome === 'id-taken')).toHaveLength(999);
-  });
-
   it('the client with the real server gets a response to every request that was accepted before SIGTERM', async () => {
     const server = await startProgram({ args: ['--database', 'memory:'] });
     const client = clientOf(server);

@@ -17,6 +17,7 @@ import { requiresRoot } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { bin, newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
+import { runIn } from '../../packages/server/test/run-in-folder.ts';
 
 const run = promisify(execFile);
 
@@ -63,6 +64,15 @@ const newStore = async () => {
   return cwd;
 };
 
+/** Runs a command line whose files are in a folder, in this process. */
+const runLine = async (folder: string, line: string) => {
+  const [command = '', ...rest] = line.split(' ');
+  const args = rest.map((word) =>
+    word.startsWith('--') ? word : word.replace(/^(sqlite:)?/, `$1${folder}/`),
+  );
+  return runIn(folder, [command, ...args]);
+};
+
 /** Arguments that each command must refuse in the folder of `newStore`. */
 const refused = [
   'backup mine',
@@ -102,14 +112,14 @@ const accepted = [
 it('no command replaces, changes or removes a file that it did not create', async () => {
   const cwd = await newStore();
   let before = await filesIn(cwd);
-  for (const line of sample(refused, 3)) {
-    const { status, stdout, stderr } = await runCommand(line.split(' '), { cwd });
+  for (const line of refused) {
+    const { status, stdout, stderr } = await runLine(cwd, line);
     expect([line, status, stdout]).toEqual([line, 1, '']);
     expect(stderr).toMatch(/^plantstore-server: .*\n$/);
     expect([line, await filesIn(cwd)]).toEqual([line, before]);
   }
   for (const [line, created] of accepted) {
-    const { status } = await runCommand(line.split(' '), { cwd });
+    const { status } = await runLine(cwd, line);
     expect([line, status]).toEqual([line, 0]);
     const after = await filesIn(cwd);
     const others = after.filter(({ name }) => !created.some((one) => one === name));
@@ -132,7 +142,7 @@ describe('backup', () => {
     const cwd = await newFolder();
     const folder = join(cwd, 'backups');
     await mkdir(folder);
-    await writePlants(join(cwd, 'in.ndjson'), 1_000);
+    await writePlants(join(cwd, 'in.ndjson'), 10);
     await runCommand(['import', 'in.ndjson'], { cwd });
     expect((await runCommand(['backup', 'backups/b.db'], { cwd })).status).toBe(0);
     await mkdir(join(cwd, 'out'));
@@ -189,11 +199,12 @@ describe('backup', () => {
 });
 
 describe('restore as root', requiresRoot, () => {
-  it.for<[string, User, User, number]>([
+  const owners: [string, User, User, number][] = [
+    ['the user, in a folder of another user', user, { uid: 65_533, gid: user.gid }, 0o770],
     ['the user, in a folder of the user', user, user, 0o700],
     ['root, in a folder of the user', root, user, 0o700],
-    ['the user, in a folder of another user', user, { uid: 65_533, gid: user.gid }, 0o770],
-  ])(
+  ];
+  it.for(sample(owners, 3))(
     'a server of another user starts after restore as root of a backup of %s',
     async ([, owner, folderOwner, mode], { skip }) => {
       if (!(await canStartAs(user))) return skip('other users may not read this clone');

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectRaw } from '@plantstore/test-support/raw-http';
-import { requires } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
-import { newFolder, post, spawnProgram, startProgram, token } from './program.ts';
+import { newFolder, post, startProgram, token } from './program.ts';
 
 /** Returns Node arguments with which a server runs this code on SIGUSR2. */
 const failingWith = (code: string) => {
@@ -17,7 +14,6 @@ const bearerInCode = `'Bearer ' + ${JSON.stringify(token.split('-'))}.join('-')`
 
 describe('uncaught exception', () => {
   it.each([
-    ['an exception', `throw new Error('a bug with ' + ${bearerInCode})`],
     ['a rejection', `void Promise.reject(new Error('a bug with ' + ${bearerInCode}))`],
     ['a thrown object', `throw { bug: ${bearerInCode} }`],
   ])(
@@ -60,35 +56,4 @@ describe('uncaught exception', () => {
     server.process.kill('SIGUSR2');
     expect(await server.exited).toBe(1);
   });
-});
-
-describe('a log on a full disk', () => {
-  // Linux has it, macOS and Windows do not.
-  it(
-    'a log on a full disk does not keep plants from being created',
-    requires(existsSync('/dev/full'), 'this system has no /dev/full'),
-    async () => {
-      const full = await open('/dev/full', 'w');
-      const server = spawnProgram({
-        args: ['--database', 'memory:', '--port', '0', '--log', 'json'],
-        stdout: full.fd,
-      });
-      while (!server.stderr().includes('curl')) {
-        await new Promise((resolve, reject) => {
-          server.process.stderr?.once('data', resolve);
-          void server.exited.then(() => reject(new Error(server.stderr())));
-        });
-      }
-      const [, url = ''] = /'(http:[^']+)'/.exec(server.stderr()) ?? [];
-      const [, bearer = ''] = /Bearer ([^']+)/.exec(server.stderr()) ?? [];
-      for (const id of [1, 2, 3, 4, 5]) {
-        const headers = { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' };
-        const body = `{"id":${id},"name":"x"}`;
-        expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
-      }
-      server.process.kill('SIGTERM');
-      expect(await server.exited).toBe(0);
-      await full.close();
-    },
-  );
 });

@@ -117,7 +117,7 @@ describe('the real server', () => {
   const port = () => server?.port ?? 0;
 
   it.concurrent.for(Object.entries(requests))(
-    'responds to %s as in the error table',
+    'the real server responds to %s as in the error table',
     async ([key, request], test) => {
       const name = key as ErrorName;
       test.expect((await sendRaw(port(), post('{"id":1,"name":"Monstera"}'))).status).toBe(200);

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
-import { runsAll } from '@plantstore/test-support/sample';
+import { runsAll, sample } from '@plantstore/test-support/sample';
 import { it } from 'vitest';
 
 const program = fileURLToPath(new URL('fail-each-call.ts', import.meta.url));
@@ -31,7 +31,7 @@ const isExplained = ({ done, messages }: Line): boolean =>
 
 const minimum = { backup: 30, restore: 30, check: 20, export: 20, import: 30, store: 30 };
 
-it.concurrent.for(Object.entries(minimum))(
+it.concurrent.for(sample(Object.entries(minimum), 2))(
   '%s: each failed system call loses no plant, is reported with its file and cause, and leaves nothing that prevents recovery',
   async ([task, least], { expect, onTestFinished, skip }) => {
     const disk = await makeFaultyDisk(0, onTestFinished);

@@ -22,14 +22,15 @@ import {
   startProgram,
   token,
   untilLogged,
+  untilOutput,
 } from './program.ts';
 import { postSecurely } from './https.ts';
 import { postOn } from './post-on.ts';
+import { acceptingMessage } from '../../packages/server/src/program/log-messages.ts';
 
 const holder = fileURLToPath(new URL('hold-sockets.ts', import.meta.url));
 const program = [process.execPath, bin];
 const memory = ['--database', 'memory:'];
-const accepting = 'accepting plants on the handed-over socket (LISTEN_FDS)';
 
 type Line = Readonly<Record<string, unknown>>;
 const linesOf = ({ stdout }: ProgramProcess): Line[] =>
@@ -39,7 +40,7 @@ const linesOf = ({ stdout }: ProgramProcess): Line[] =>
     .map((line) => JSON.parse(line) as Line);
 
 const startsOf = (server: ProgramProcess): Line[] =>
-  linesOf(server).filter(({ message }) => message === accepting);
+  linesOf(server).filter(({ url }) => url !== undefined);
 
 /** The process id of the server that was started last. */
 const pidOf = (server: ProgramProcess): number => Number(startsOf(server).at(-1)?.['pid']);
@@ -61,7 +62,7 @@ const startHolder = async (
       // It has ended.
     }
   });
-  await untilLogged(server, () => startsOf(server).length > 0);
+  await untilOutput(server, () => startsOf(server).length > 0);
   return { ...server, url: String(startsOf(server)[0]?.['url']) };
 };
 
@@ -118,6 +119,7 @@ describe('server with a handed-over socket', requiresPosix, () => {
       env: { LISTEN_FDNAMES: 'plantstore.socket:health' },
     });
     const [first] = startsOf(server);
+    expect(first?.['message']).toBe(`${acceptingMessage} on the handed-over socket (LISTEN_FDS)`);
     expect((await fetch(`${String(first?.['health'])}/metrics`)).status).toBe(200);
     expect(String(first?.['health'])).not.toMatch(/:3001$/);
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
@@ -169,8 +171,8 @@ describe('server with a handed-over socket', requiresPosix, () => {
   it('the server opens its port, with a warning, if the handed-over socket is for a wrapper process', async () => {
     const server = await startProgram({ args: memory, env: { LISTEN_PID: '1', LISTEN_FDS: '1' } });
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
-    await untilLogged(server, (log) => log.includes('LISTEN_PID is 1, and this process is'));
-    expect(linesOf(server)[0]).toMatchObject({ message: 'accepting plants' });
+    await untilLogged(server, 'LISTEN_PID is 1, and this process is');
+    expect(linesOf(server)[0]).toMatchObject({ message: acceptingMessage });
   });
 });
 
@@ -246,9 +248,11 @@ describe('refused handed-over socket', requiresPosix, () => {
       stderr:
         'plantstore-server: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });
-    expect(runWith(descriptor, [...memory, '--port', '0'], 'health')).toEqual({
+  });
+
+  it('a handed-over socket of the health port is refused, too', () => {
+    expect(runWith(undefined, [...memory, '--port', '0'], 'health')).toMatchObject({
       status: 2,
-      stdout: '',
       stderr:
         'plantstore-server: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });

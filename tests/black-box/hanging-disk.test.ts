@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, startProgram, untilLogged } from './program.ts';
+import { stoppingMessage } from '../../packages/server/src/program/log-messages.ts';
 
 describe('a disk that does not finish a sync', () => {
   it.each([
@@ -24,7 +25,7 @@ describe('a disk that does not finish a sync', () => {
       const unanswered = post(server.url, '{"id":8,"name":"x"}').catch(() => 'no response');
       for (const signal of signals) {
         server.process.kill(signal);
-        await untilLogged(server, (stdout) => stdout.includes('stopping'));
+        await untilLogged(server, stoppingMessage);
       }
       expect(await server.exited).toBe(1);
       expect(server.stdout()).toContain(message);

@@ -7,6 +7,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
+import { stoppingMessage } from '../../packages/server/src/program/log-messages.ts';
 
 const startWithHealth = async (args: readonly string[]) => {
   const server = await startProgram({ args: ['--health-port', '0', ...args] });
@@ -24,16 +25,11 @@ describe('health port of the real server', () => {
     expect((await fetch(new URL('/livez', server.url))).status).toBe(404);
   });
 
-  it('the health port of the real server is open only with a setting', async () => {
-    const server = await startProgram({ args: ['--database', 'memory:'] });
-    expect(JSON.parse(server.stdout().split('\n')[0] ?? '')).not.toHaveProperty('health');
-  });
-
   it('the health port of the real server is not ready during a graceful shutdown', async () => {
     const { server, statusOf } = await startWithHealth(['--database', 'memory:']);
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}');
     server.process.kill('SIGTERM');
-    await untilLogged(server, (log) => log.includes('stopping'));
+    await untilLogged(server, stoppingMessage);
     expect(await statusOf('/readyz')).toBe(503);
     expect(await statusOf('/livez')).toBe(200);
     expect(await inFlight.status()).toBe(200);
@@ -47,7 +43,7 @@ describe('health port of the real server', () => {
     await rename(path, `${path}.moved`);
     expect(await statusOf('/readyz')).toBe(503);
     expect(await statusOf('/livez')).toBe(200);
-    await untilLogged(server, (log) => log.includes('not ready: the store is unavailable'));
+    await untilLogged(server, 'not ready: the store is unavailable');
     await rename(`${path}.moved`, path);
     while ((await statusOf('/readyz')) !== 200) await sleep(2);
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
@@ -77,17 +73,5 @@ describe('health port of the real server', () => {
     connection.destroy();
     expect(await server.exited).toBe(1);
     silent.close();
-  });
-
-  it('a health port that is in use is reported in one line, with exit status 1', async () => {
-    const { port } = await startProgram({ args: ['--database', 'memory:'] });
-    const server = spawnProgram({
-      args: ['--database', 'memory:', '--port', '0', '--health-port', String(port)],
-    });
-    expect(await server.exited).toBe(1);
-    expect(server.stdout()).toBe('');
-    expect(server.stderr()).toMatch(
-      /^plantstore-server: cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port\n$/,
-    );
   });
 });

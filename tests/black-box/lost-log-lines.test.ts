@@ -8,6 +8,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, newFolder, post, spawnProgram, startProgram, token } from './program.ts';
+import { acceptingMessage } from '../../packages/server/src/program/log-messages.ts';
 
 const program = [process.execPath, bin];
 
@@ -78,7 +79,7 @@ describe('lines of the log that cannot be written', () => {
     // The folder as the server sees it.
     const disk = `/proc/${server.process.pid}/root${folder}`;
     const readLog = async () => readFile(`${disk}/log`, 'utf8').catch(() => '');
-    await expect.poll(readLog).toContain('accepting plants');
+    await expect.poll(readLog).toContain(acceptingMessage);
     await create(10);
     await writeFile(`${disk}/filler`, Buffer.alloc(4 << 20)).catch(() => undefined);
     await create(100);
@@ -107,14 +108,14 @@ describe('lines of the log that cannot be written', () => {
       env,
     );
     const readLog = async () => readFile(log, 'utf8').catch(() => '');
-    await expect.poll(readLog).toContain('accepting plants');
+    await expect.poll(readLog).toContain(acceptingMessage);
     await create(3);
     await expect.poll(async () => count(await readLog()).requests).toBe(3);
     server.process.kill('SIGTERM');
     expect(await server.exited).toBe(0);
     expect(await readFile(`${log}-failed`, 'utf8')).toBe('write');
     expect(linesOf(await readLog())).not.toContain(undefined);
-    expect(linesOf(await readLog())[0]).toMatchObject({ message: 'accepting plants' });
+    expect(linesOf(await readLog())[0]).toMatchObject({ message: acceptingMessage });
     expect(count(await readLog()).reports).toBe(0);
   });
 
@@ -137,7 +138,7 @@ describe('lines of the log that cannot be written', () => {
     };
     const reader = read();
     const { create } = await start(pipe, ([command = '', ...args]) => [command, ...args]);
-    await expect.poll(() => log).toContain('accepting plants');
+    await expect.poll(() => log).toContain(acceptingMessage);
     await create(10);
     await expect.poll(() => total(log)).toBe(10);
     await reader.stop();

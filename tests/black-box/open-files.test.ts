@@ -20,7 +20,7 @@ describe('a server with a low limit of open files', () => {
   }) => {
     skip(!isLinux, 'only Linux shows the limit');
     const server = await startWith(149, '--max-connections', '50');
-    await untilLogged(server, (log) => log.includes('the limit of open files is too low'));
+    await untilLogged(server, 'the limit of open files is too low');
     const line = server
       .stdout()
       .split('\n')

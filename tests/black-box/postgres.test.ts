@@ -1,13 +1,36 @@
-import { startPostgres, superuserPassword } from '@plantstore/test-support/postgres-server';
-import { expect, it } from 'vitest';
-import { post, spawnProgram, startProgram } from './program.ts';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  type PostgresServer,
+  startPostgres,
+  superuserPassword,
+} from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
+import { errorMessages } from '@plantstore/core/errors';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newFolder, post, spawnProgram, startProgram, token, untilLogged } from './program.ts';
+import { runCommand, writePlants } from './run-command.ts';
 
-it('servers with one PostgreSQL database share its plants, and do not log its password', async ({
-  onTestFinished,
-}) => {
-  const postgres = await startPostgres();
-  onTestFinished(postgres.dispose);
-  const env = { PLANTSTORE_DATABASE: postgres.url() };
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(async () => postgres.dispose());
+
+/** Creates a database for a test. Returns its URL, and a function that runs SQL in it. */
+const newDatabase = async (name: string) => {
+  const run = async (sql: string, database = name) => {
+    const client = await connectSql(postgres.url(database));
+    const { rows } = await client.query<object>(sql).finally(async () => client.end());
+    return rows;
+  };
+  await run(`CREATE DATABASE ${name}`, 'postgres');
+  return { url: postgres.url(name), run };
+};
+
+it('servers with one PostgreSQL database share its plants, and do not log its password', async () => {
+  const env = { PLANTSTORE_DATABASE: (await newDatabase('shared')).url };
   const [one, two] = [await startProgram({ env }), await startProgram({ env })];
   expect(await post(one.url, '{"id":9223372036854775807,"name":"Monstera"}')).toMatchObject({
     status: 200,
@@ -22,7 +45,7 @@ it('servers with one PostgreSQL database share its plants, and do not log its pa
   });
   two.process.kill('SIGTERM');
   expect(await two.exited).toBe(0);
-  expect(two.stdout()).toContain(`postgres://127.0.0.1:${postgres.port}/postgres`);
+  expect(two.stdout()).toContain(`postgres://127.0.0.1:${postgres.port}/shared`);
   expect(two.stdout() + two.stderr()).not.toContain(encodeURIComponent(superuserPassword));
 });
 
@@ -40,3 +63,120 @@ it('an unreachable database server is reported in one line', async () => {
   );
   expect(server.stderr()).not.toContain('s3cr3t');
 });
+
+it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and are equal', async () => {
+  const { url, run } = await newDatabase('moved');
+  const cwd = await newFolder();
+  const text = await writePlants(join(cwd, 'in.ndjson'), 200);
+  const inPostgres = { cwd, env: { PLANTSTORE_DATABASE: url } };
+
+  await runCommand(['import', 'in.ndjson'], { cwd });
+  const { stdout: stdin } = await runCommand(['export'], { cwd });
+  for (const _ of ['first', 'again']) {
+    expect(await runCommand(['import'], { ...inPostgres, stdin })).toEqual({
+      status: 0,
+      stdout: '200 plants in the database, 0 refused\n',
+      stderr: '',
+    });
+  }
+  expect(await runCommand(['check'], inPostgres)).toEqual({
+    status: 0,
+    stdout: '200 plants read\n',
+    stderr: '',
+  });
+  expect((await runCommand(['export'], inPostgres)).stdout).toBe(text);
+  const moved = await runCommand(['export', '--format', 'csv'], inPostgres);
+  expect(moved.status).toBe(0);
+  await writeFile(join(cwd, 'moved.csv'), moved.stdout);
+  await chmod(join(cwd, 'moved.csv'), 0o644);
+  // Another reader of CSV, for which an empty field is absent, too.
+  await chmod(cwd, 0o755);
+  await run('CREATE TABLE copied (LIKE plants)');
+  await run(`COPY copied FROM '${join(cwd, 'moved.csv')}' WITH (FORMAT csv, HEADER match)`);
+  const different =
+    '(TABLE plants EXCEPT TABLE copied) UNION ALL (TABLE copied EXCEPT TABLE plants)';
+  expect(await run(different)).toEqual([]);
+
+  const back = ['--database', 'sqlite:back.db'];
+  expect((await runCommand(['import', 'moved.csv', ...back], { cwd })).status).toBe(0);
+  expect((await runCommand(['export', ...back], { cwd })).stdout).toBe(text);
+
+  const conflict = await runCommand(['import'], {
+    ...inPostgres,
+    stdin: text.replace('plant 7 ', 'another '),
+  });
+  expect(conflict).toMatchObject({ status: 3, stderr: `line 8: ${errorMessages['id-taken']}\n` });
+  for (const [command, tool] of [
+    ['backup', 'pg_dump'],
+    ['restore', 'pg_restore'],
+  ] as const) {
+    const { status, stderr } = await runCommand([command, 'b.db'], inPostgres);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(tool)]);
+  }
+});
+
+it.each([
+  [
+    'PostgreSQL',
+    'ALTER TABLE plants ADD CHECK (length(name) < 100)',
+    'violates check constraint',
+    async () => newDatabase('refusing'),
+  ],
+  [
+    'SQLite',
+    `CREATE INDEX i ON plants (json(iif(length(name) > 99, name, '1')))`,
+    'malformed JSON',
+    async () => {
+      const path = join(await newFolder(), 'plants.db');
+      const run = async (sql: string) => {
+        const database = new DatabaseSync(path);
+        database.exec(sql);
+        database.close();
+      };
+      return { url: `sqlite:${path}`, run };
+    },
+  ],
+])(
+  'a plant that %s refuses because of "%s" gets 400 with 4000, its reason is in the log only, and an import names its line and goes on',
+  async (_, sql, reason, newDatabaseOf) => {
+    const { url, run } = await newDatabaseOf();
+    const env = { PLANTSTORE_DATABASE: url };
+    const cwd = await newFolder();
+    // Creates the table.
+    await runCommand(['import'], { cwd, env });
+    await run(sql);
+
+    const long = Array.from({ length: 1_000 }, () => Math.floor(Math.random() * 36).toString(36));
+    const plants = ['Monstera', long.join(''), 'Ficus'].map((name, id) =>
+      JSON.stringify({ id, name }),
+    );
+    const stdin = plants.join('\n');
+    const imported = await runCommand(['import'], { cwd, env, stdin });
+    expect(imported).toMatchObject({
+      status: 3,
+      stdout: '2 plants in the database, 1 refused\n',
+      stderr: expect.stringMatching(
+        new RegExp(`^line 2: the database does not accept this plant: .*${reason}.*\n$`),
+      ) as unknown,
+    });
+
+    const server = await startProgram({ env });
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const create = async (body: string) => fetch(server.url, { method: 'POST', headers, body });
+    const responses = await Promise.all(plants.map(create));
+    expect(responses.map(({ status }) => status)).toEqual([200, 400, 200]);
+    expect(await responses[1]?.text()).toBe(
+      '{"error":4000,"message":"the database does not accept this plant"}',
+    );
+    await untilLogged(server, '"error":4000');
+    const line = server
+      .stdout()
+      .split('\n')
+      .find((one) => one.includes('"error":4000'));
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      level: 'info',
+      status: 400,
+      cause: expect.stringContaining(reason) as unknown,
+    });
+  },
+);

@@ -86,17 +86,7 @@ export const spawnProgram = (
 /** A server that accepts requests. */
 export type RunningProgram = ProgramProcess & { readonly url: string; readonly port: number };
 
-const announced = async (server: ProgramProcess): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const look = () => {
-      const url = /https?:\/\/[^"\s]+/.exec(server.stdout())?.[0];
-      if (url !== undefined) resolve(url);
-    };
-    server.process.stdout?.on('data', look);
-    void server.exited.then((status) => {
-      reject(new Error(`exit status ${status}: ${server.stdout()}${server.stderr()}`));
-    });
-  });
+const urlPattern = /https?:\/\/[^"\s]+/;
 
 /** Starts the real program on a free port and waits until it accepts requests. */
 export const startProgram = async (
@@ -112,26 +102,48 @@ export const startProgram = async (
     ...options.env,
   };
   const server = spawnProgram({ ...options, env }, cleanup);
-  const url = await announced(server);
+  await untilOutput(server, (stdout) => urlPattern.test(stdout));
+  const url = urlPattern.exec(server.stdout())?.[0] ?? '';
   return { ...server, url, port: Number(new URL(url).port) };
 };
 
-/** Waits until the log of a server satisfies a condition; rejects if the server ends before. */
-export const untilLogged = async (
+/** After so many milliseconds, a line of a log will not come any more: its message has changed. */
+const lateMs = 30_000;
+
+/** Waits until the output of a server satisfies a condition; rejects with the output if the server ends before, or hangs. */
+export const untilOutput = async (
   server: ProgramProcess,
-  isEnough: (stdout: string) => boolean,
+  isEnough: (stdout: string, stderr: string) => boolean,
 ): Promise<void> =>
   new Promise((resolve, reject) => {
+    const fail = (what: string) => () => {
+      look();
+      reject(new Error(`${what}: ${server.stdout()}${server.stderr()}`));
+    };
+    const timer = setTimeout(fail('the server has not written what is expected'), lateMs);
     const look = () => {
-      if (isEnough(server.stdout())) resolve();
+      if (!isEnough(server.stdout(), server.stderr())) return;
+      clearTimeout(timer);
+      resolve();
     };
     server.process.stdout?.on('data', look);
-    void server.exited.then(() => {
-      look();
-      reject(new Error(`the server ended: ${server.stdout()}${server.stderr()}`));
-    });
+    server.process.stderr?.on('data', look);
+    void server.exited.then(fail('the server ended')).then(() => clearTimeout(timer));
     look();
   });
+
+/** Waits until the log of a server contains a text. */
+export const untilLogged = async (server: ProgramProcess, text: string): Promise<void> =>
+  untilOutput(server, (stdout) => stdout.includes(text));
+
+/** Starts a server without tokens. Resolves with it and with the curl command that it prints. */
+export const startWithoutTokens = async (options: ProgramOptions) => {
+  const server = spawnProgram({ ...options, env: { PLANTSTORE_PORT: '0', ...options.env } });
+  const printed = /^curl.*'(https?:[^']+)'.*$/m;
+  await untilOutput(server, (_, stderr) => printed.test(stderr));
+  const [curl = '', url = ''] = printed.exec(server.stderr()) ?? [];
+  return { ...server, curl, url, token: /Bearer ([^']+)/.exec(curl)?.[1] ?? '' };
+};
 
 /** Posts a body as JSON with the token. Resolves with the status, and the error number if there is one. */
 export const post = async (

@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from '@plantstore/test-support/pos
 import { runsAll } from '@plantstore/test-support/sample';
 import { requiresLinux } from '@plantstore/test-support/requires';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newFolder, post, spawnProgram, startProgram, token } from './program.ts';
+import { newFolder, post, spawnProgram, token } from './program.ts';
 import { postOn } from './post-on.ts';
 
 let postgres: PostgresServer;
@@ -49,27 +49,6 @@ const missingOf = async (ids: readonly number[], url: string): Promise<number[]>
 
 // Windows and macOS do not support reusePort.
 describe('servers on one port', requiresLinux, () => {
-  it('servers on one port share the connections, and exactly one of 200 concurrent plants with one id is created', async () => {
-    const env = settings(await freePort());
-    const servers = [await startProgram({ env }), await startProgram({ env })] as const;
-    const [{ url }] = servers;
-    const responses = await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => post(url, `{"id":-7,"name":"${index}"}`)),
-    );
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(responses.filter(({ error }) => error === 1401)).toHaveLength(199);
-    for (const { process } of servers) process.kill('SIGTERM');
-    expect(await Promise.all(servers.map(async ({ exited }) => exited))).toEqual([0, 0]);
-    const served = servers.map(
-      ({ stdout }) => linesOf(stdout()).filter(({ message }) => message === 'request').length,
-    );
-    console.log(
-      `of 200 requests on separate connections, the servers served ${served.join(' and ')}`,
-    );
-    expect(Math.min(...served)).toBeGreaterThan(0);
-    expect(served.reduce((sum, count) => sum + count)).toBe(200);
-  });
-
   it('servers on one port stop in turn under load, without a lost plant or an incomplete log line', async () => {
     const path = join(await newFolder(), 'plants.log');
     const log = await open(path, 'a');

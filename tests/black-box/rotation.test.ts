@@ -6,20 +6,21 @@ import { beginPost } from './begin-post.ts';
 import {
   newFolder,
   type RunningProgram,
-  spawnProgram,
   startProgram,
   untilLogged,
+  untilOutput,
 } from './program.ts';
+import {
+  notRereadMessage,
+  rereadMessage,
+  stoppingMessage,
+} from '../../packages/server/src/program/log-messages.ts';
 
 const serverWithFile = async (text: string) => {
   const path = join(await newFolder(), 'tokens');
   await writeFile(path, text);
   const args = ['--database', 'memory:', '--tokens-file', path];
-  // An empty environment, so that the tokens are only in the file.
-  const server = spawnProgram({ args: ['--port', '0', ...args] });
-  await untilLogged(server, (log) => log.includes('accepting plants'));
-  const url = /http:[^"]+/.exec(server.stdout())?.[0] ?? '';
-  return { path, server: { ...server, url, port: Number(new URL(url).port) } };
+  return { path, server: await startProgram({ args, env: { PLANTSTORE_TOKENS: '' } }) };
 };
 
 const statusWith = async ({ url }: RunningProgram, token: string) => {
@@ -35,7 +36,7 @@ const occurrences = (text: string, part: string) => text.split(part).length - 1;
 const hangUp = async (server: RunningProgram, message: string) => {
   const before = occurrences(server.stdout(), message);
   server.process.kill('SIGHUP');
-  await untilLogged(server, (log) => occurrences(log, message) > before);
+  await untilOutput(server, (log) => occurrences(log, message) > before);
 };
 
 describe('SIGHUP', () => {
@@ -46,7 +47,7 @@ describe('SIGHUP', () => {
       await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(server, t))),
     ).toEqual([200, 200, 401]);
     await writeFile(path, 'b0th\nn3w\n');
-    await hangUp(server, 'the tokens were reread');
+    await hangUp(server, rereadMessage);
     expect(
       await Promise.all(['0ld', 'b0th', 'n3w'].map(async (t) => statusWith(server, t))),
     ).toEqual([401, 200, 200]);
@@ -55,7 +56,7 @@ describe('SIGHUP', () => {
 
   it('SIGHUP keeps the tokens if the file is invalid, and logs why without a token', async () => {
     const { server, path } = await serverWithFile('s3cr3t\n');
-    const failure = 'the tokens could not be reread';
+    const failure = notRereadMessage;
     for (const text of ['', '# none\n', 's3cr3t\nan0ther s3cr3t\n']) {
       await writeFile(path, text);
       await hangUp(server, failure);
@@ -70,7 +71,7 @@ describe('SIGHUP', () => {
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
 
     await writeFile(path, 'n3w\n');
-    await hangUp(server, 'the tokens were reread');
+    await hangUp(server, rereadMessage);
     expect(await statusWith(server, 's3cr3t')).toBe(401);
     expect(await statusWith(server, 'n3w')).toBe(200);
   });
@@ -81,18 +82,18 @@ describe('SIGHUP', () => {
     );
     expect(await statusWith(server, 's3cr3t')).toBe(200);
     expect(await statusWith(server, 'an0ther')).toBe(401);
-    await untilLogged(server, (log) => log.includes('"status":401'));
+    await untilLogged(server, '"status":401');
     expect(server.stdout()).toMatch(/"status":200.*"tokenName":"greenhouse"/);
     expect(server.stdout()).toMatch(
       /"tokens of the file have expired and are rejected".*"names":"shed"/,
     );
     await writeFile(path, 's3cr3t name=greenhouse until=2020-01-31\nan0ther name=shed\n');
-    await hangUp(server, 'the tokens were reread');
+    await hangUp(server, rereadMessage);
     expect(await statusWith(server, 's3cr3t')).toBe(401);
     expect(await statusWith(server, 'an0ther')).toBe(200);
-    await untilLogged(server, (log) => log.includes('"tokenName":"shed"'));
+    await untilLogged(server, '"tokenName":"shed"');
     await writeFile(path, 's3cr3t name=greenhouse until=2020-02-31\n');
-    await hangUp(server, 'the tokens could not be reread');
+    await hangUp(server, notRereadMessage);
     expect(server.stdout()).toContain('has an invalid date in line 1');
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
   });
@@ -106,7 +107,7 @@ describe('SIGHUP', () => {
     const { server, path } = await serverWithFile('0ld\n');
     for (let count = 0; count < 20; count += 1) server.process.kill('SIGHUP');
     await writeFile(path, 'n3w\n');
-    await hangUp(server, 'the tokens were reread');
+    await hangUp(server, rereadMessage);
     while ((await statusWith(server, 'n3w')) !== 200) await sleep(2);
     expect(await statusWith(server, '0ld')).toBe(401);
   });
@@ -115,7 +116,7 @@ describe('SIGHUP', () => {
     const { server } = await serverWithFile('s3cr3t\n');
     const inFlight = await beginPost(server, '{"id":7,"name":"x"}', 's3cr3t');
     server.process.kill('SIGTERM');
-    await untilLogged(server, (log) => log.includes('stopping'));
+    await untilLogged(server, stoppingMessage);
     for (let count = 0; count < 3; count += 1) server.process.kill('SIGHUP');
     expect(await inFlight.status()).toBe(200);
     expect(await server.exited).toBe(0);

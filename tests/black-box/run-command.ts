@@ -24,14 +24,14 @@ export type CommandOptions = {
   readonly killAfterMs?: number;
 };
 
-/** Runs a command of the real bin to its end. */
+/** Runs a command of the real bin to its end. Its database is `plants.db` in the folder, unless the command or a variable names another. */
 export const runCommand = async (
   args: readonly string[],
   { cwd, stdin = '', env = {}, killAfterMs }: CommandOptions,
 ): Promise<CommandResult> => {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd,
-    env: { ...neededVariables(), ...env },
+    env: { ...neededVariables(), PLANTSTORE_DATABASE: 'sqlite:plants.db', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

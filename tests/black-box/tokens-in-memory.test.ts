@@ -2,14 +2,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectRaw, type RawConnection } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { beginPost } from './begin-post.ts';
 import {
   type ProgramProcess,
   newFolder,
-  spawnProgram,
   startProgram,
+  startWithoutTokens,
   untilLogged,
 } from './program.ts';
+import { rereadMessage } from '../../packages/server/src/program/log-messages.ts';
 
 const token = 'f0rget-me-after-reading';
 const rotated = 'f0rget-me-after-rotating';
@@ -87,7 +87,7 @@ describe('heap of the real server', () => {
     const first = await createOn(server.port, token);
     await writeFile(file, `${rotated} name=the-name-of-another-token\n`);
     server.process.kill('SIGHUP');
-    await untilLogged(server, (log) => log.includes('the tokens were reread'));
+    await untilLogged(server, rereadMessage);
     const second = await createOn(server.port, rotated);
     expect(await heapHas(server, folder, token, rotated, 'n0t-used')).toEqual([
       false,
@@ -112,23 +112,9 @@ describe('heap of the real server', () => {
 
   it('the heap of the real server does not contain the generated token once it is printed', async () => {
     const folder = await newFolder();
-    const args = [...common, '--port', '0'];
-    const server = spawnProgram({ args, nodeArgs: nodeArgsFor(folder) });
-    while (!server.stderr().includes('curl')) {
-      await new Promise((resolve) => server.process.stderr?.once('data', resolve));
-    }
-    const generated = /Bearer ([^']+)/.exec(server.stderr())?.[1] ?? '';
-    const { socket } = await createOn(Number(/:(\d+)\//.exec(server.stderr())?.[1]), generated);
-    expect(await heapHas(server, folder, generated)).toEqual([false]);
-    socket.destroy();
-  });
-
-  it('the heap of the real server contains the token of a request in flight', async () => {
-    const folder = await newFolder();
-    const env = { PLANTSTORE_TOKENS: token };
-    const server = await startProgram({ args: common, env, nodeArgs: nodeArgsFor(folder) });
-    const { socket } = await beginPost(server, '{"id":7,"name":"x"}', token);
-    expect(await heapHas(server, folder, token)).toEqual([true]);
+    const server = await startWithoutTokens({ args: common, nodeArgs: nodeArgsFor(folder) });
+    const { socket } = await createOn(Number(new URL(server.url).port), server.token);
+    expect(await heapHas(server, folder, server.token)).toEqual([false]);
     socket.destroy();
   });
 });

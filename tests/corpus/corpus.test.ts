@@ -3,11 +3,14 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { type RunningServer, startServer } from '@plantstore/server';
 import { createFetchHandler } from '@plantstore/server/fetch';
 import { sendRaw } from '@plantstore/test-support/raw-http';
+import { sample } from '@plantstore/test-support/sample';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { jsonTypes, otherEncodings, otherTypes, utf8 } from './encodings.ts';
 import { integers, noIds, noNumbers } from './numbers.ts';
 import { noStrings, noTexts, texts } from './strings.ts';
 import { type Created, noPlants, plants } from './structures.ts';
+
+const maxBodyBytes = 2 ** 20;
 
 let stored: unknown[] = [];
 /** Accepts every plant as new. */
@@ -20,7 +23,12 @@ const repository: PlantRepository = {
 
 let server: RunningServer | undefined;
 beforeAll(async () => {
-  const started = await startServer({ repository, authenticate: () => true, port: 0 });
+  const started = await startServer({
+    repository,
+    authenticate: () => true,
+    maxBodyBytes,
+    port: 0,
+  });
   if (started.kind === 'running') server = started.server;
 });
 afterAll(async () => server?.close(0));
@@ -43,7 +51,7 @@ const sendToServer: Send = async (body, type) => {
   return { ...response, body: Buffer.from(response.body, 'latin1').toString() };
 };
 
-const handler = createFetchHandler({ repository, authenticate: () => true });
+const handler = createFetchHandler({ repository, authenticate: () => true, maxBodyBytes });
 
 const sendToHandler: Send = async (body, type) => {
   const headers = { Authorization: 'Bearer any', 'Content-Type': type };
@@ -62,6 +70,9 @@ const titled = <const Row extends readonly [string, ...unknown[]]>(rows: readonl
   rows.map((row) => [JSON.stringify(row[0].slice(0, 60)), row] as const);
 
 describe.each(transports)('through %s', (_transport, send) => {
+  /** The handler reads every case with the same functions as the server. */
+  const some = <Row>(rows: readonly Row[]) => (send === sendToHandler ? rows : sample(rows, 10));
+
   const expectCreated = async (
     body: string | Buffer,
     created: Created,
@@ -84,18 +95,18 @@ describe.each(transports)('through %s', (_transport, send) => {
   };
 
   describe('id', () => {
-    it.each(titled(integers))('an id is the written integer: %s', async (_, [source, id]) => {
+    it.each(titled(some(integers)))('an id is the written integer: %s', async (_, [source, id]) => {
       await expectCreated(`{"id":${source},"name":"x"}`, { id, name: 'x' });
     });
 
-    it.each(titled(noIds))(
+    it.each(titled(some(noIds)))(
       'an id that is not an exact int64 is rejected: %s',
       async (_, [source, row]) => {
         await expectRow(`{"id":${source},"name":"x"}`, row);
       },
     );
 
-    it.each(titled(noNumbers.map((source) => [source] as const)))(
+    it.each(titled(some(noNumbers).map((source) => [source] as const)))(
       'an id that is not JSON is rejected: %s',
       async (_, [source]) => {
         await expectRow(`{"id":${source},"name":"x"}`, 'json-malformed');
@@ -105,29 +116,32 @@ describe.each(transports)('through %s', (_transport, send) => {
   });
 
   describe('text', () => {
-    it.each(texts)('a text is kept unchanged: %s', async (_, source, text) => {
+    it.each(some(texts))('a text is kept unchanged: %s', async (_, source, text) => {
       await expectCreated(`{"id":7,"name":${source}}`, { id: 7n, name: text });
       stored = [];
       await expectCreated(`{"id":7,"tag":${source},"name":""}`, { id: 7n, name: '', tag: text });
     });
 
-    it.each(noTexts)('a text that is not a valid string is rejected: %s', async (_, source) => {
-      await expectRow(`{"id":7,"name":${source}}`, 'name-not-text');
-      await expectRow(`{"id":7,"name":"x","tag":${source}}`, 'tag-not-text');
-    });
+    it.each(some(noTexts))(
+      'a text that is not a valid string is rejected: %s',
+      async (_, source) => {
+        await expectRow(`{"id":7,"name":${source}}`, 'name-not-text');
+        await expectRow(`{"id":7,"name":"x","tag":${source}}`, 'tag-not-text');
+      },
+    );
 
-    it.each(noStrings)('a text that is not JSON is rejected: %s', async (_, source) => {
+    it.each(some(noStrings))('a text that is not JSON is rejected: %s', async (_, source) => {
       await expectRow(`{"id":7,"name":${source}}`, 'json-malformed');
       await expectRow(`{"id":7,"name":"x",${source}:1}`, 'json-malformed');
     });
   });
 
   describe('body', () => {
-    it.each(plants)('a body that is a plant is accepted: %s', async (_, body, created) => {
+    it.each(some(plants))('a body that is a plant is accepted: %s', async (_, body, created) => {
       await expectCreated(body, created);
     });
 
-    it.each(titled(noPlants))(
+    it.each(titled(some(noPlants)))(
       'a body that is not a plant is rejected: %s',
       async (_, [body, row]) => {
         await expectRow(body, row);
@@ -136,22 +150,25 @@ describe.each(transports)('through %s', (_transport, send) => {
 
     it('a body is accepted up to exactly maxBodyBytes', async () => {
       const ofSize = (size: number) => '{"id":7,"name":"x"}'.padEnd(size, ' ');
-      await expectCreated(ofSize(1_048_576), { id: 7n, name: 'x' });
+      await expectCreated(ofSize(maxBodyBytes), { id: 7n, name: 'x' });
       stored = [];
-      await expectRow(ofSize(1_048_577), 'body-too-large');
+      await expectRow(ofSize(maxBodyBytes + 1), 'body-too-large');
     });
   });
 
   describe('the encoding of a body', () => {
-    it.each(utf8)('a body in UTF-8 is accepted: %j', async (body, name) => {
+    it.each(some(utf8))('a body in UTF-8 is accepted: %j', async (body, name) => {
       await expectCreated(body, { id: 7n, name });
     });
 
-    it.each(otherEncodings)('a body that is not UTF-8 is rejected: %s', async (_, body, row) => {
-      await expectRow(body, row);
-    });
+    it.each(some(otherEncodings))(
+      'a body that is not UTF-8 is rejected: %s',
+      async (_, body, row) => {
+        await expectRow(body, row);
+      },
+    );
 
-    it.each(jsonTypes)(
+    it.each(some(jsonTypes))(
       'a body is read as UTF-8, also with other parameters of the media type: %s',
       async (type) => {
         await expectCreated('{"id":7,"name":"é"}', { id: 7n, name: 'é' }, type);
@@ -160,7 +177,7 @@ describe.each(transports)('through %s', (_transport, send) => {
       },
     );
 
-    it.each(otherTypes)('a body of another media type is refused: %j', async (type) => {
+    it.each(some(otherTypes))('a body of another media type is refused: %j', async (type) => {
       await expectRow('{"id":7,"name":"x"}', 'media-type-unsupported', type);
     });
   });

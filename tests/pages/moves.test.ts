@@ -93,10 +93,10 @@ const startLoad = (url: string, first = 0) => {
       await sleep(25);
     }
   };
-  const clients = Promise.all(Array.from({ length: 8 }, client));
+  const clients = Promise.all(Array.from({ length: 3 }, client));
   return {
     /** Waits until more plants are acknowledged. */
-    async progress(count = 50) {
+    async progress(count = 20) {
       const target = acknowledged.length + count;
       while (acknowledged.length < target) await sleep(10);
     },
