@@ -22,7 +22,7 @@ export async function compareServers(
     const chosen = allServers(stores).filter(({ name }) => name.includes(only));
     if (chosen.some(({ group }) => group === 'peer')) {
       notify('installing the peers');
-      const install = ['-y', 'pnpm@12', 'install', '--frozen-lockfile'];
+      const install = ['-y', 'pnpm@12', 'install'];
       await promisify(execFile)('npx', install, { cwd: peersFolder });
     }
     for (const server of chosen) {
