@@ -53,7 +53,7 @@ export function wholeServerOn(file: string): Server {
 }
 
 /** The built program, which users run. */
-const bin = join(import.meta.dirname, '../packages/server/dist/bin.js');
+const bin = join(import.meta.dirname, '../packages/plantstore/dist/bin.js');
 
 /** Folder of the peers. Only the benchmark installs their packages. */
 export const peersFolder = join(import.meta.dirname, 'peers');

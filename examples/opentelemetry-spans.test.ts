@@ -7,7 +7,7 @@ const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** The bundled server with the example loaded before it, and what it has written so far. */
 const startProgram = async () => {
-  const program = fileOf('../packages/server/dist/bin.js');
+  const program = fileOf('../packages/plantstore/dist/bin.js');
   const flags = ['--import', fileOf('opentelemetry-spans.ts'), program];
   const server = spawn(process.execPath, flags, {
     env: {

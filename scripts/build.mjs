@@ -34,7 +34,7 @@ for (const file of globSync('packages/*/dist/**/*.d.ts')) {
 // The builds contain their code.
 for (const [folder, bundled] of [
   ['packages/core', 'zod'],
-  ['packages/server', 'csv-parse'],
+  ['packages/plantstore', 'csv-parse'],
 ]) {
   copyFileSync(
     `${folder}/node_modules/${bundled}/LICENSE`,

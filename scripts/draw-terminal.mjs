@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../packages/server/src/bin.ts', import.meta.url));
+const program = fileURLToPath(new URL('../packages/plantstore/src/bin.ts', import.meta.url));
 const folder = await mkdtemp(join(tmpdir(), 'terminal-'));
 const lines = [];
 

@@ -17,7 +17,7 @@ import { requiresRoot } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { bin, newFolder, post, startProgram } from './program.ts';
 import { digestOf, runCommand, writePlants } from './run-command.ts';
-import { runIn } from '../../packages/server/test/run-in-folder.ts';
+import { runIn } from '../../packages/plantstore/test/run-in-folder.ts';
 
 const run = promisify(execFile);
 

@@ -17,7 +17,7 @@ import { PassThrough, Readable, type Writable } from 'node:stream';
 import type { NewPlant } from '@plantstore/core';
 import { checkPlants, openSqliteRepository, readPlants } from '@plantstore/sqlite';
 import { runsAll } from '@plantstore/test-support/sample';
-import { runCommand } from '../../packages/server/src/program/commands/run-command.ts';
+import { runCommand } from '../../packages/plantstore/src/commands/run-command.ts';
 import { skipReopenPause } from '../../packages/sqlite/test/skip-reopen-pause.ts';
 
 const [folder = '', task = '', seed = '1'] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 // Arguments: database file, file to import, number of its plants.
 import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { runCommand } from '../../packages/server/src/program/commands/run-command.ts';
+import { runCommand } from '../../packages/plantstore/src/commands/run-command.ts';
 
 const [path = '', input = '', count = ''] = process.argv.slice(2);
 const { stdin, stdout, stderr } = process;

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 /** The program, which the global setup has built. */
-export const bin = fileURLToPath(new URL('../../packages/server/dist/bin.js', import.meta.url));
+export const bin = fileURLToPath(new URL('../../packages/plantstore/dist/bin.js', import.meta.url));
 
 /** The token that servers under test accept, unless they generate one. */
 export const token = 'black-box-token';

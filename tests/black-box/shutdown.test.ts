@@ -8,7 +8,7 @@ import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, startProgram, token, untilLogged } from './program.ts';
 import { postOn } from './post-on.ts';
-import { stoppingMessage } from '../../packages/server/src/program/log-messages.ts';
+import { stoppingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
 
 const clients = 32;
 /** Number of acknowledged plants at which the server is stopped. */

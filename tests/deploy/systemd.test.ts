@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const units = join(root, 'deploy/systemd');
-const bin = join(root, 'packages/server/dist/bin.js');
+const bin = join(root, 'packages/plantstore/dist/bin.js');
 
 /** Path of the installed program in the units. */
 const program = '/usr/local/bin/plantstore-server';

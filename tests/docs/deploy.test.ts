@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorMessages, errorTable } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
-import {
-  settingNames,
-  variableOf,
-} from '../../packages/server/src/program/settings/setting-table.ts';
+import { settingNames, variableOf } from '../../packages/plantstore/src/settings/setting-table.ts';
 import { pages, read } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { read, root } from './pages.ts';
 
 /** The sources of the programs, with `…` for each value of a template. */
-const source = globSync('packages/{core,server,sqlite,postgres}/src/**/*.ts', {
+const source = globSync('packages/{core,plantstore,server,sqlite,postgres}/src/**/*.ts', {
   cwd: root,
   exclude: ['**/*.test.ts', '**/*.test-d.ts'],
 })

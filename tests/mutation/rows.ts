@@ -211,7 +211,7 @@ export const rows: readonly Row[] = [
   ],
   [
     'the value of a misspelt variable is not logged',
-    'program/main',
+    'plantstore/src/main',
     '[...secretVariables, ...misspeltVariables(env)]',
     'secretVariables',
   ],
@@ -223,7 +223,7 @@ export const rows: readonly Row[] = [
   ],
   [
     'a password of a database that contains @ is not shown',
-    'program/main',
+    'plantstore/src/main',
     '(?:.*@)?/s',
     '(?:.*?@)?/s',
   ],

@@ -90,16 +90,17 @@ describe('the packed manifests', () => {
     ['core', ['neverthrow'], ['zod']],
     ['sqlite', ['@plantstore/core', 'neverthrow'], []],
     ['postgres', ['@plantstore/core', 'neverthrow', 'pg', 'pg-connection-string', 'pgpass'], []],
+    ['server', ['@plantstore/core', 'neverthrow'], []],
     [
-      'server',
-      ['@plantstore/core', '@plantstore/sqlite', 'neverthrow'],
+      'plantstore',
+      ['@plantstore/core', '@plantstore/server', '@plantstore/sqlite', 'neverthrow'],
       ['@plantstore/postgres', 'prom-client'],
     ],
     ['client', ['neverthrow'], []],
   ])(
     'the packed manifest of %s has the dependencies %j and the optional peers %j only',
     async (name, dependencies, optional) => {
-      const manifest = await readManifest(app, `@plantstore/${name}`);
+      const manifest = await readManifest(app, name === 'plantstore' ? name : `@plantstore/${name}`);
       expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(dependencies);
       expect(manifest).not.toHaveProperty('optionalDependencies');
       const ranges = manifest['peerDependencies'] ?? {};

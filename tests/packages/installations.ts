@@ -16,7 +16,7 @@ export type Installation = {
 
 type Dependencies = Readonly<Record<string, string>>;
 
-/** Installs packages into an empty folder; those of `@plantstore` come from the registry. */
+/** Installs packages into an empty folder; ours come from the registry, which passes on the others. */
 type Install = (
   folder: string,
   registry: string,
@@ -60,7 +60,7 @@ const writeProject = async (folder: string, registry: string, dependencies: Depe
   await mkdir(folder, { recursive: true });
   const manifest = { private: true, type: 'module', dependencies };
   await writeJson(join(folder, 'package.json'), manifest);
-  await writeFile(join(folder, '.npmrc'), `@plantstore:registry=${registry}\n`);
+  await writeFile(join(folder, '.npmrc'), `registry=${registry}\n`);
 };
 
 const quiet = ['--no-audit', '--no-fund'];
@@ -89,7 +89,7 @@ export const pnpmWithoutHoisting: Install = async (folder, registry, dependencie
 
 export const npmGlobally: Install = async (prefix, registry) => {
   // npm does not read the settings of a project for a global installation.
-  const options = ['--global', `--@plantstore:registry=${registry}`, '--prefix', prefix];
+  const options = ['--global', `--registry=${registry}`, '--prefix', prefix];
   await mkdir(prefix);
   await runIn(prefix, 'npm', ['install', ...quiet, ...options, ...Object.keys(withZod)]);
   return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@plantstore/test-support/free-port';
 import { installApp, installTools } from './installations.ts';
@@ -13,8 +13,8 @@ import { runIn, untilItResponds } from './run-in.ts';
 export type Release = {
   /** URL of the registry; it passes requests for other packages on to npm's. */
   readonly registry: string;
-  /** Folder of the registry with the tarballs. */
-  readonly tarballs: string;
+  /** Path of the tarball of each package, by the name of its folder. */
+  readonly tarballs: Readonly<Record<string, string>>;
   /** Clone that the packages were released from. */
   readonly clone: string;
   readonly version: string;
@@ -73,6 +73,7 @@ const startRegistry = async (folder: string): Promise<{ url: string; process: Ch
     storage: join(folder, 'storage'),
     uplinks: { upstream: { url: await npmSetting('registry') } },
     packages: {
+      plantstore: { access: '$all', publish: '$all' },
       '@plantstore/*': { access: '$all', publish: '$all' },
       '**': { access: '$all', proxy: 'upstream' },
     },
@@ -102,7 +103,7 @@ export const setup = async (project: Project): Promise<() => Promise<void>> => {
   const clone = join(folder, 'clone');
   const app = join(folder, 'app');
   const tools = join(folder, 'tools');
-  const storage = join(folder, 'registry', 'storage', '@plantstore');
+  const storage = join(folder, 'registry', 'storage');
   const [registry] = await Promise.all([
     startRegistry(join(folder, 'registry')),
     prepareClone(clone),
@@ -114,10 +115,15 @@ export const setup = async (project: Project): Promise<() => Promise<void>> => {
   const token = `//${new URL(url).host}/:_authToken=any`;
   await writeFile(join(clone, '.npmrc'), `registry=${url}\n${token}\n`);
   await pnpmIn(clone, 'release');
-  const [tarball = ''] = globSync('core/*.tgz', { cwd: storage });
-  const version = tarball.slice('core/core-'.length, -'.tgz'.length);
+  const tarballs = Object.fromEntries(
+    globSync('{plantstore,@plantstore/*}/*.tgz', { cwd: storage }).map((file) => [
+      basename(dirname(file)),
+      join(storage, file),
+    ]),
+  );
+  const version = basename(tarballs['core'] ?? '').slice('core-'.length, -'.tgz'.length);
   await installApp(app, url);
-  project.provide('release', { registry: url, tarballs: storage, clone, version, app, tools });
+  project.provide('release', { registry: url, tarballs, clone, version, app, tools });
   return async () => {
     const exited = once(registry.process, 'exit');
     registry.process.kill();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const program = [
   process.execPath,
   '--no-warnings',
-  fileURLToPath(new URL('../../packages/server/dist/bin.js', import.meta.url)),
+  fileURLToPath(new URL('../../packages/plantstore/dist/bin.js', import.meta.url)),
 ] as const;
 
 /** The folder that stands for `/` of a machine, and the port of PostgreSQL on it. */

@@ -7,6 +7,7 @@ export { acceptTokens } from './node/accept-tokens.ts';
 export type { Authenticate, TokenDecision } from './http/authenticate.ts';
 export { createHttpServer, type HttpServerOptions } from './node/create-http-server.ts';
 export { createRequestListener } from './node/create-request-listener.ts';
+export { describeCause } from './http/describe-cause.ts';
 export type { Logger } from './http/logger.ts';
 export type { RequestListenerOptions } from './node/request-handler.ts';
 export type {

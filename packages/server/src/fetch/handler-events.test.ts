@@ -2,7 +2,7 @@ import { createMemoryRepository } from '@plantstore/core';
 import { errAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { recordEvents } from '../../test/record-events.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
 
 const url = 'http://a/plants?secret';

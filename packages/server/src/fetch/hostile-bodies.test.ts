@@ -5,7 +5,7 @@ import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import type { ErrorName } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { onDemand } from '../../test/on-demand.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { errorNameOf } from '../../test/services.ts';
 import { createFetchHandler, type FetchHandlerOptions } from './create-fetch-handler.ts';
 

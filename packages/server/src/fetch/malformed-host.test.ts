@@ -1,7 +1,7 @@
 import { createMemoryRepository } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
 import { recordEvents } from '../../test/record-events.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { createFetchHandler } from './create-fetch-handler.ts';
 
 const body = '{"id":7,"name":"Monstera"}';

@@ -12,7 +12,7 @@ import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, post } from '../../test/listen.ts';
 import { recordEvents, steps } from '../../test/record-events.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { createRequestListener } from '../node/create-request-listener.ts';
 
 const aNumber = expect.any(Number) as unknown;

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { errorMessages } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
-import { recordLog, until } from '../../test/record-log.ts';
+import { recordLog, until } from '@plantstore/test-support/record-log';
 
 const withId = (id: string, bytes: string) => bytes.replace('\r\n', `\r\nX-Request-Id: ${id}\r\n`);
 

@@ -7,7 +7,7 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { errorMessages } from '@plantstore/core/errors';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, plant, post, responses } from '../../test/listen.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { createRequestListener } from './create-request-listener.ts';
 import type { RequestListenerOptions } from './request-handler.ts';
 

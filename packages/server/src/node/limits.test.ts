@@ -17,7 +17,7 @@ import {
   responses,
 } from '../../test/listen.ts';
 import { onDemand } from '../../test/on-demand.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { createHttpServer, type HttpServerOptions } from './create-http-server.ts';
 
 describe('requests above maxInFlight', () => {

@@ -8,7 +8,7 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { onDemand } from '../../test/on-demand.ts';
-import { recordLog } from '../../test/record-log.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 
 /** Starts a server with a second listener. */
 const listenWith = async (

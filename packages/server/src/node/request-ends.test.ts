@@ -7,7 +7,7 @@ import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, post } from '../../test/listen.ts';
 import { recordEvents, steps } from '../../test/record-events.ts';
-import { until } from '../../test/record-log.ts';
+import { until } from '@plantstore/test-support/record-log';
 import { createRequestListener } from './create-request-listener.ts';
 
 describe('the events of a request whose client disconnects', () => {

@@ -7,7 +7,7 @@ import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head } from '../../test/listen.ts';
 import { recordEvents } from '../../test/record-events.ts';
-import { until as untilTrue } from '../../test/record-log.ts';
+import { until as untilTrue } from '@plantstore/test-support/record-log';
 import { startServer, type StartServerOptions } from './start-server.ts';
 
 const start = async (options: Partial<StartServerOptions> = {}) =>

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import { ignoredSignals } from './serve/ignored-signals.ts';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(
+    `plantstore-server: needs Node 22.18 or newer; this is ${process.version}\n`,
+  );
+  process.exit(1);
+}
+
+// Node names its process MainThread, which systemd and top show.
+process.title = 'plantstore-server';
+
+// Before main() listens for them and after it stops, these signals must not end the process either.
+for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
+
+// Imported dynamically, because its imports do not load on an older Node.
+const { main } = await import('./main.ts');
+const { endAtOnce } = await import('./serve/end-at-once.ts');
+const { createReadStream, fstatSync } = await import('node:fs');
+const { argv, env, stdout, stderr } = process;
+// As process.stdin, a folder is an empty stream; reading it fails.
+const stdin = () => (fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin);
+
+const status = await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals: process });
+if (status === 'at once') endAtOnce();
+process.exit(status);

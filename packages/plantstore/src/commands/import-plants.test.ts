@@ -1,0 +1,328 @@
+import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
+import { errorMessages } from '@plantstore/core/errors';
+import { describe, expect, it } from 'vitest';
+import { newFolder, runIn } from '../../test/run-in-folder.ts';
+import { exportPlants } from './export-plants.ts';
+import { importPlants } from './import-plants.ts';
+
+const csv = ['import', '--format=csv'];
+
+/** Number of records that an import creates in two batches. */
+const many = 5_000;
+
+describe('import', () => {
+  it('import reports refused lines by their numbers, and continues', async () => {
+    const folder = await newFolder();
+    const lines = [
+      '{"id":9007199254740993,"name":"odd"}\r',
+      '{"id":9007199254740992,"name":"even \u2028 🪴"}',
+      '',
+      '{"id":9007199254740993,"name":"another"}',
+      '{"id":-9223372036854775808,"name":"least"',
+      '{"id":9223372036854775808,"tag":7}',
+      '\u{fffe}',
+      '{"id":9223372036854775807,"name":"most"}',
+    ];
+    // A byte that UTF-8 does not have, where a decoder that replaces it would make a name of it.
+    const noText = [Buffer.from('\n{"id":1,"name":"'), Buffer.of(0xff), Buffer.from('"}')];
+    const stdin = Buffer.concat([Buffer.from(lines.join('\n')), ...noText]);
+    const { status, stdout, stderr } = await runIn(folder, ['import'], stdin);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      `line 4: ${errorMessages['id-taken']}`,
+      expect.stringMatching(/^line 5: the record is not valid JSON/),
+      expect.stringMatching(/^line 6: id .*; name .*; tag /),
+      expect.stringMatching(/^line 7: the record is not valid JSON/),
+      expect.stringMatching(/^line 9: the record is not valid UTF-8/),
+    ]);
+    expect([status, stdout]).toEqual([3, '3 plants in the database, 5 refused\n']);
+  });
+
+  it('import reports refused records of CSV by the numbers of their lines, and creates all others', async () => {
+    const folder = await newFolder();
+    const stdin = [
+      'id,name,tag',
+      '1,"a\nb",',
+      '1e3,x,',
+      '99999999999999999999999,x,',
+      '"5\r\n",x,y',
+      '1,x,',
+      '6,"5"" pot",',
+    ].join('\r\n');
+    const { status, stdout, stderr } = await runIn(folder, csv, stdin);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      `line 4: ${errorMessages['id-not-integer']}`,
+      expect.stringMatching(/^line 5: id must be from /),
+      `lines 6 to 7: ${errorMessages['id-not-integer']}`,
+      `line 8: ${errorMessages['id-taken']}`,
+    ]);
+    expect([status, stdout]).toEqual([3, '2 plants in the database, 4 refused\n']);
+    expect((await runIn(folder, ['export'])).stdout).toBe(
+      String.raw`{"id":1,"name":"a\nb"}
+{"id":6,"name":"5\" pot"}
+`,
+    );
+  });
+
+  const rest =
+    'the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again';
+
+  it('import ends at a record of CSV that cannot be read, and continues once it is corrected', async () => {
+    const folder = await newFolder();
+    const records = Array.from({ length: many }, (_, id) => `${id},"a\r\n",x`);
+    const fileOf = (all: readonly string[]) => ['id,name,tag', ...all].join('\n');
+    const stdin = fileOf(records.with(many - 500, `${many},"a\r\n",x"`));
+    expect(await runIn(folder, csv, stdin)).toEqual({
+      status: 1,
+      stdout: `${many - 500} plants in the database, 0 refused\n`,
+      stderr: `plantstore-server: line ${2 * many - 998} cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
+    });
+    expect((await runIn(folder, ['check'])).stdout).toContain(`: ${many - 500} plants, `);
+    expect(await runIn(folder, csv, fileOf(records))).toMatchObject({
+      status: 0,
+      stdout: `${many} plants in the database, 0 refused\n`,
+    });
+  });
+
+  it('export refuses a plant that CSV cannot keep, and names NDJSON', async () => {
+    const folder = await newFolder();
+    const lines = [1, 17 * 2 ** 20].map((size) => `{"id":${size},"name":"${'x'.repeat(size)}"}\n`);
+    await runIn(folder, ['import'], lines.join(''));
+    expect(await runIn(folder, ['export', '--format=csv'])).toMatchObject({
+      status: 1,
+      stderr: `plantstore-server: the output is incomplete: the plant ${17 * 2 ** 20} is longer than 16 MiB, the maximum of a CSV record; export with --format=ndjson\n`,
+    });
+  });
+
+  it('import removes a byte order mark at the start of a file, and refuses one in another line of JSON', async () => {
+    const folder = await newFolder();
+    const stdin = '\ufeff{"id":1,"name":"\ufeffa"}\n\ufeff{"id":2,"name":"b"}\n';
+    const { status, stderr } = await runIn(folder, ['import'], stdin);
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/^line 2: the record is not valid JSON.*\n$/);
+    const { stdout } = await runIn(folder, ['export', '--format=csv']);
+    expect(stdout).toBe('id,name,tag\r\n1,\ufeffa,\r\n');
+    await runIn(folder, csv, `\ufeff${stdout}3,\ufeff,\ufeff\r\n`);
+    expect((await runIn(folder, ['export', '--format=csv'])).stdout).toBe(
+      `${stdout}3,\ufeff,\ufeff\r\n`,
+    );
+  });
+});
+
+it('import creates the plants of later batches after a refused line', async () => {
+  const folder = await newFolder();
+  const plants = Array.from({ length: many }, (_, id) => `{"id":${id},"name":"a"}\n`);
+  const result = await runIn(folder, ['import'], ['{"id":0}\n', ...plants].join(''));
+  expect(result).toEqual({
+    status: 3,
+    stdout: `${many} plants in the database, 1 refused\n`,
+    stderr: `line 1: ${errorMessages['name-required']}\n`,
+  });
+});
+
+describe('import --strict', () => {
+  it('import --strict stops at the first refused line', async () => {
+    const folder = await newFolder();
+    const stdin = '{"id":1,"name":"a"}\n{"id":2}\n{"id":3,"name":"c"}\n{"id":4}\n';
+    const { status, stdout, stderr } = await runIn(folder, ['import', '--strict'], stdin);
+    expect([status, stdout, stderr]).toEqual([
+      3,
+      '1 plant in the database, 1 refused\n',
+      `line 2: ${errorMessages['name-required']}\n`,
+    ]);
+    expect((await runIn(folder, ['export'])).stdout).toBe('{"id":1,"name":"a"}\n');
+  });
+
+  it('import --strict stops at a refused line before a record that cannot be read', async () => {
+    const folder = await newFolder();
+    const stdin = 'id,name\n1,a\n1,b\n2,c\n3,"d"e\n';
+    const result = await runIn(folder, [...csv, '--strict'], stdin);
+    expect(result).toEqual({
+      status: 3,
+      stdout: '2 plants in the database, 1 refused\n',
+      stderr: `line 3: ${errorMessages['id-taken']}\n`,
+    });
+  });
+
+  it('import --strict creates no plant after the batch of a line whose id is taken', async () => {
+    const folder = await newFolder();
+    const plants = Array.from({ length: many }, (_, id) => `{"id":${id},"name":"a"}\n`);
+    const stdin = ['{"id":0,"name":"b"}\n', ...plants].join('');
+    const result = await runIn(folder, ['import', '--strict'], stdin);
+    expect(result).toEqual({
+      status: 3,
+      stdout: '3999 plants in the database, 1 refused\n',
+      stderr: `line 2: ${errorMessages['id-taken']}\n`,
+    });
+    const exported = (await runIn(folder, ['export'])).stdout.trimEnd().split('\n');
+    expect(exported).toHaveLength(3_999);
+    expect(exported.at(-1)).toBe('{"id":3998,"name":"a"}');
+  });
+});
+
+it('export and import distinguish an absent tag from an empty one in CSV', async () => {
+  const folder = await newFolder();
+  const stdin = [
+    '{"id":-1,"name":"none"}',
+    '{"id":0,"name":"","tag":""}',
+    String.raw`{"id":9223372036854775807,"name":"a \"b\",\r\nc","tag":"x"}`,
+  ].join('\n');
+  expect((await runIn(folder, ['import'], stdin)).status).toBe(0);
+  const { stdout } = await runIn(folder, ['export', '--format', 'csv']);
+  expect(stdout).toBe(
+    'id,name,tag\r\n-1,none,\r\n0,"",""\r\n9223372036854775807,"a ""b"",\r\nc",x\r\n',
+  );
+  const others = 'tag,id,name\n,-1,none\n"",0,""\n"x",9223372036854775807,"a ""b"",\r\nc"';
+  const again = await runIn(folder, ['import', '--format', 'csv'], `\ufeff${others}`);
+  expect(again).toMatchObject({ status: 0, stderr: '' });
+});
+
+it('import warns that the newest plants are only in the WAL while another program reads', async () => {
+  const folder = await newFolder();
+  await runIn(folder, ['import'], '{"id":1,"name":"a"}\n');
+  const reader = new DatabaseSync(join(folder, 'plants.db'));
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM plants').get();
+  const { status, stderr } = await runIn(folder, ['import'], '{"id":2,"name":"b"}\n');
+  reader.close();
+  expect(status).toBe(0);
+  expect(stderr).toContain('the newest plants are still in the WAL');
+});
+describe('import creates no database', () => {
+  it.each([
+    ['none', 'it does not exist'],
+    ['file/none', 'it does not exist'],
+    ['folder', 'it is a folder'],
+    ['socket', 'ENXIO'],
+  ])('import creates no database if it cannot read %s', async (path, reason) => {
+    const folder = await newFolder();
+    await mkdir(join(folder, 'folder'));
+    await writeFile(join(folder, 'file'), '');
+    const server = createServer().listen(join(folder, 'socket'));
+    await once(server, 'listening');
+    const from = join(folder, path);
+    const result = await runIn(folder, ['import', from]);
+    expect(result).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `plantstore-server: cannot read ${from}: ${reason}\n`,
+    });
+    expect((await readdir(folder)).toSorted()).toEqual(['file', 'folder', 'socket']);
+    server.close();
+  });
+
+  it.each([
+    ['7,x,y\n', 'line 1 cannot be read: the header must name'],
+    ['id,tag\n', 'line 1 cannot be read: the header must name'],
+    ['id,name,Tag\n1,a,b\n', 'line 1 cannot be read: the header must name'],
+    ['"id,name\n', 'line 1 cannot be read: a quoted field is not closed'],
+    ['\n\nid\n', 'line 3 cannot be read: the header must name'],
+    ['id,name\n"1,a\n', 'line 2 cannot be read: a quoted field is not closed'],
+    ['', 'the header must name'],
+  ])(
+    'import creates no database if the header or the first record of CSV is wrong, as in %j, and advises no repetition',
+    async (stdin, reason) => {
+      const folder = await newFolder();
+      const { status, stdout, stderr } = await runIn(folder, csv, stdin);
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr.startsWith(`plantstore-server: ${reason}`)).toBe(true);
+      expect(stderr).not.toContain('run it again');
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+});
+
+/** Starts an import in a terminal. */
+const startImport = async (lines: string) => {
+  const folder = await newFolder();
+  const file = join(folder, 'plants.ndjson');
+  await writeFile(file, lines);
+  const path = join(folder, 'plants.db');
+  const stderr = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
+  const stdin = new PassThrough();
+  stdin.write(lines);
+  const run = async (from: 'file' | 'standard input') => {
+    const { status } = await importPlants.run({
+      file: from === 'file' ? file : undefined,
+      database: { kind: 'sqlite', path },
+      format: undefined,
+      strict: false,
+      stdin: () => stdin,
+      stdout: new PassThrough(),
+      stderr,
+    });
+    return { status, progress: String(stderr.read() ?? '') };
+  };
+  return { path, stdin, run };
+};
+
+const plant = '{"id":1,"name":"Monstera"}\n';
+
+it('the progress line of an import has the percentage of a file that is read, and is cleared', async () => {
+  const { run } = await startImport(plant);
+  const { status, progress } = await run('file');
+  expect(status).toBe(0);
+  expect(progress).toContain('0 plants in the database, 0 refused 100 %');
+  expect(progress.endsWith('\r\u001B[K')).toBe(true);
+});
+
+it('an export shows a progress line on a terminal, and clears it', async () => {
+  const { path, run } = await startImport(`{"id":1,"name":"${'x'.repeat(2 ** 20)}"}\n`);
+  await run('file');
+  const stderr = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
+  const { status } = await exportPlants.run({
+    file: undefined,
+    database: { kind: 'sqlite', path },
+    format: undefined,
+    strict: false,
+    stdin: () => new PassThrough(),
+    stdout: new PassThrough().resume(),
+    stderr,
+  });
+  expect(status).toBe(0);
+  const line = '1 plant exported';
+  expect(stderr.read()).toBe(`\r\u001B[K${line}\r\u001B[K${line}\n`);
+});
+
+it('the progress line of an import from standard input has no percentage', async () => {
+  const { run, stdin } = await startImport(plant);
+  stdin.end();
+  const { status, progress } = await run('standard input');
+  expect(status).toBe(0);
+  expect(progress).toContain('0 plants in the database, 0 refused ');
+  expect(progress).not.toContain('%');
+});
+
+it('an import creates long plants before it has read many, so that they take little memory', async () => {
+  const name = 'x'.repeat(2 ** 21);
+  const { path, run, stdin } = await startImport(
+    [1, 2, 3].map((id) => `{"id":${id},"name":"${name}"}\n`).join(''),
+  );
+  const imported = run('standard input');
+  const countPlants = () => {
+    let database: DatabaseSync | undefined;
+    try {
+      database = new DatabaseSync(path, { readOnly: true });
+      return database.prepare('SELECT count(*) AS plants FROM plants').get()?.['plants'];
+    } catch {
+      // The import has not created the table yet.
+      return 0;
+    } finally {
+      database?.close();
+    }
+  };
+  await expect.poll(countPlants).toBeGreaterThanOrEqual(2);
+  stdin.end();
+  expect((await imported).status).toBe(0);
+});
+
+it('an import throws an exception that is not a failed system call, instead of blaming the file for it', async () => {
+  const { run, stdin } = await startImport(plant);
+  const thrown = new TypeError('a bug');
+  stdin.destroy(thrown);
+  await expect(run('standard input')).rejects.toBe(thrown);
+});

@@ -1,0 +1,123 @@
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { newFolder, runIn } from '../../test/run-in-folder.ts';
+import { settingTable } from '../settings/setting-table.ts';
+import { commands } from './run-command.ts';
+
+it.each(Object.keys(commands))('the command %s has a help with its exit statuses', async (name) => {
+  const { status, stdout, stderr } = await runIn(await newFolder(), [name, '--help']);
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toContain(`Usage: plantstore-server ${name}`);
+  const more = name === 'import' ? ',\n3 if lines were refused' : '';
+  expect(stdout.split('\nExit status: ')[1]).toBe(
+    `0 done, 1 failed, 2 for an invalid command line${more}.\n`,
+  );
+});
+
+it.each([
+  ['export', 'default: ndjson'],
+  ['import', 'default: csv for a file named .csv, else ndjson'],
+])('the help of %s states its own default of --format', async (name, expected) => {
+  const { stdout } = await runIn(await newFolder(), [name, '--help']);
+  expect(stdout).toContain(`  --format ndjson|csv\n      ${expected}\n`);
+});
+
+it.each<[readonly string[], readonly string[]]>([
+  [['bakcup', 'b.db'], ['unknown command "bakcup"; did you mean backup?']],
+  [['serve'], ['unknown command "serve"; see --help']],
+  [
+    ['export', '--formt', 'csv', '--port', '80'],
+    ['unknown option --formt; did you mean --format?', 'unknown option --port; see --help'],
+  ],
+  [['backup'], ['backup needs TO, the path of a file']],
+  [['restore', ''], ['restore needs FROM, the path of a file']],
+  [['check', 'plants.db'], ['unexpected argument "plants.db"; see --help']],
+  [['export', 'out.ndjson'], ['unexpected argument "out.ndjson"; see --help']],
+  [['backup', 'b.db', '--replace'], ['unknown option --replace; see --help']],
+  [
+    ['export', '--format', 'xml', '--strict'],
+    ['unknown option --strict; see --help', '--format must be ndjson or csv'],
+  ],
+  [
+    ['check', '--database', 'memory:'],
+    ['--database must be a database that outlives the process, not memory:'],
+  ],
+  [
+    ['check', '--database', 'plants.db'],
+    ['--database must be sqlite: and the path of a file, a postgres:// URL, or memory:'],
+  ],
+])('the command line names everything that is wrong in %j, with status 2', async (args, faults) => {
+  const folder = await newFolder();
+  expect(await runIn(folder, args)).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: faults.map((fault) => `plantstore-server: ${fault}\n`).join(''),
+  });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('a command reads the database from the environment, and a flag takes precedence', async () => {
+  const folder = await newFolder();
+  const flag = ['--database', `sqlite:${join(folder, 'flag.db')}`];
+  await runIn(folder, ['import'], '{"id":1,"name":"a"}');
+  await runIn(folder, ['import', ...flag]);
+  expect((await runIn(folder, ['check'])).stdout).toMatch(/plants\.db: 1 plant, /);
+  expect((await runIn(folder, ['check', ...flag])).stdout).toMatch(/flag\.db: 0 plants, /);
+});
+
+it('a command that reads names a database that does not exist, and creates none', async () => {
+  const folder = await newFolder();
+  const { status, stdout, stderr } = await runIn(folder, ['export']);
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/plants\.db does not exist/);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('a command uses the default database if none is named', async () => {
+  const { status, stderr } = await runIn(await newFolder(), ['export'], '', {
+    PLANTSTORE_DATABASE: undefined,
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain(
+    `${settingTable.database.default.replace('sqlite:', '')} does not exist`,
+  );
+});
+
+it.each(['check', 'export', 'import'])(
+  '%s names a PostgreSQL server that cannot be reached, without its password',
+  async (name) => {
+    const env = { PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@127.0.0.1:1/garden' };
+    const { status, stdout, stderr } = await runIn(await newFolder(), [name], '', env);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^plantstore-server: .*no database server can be reached.*\n$/);
+    expect(stderr).not.toContain('s3cr3t');
+  },
+);
+
+it('check finds a damaged page, with status 1, and export says how many plants it read before', async () => {
+  const folder = await newFolder();
+  const path = join(folder, 'plants.db');
+  const tag = 'y'.repeat(60);
+  const lines = Array.from(
+    { length: 5_000 },
+    (_, id) => `{"id":${id},"name":"x","tag":"${tag}"}\n`,
+  );
+  await runIn(folder, ['import'], lines.join(''));
+  const sound = await runIn(folder, ['check']);
+  expect(sound).toMatchObject({ status: 0, stderr: '' });
+  expect(sound.stdout).toMatch(/: 5000 plants, \d+ bytes, and 0 in its WAL file\nsound\n$/);
+
+  const file = await open(path, 'r+');
+  await file.write(Buffer.alloc(4_096, 0xff), 0, 4_096, 20 * 4_096);
+  await file.close();
+  const { status, stdout, stderr } = await runIn(folder, ['check']);
+  expect([status, stderr]).toEqual([
+    1,
+    `plantstore-server: ${path} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL\n`,
+  ]);
+  expect(stdout).toContain('page');
+  const exported = await runIn(folder, ['export']);
+  expect(exported.status).toBe(1);
+  expect(exported.stderr).toMatch(/damaged.*; \d+ plants were read before/);
+});

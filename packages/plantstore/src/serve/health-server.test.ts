@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { requires } from '@plantstore/test-support/requires';
+import { runsAll } from '@plantstore/test-support/sample';
+import { err } from 'neverthrow';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { recordLog } from '@plantstore/test-support/record-log';
+import { type MetricsPage, startHealth } from './health-server.ts';
+
+const running = async (isReady: () => Promise<boolean>, metrics?: MetricsPage) => {
+  const { logger, logged } = recordLog();
+  const address = { host: '127.0.0.1', port: 0, reusePort: false };
+  const health = (await startHealth({ isReady, log: logger, metrics }, address))._unsafeUnwrap();
+  onTestFinished(health.close);
+  return { ...health, port: Number(new URL(health.url).port), logged };
+};
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+describe('the health server', () => {
+  it('the health server reports liveness and readiness separately', async () => {
+    const state = { isReady: false };
+    const { port } = await running(async () => state.isReady);
+    const statuses = async () => [
+      (await sendRaw(port, get('/livez'))).status,
+      (await sendRaw(port, get('/readyz?verbose'))).status,
+    ];
+    expect(await statuses()).toEqual([200, 503]);
+    state.isReady = true;
+    expect(await statuses()).toEqual([200, 200]);
+  });
+
+  it('the health server responds with JSON that is not cached, and closes the connection', async () => {
+    const { port } = await running(async () => false);
+    const { headers, body } = await sendRaw(port, get('/readyz'));
+    expect(body).toBe('{"status":"not ready"}\n');
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      connection: 'close',
+    });
+  });
+
+  it('the health server responds to HEAD without a body', async () => {
+    const { port } = await running(async () => true);
+    const { socket, ended } = await connectRaw(port);
+    socket.write('HEAD /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await ended).toMatch(/^HTTP\/1\.1 200 [^{]*$/);
+    socket.destroy();
+  });
+
+  it.each([
+    [404, 'GET / HTTP/1.1'],
+    [404, 'GET /readyz/ HTTP/1.1'],
+    [404, 'POST /plants HTTP/1.1'],
+    [405, 'POST /livez HTTP/1.1'],
+    [405, 'DELETE /readyz HTTP/1.1'],
+    [400, 'nonsense'],
+    [431, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(9_000)}`],
+  ])('the health server responds with %i to %s', async (status, head) => {
+    const { port } = await running(async () => true);
+    const response = await sendRaw(port, `${head}\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    expect(response.status).toBe(status);
+    if (status === 405) expect(response.headers).toMatchObject({ allow: 'GET, HEAD' });
+  });
+
+  it('the health server serves one request per connection', async () => {
+    const { port } = await running(async () => true);
+    const { socket, ended } = await connectRaw(port);
+    socket.write(get('/livez') + get('/livez'));
+    expect(parseResponses(await ended)).toMatchObject([{ status: 200 }]);
+    socket.destroy();
+  });
+
+  it.each(['/readyz', '/metrics'])(
+    'the health server responds to %s with 500, logs the cause and keeps serving when a collector throws',
+    async (path) => {
+      const throws = async () => Promise.reject(new Error('a collector failed'));
+      const { port, logged } = await running(throws, { read: throws, contentType: 'text/plain' });
+      for (const attempt of [1, 2]) {
+        expect(await sendRaw(port, get(path))).toMatchObject({
+          status: 500,
+          body: '{"status":"internal error"}\n',
+        });
+        expect(logged).toHaveLength(attempt);
+      }
+      expect(JSON.stringify(logged[0])).toContain('a collector failed');
+      expect((await sendRaw(port, get('/livez'))).status).toBe(200);
+    },
+  );
+
+  it('the health server closes while connections are idle and a probe of readiness is pending', async () => {
+    const { port, close } = await running(async () => new Promise(() => {}));
+    const silent = connect(port, '127.0.0.1');
+    await once(silent, 'connect');
+    const alive = await connectRaw(port);
+    alive.socket.write(get('/livez'));
+    await alive.until((text) => text.includes('alive'));
+    const pending = await connectRaw(port);
+    pending.socket.write(get('/readyz'));
+    close();
+    const state = { areClosed: false };
+    const allClosed = Promise.all([once(silent.resume(), 'close'), alive.ended, pending.ended]);
+    void allClosed.then(() => {
+      state.areClosed = true;
+    });
+    // The timeout of a probe would close the connections, too, after many more turns of the event loop.
+    for (let turn = 0; turn < 100 && !state.areClosed; turn += 1) await sleep(1);
+    expect(state.areClosed).toBe(true);
+    expect(await pending.ended).toBe('');
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
+    for (const socket of [silent, alive.socket, pending.socket]) socket.destroy();
+  });
+
+  it(
+    'the health server closes a connection after five seconds, whether it waits for a response or its head is slow',
+    requires(runsAll, 'its timeout is real: ALL_TESTS runs it'),
+    async () => {
+      const { port } = await running(async () => new Promise(() => {}));
+      const pending = await connectRaw(port);
+      pending.socket.write(get('/readyz'));
+      const slow = await connectRaw(port);
+      slow.socket.write('GET /livez HTTP/1.1\r\nX: ');
+      const dribble = setInterval(() => slow.socket.write('x'), 500);
+      expect(await pending.ended).toBe('');
+      expect(await slow.ended).toMatch(/^HTTP\/1\.1 408 /);
+      clearInterval(dribble);
+      for (const { socket } of [pending, slow]) socket.destroy();
+    },
+  );
+
+  it('the health server closes a connection beyond 100', async () => {
+    const { port } = await running(async () => true);
+    const open = await Promise.all(Array.from({ length: 100 }, async () => connectRaw(port)));
+    const refused = await connectRaw(port);
+    refused.socket.write(get('/livez'));
+    expect(await refused.ended).toBe('');
+    for (const { socket } of [...open, refused]) socket.destroy();
+  });
+
+  it('the health server reports why it cannot listen', async () => {
+    const { port } = await running(async () => true);
+    const options = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
+    expect(await startHealth(options, { host: '127.0.0.1', port, reusePort: false })).toEqual(
+      err(`127.0.0.1:${port} is taken by another process; choose another port`),
+    );
+  });
+});

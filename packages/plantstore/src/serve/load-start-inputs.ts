@@ -1,0 +1,75 @@
+import { lookup } from 'node:dns/promises';
+import { err, ok, type Result } from 'neverthrow';
+import type { AcceptedToken } from '../settings/accepted-token.ts';
+import { cannotListen } from '../../../server/src/node/listen-on.ts';
+import type { TlsOptions } from '@plantstore/server';
+import type { HandedSockets } from '../settings/handed-sockets.ts';
+import type { Settings } from '../settings/settings.ts';
+import { loadPrometheus, type Prometheus } from './metrics.ts';
+import { loadTls } from './load-tls.ts';
+import { loadTokens } from './load-tokens.ts';
+
+/** Why the server cannot start: messages of one line for the operator, and the exit status. */
+export type StartFailure = {
+  readonly messages: readonly string[];
+  /** 2 if the next start would fail, too. */
+  readonly status: 1 | 2;
+};
+
+/** What a start reads before it opens the database and its sockets. */
+export type StartInputs = {
+  readonly tls: TlsOptions | undefined;
+  readonly tokens: readonly AcceptedToken[];
+  readonly prometheus: Prometheus | undefined;
+};
+
+/** Returns a message for a socket of plants that cannot be used. */
+export const cannotServe = (
+  { reusePort }: Settings,
+  { plants }: HandedSockets,
+  message: string,
+): string => {
+  const sharing = reusePort ? '; --reuse-port, PLANTSTORE_REUSE_PORT' : '';
+  const source =
+    plants === undefined
+      ? `--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT${sharing}`
+      : 'LISTEN_FDS';
+  return `cannot serve plants (${source}): ${message}`;
+};
+
+/** Resolves the host, because a start with a wrong name would otherwise fail after it has opened the database. */
+const resolveHost = async (
+  settings: Settings,
+  sockets: HandedSockets,
+): Promise<Result<void, string>> => {
+  const { host, healthPort } = settings;
+  const opensHealth = healthPort !== undefined && sockets.health === undefined;
+  if (sockets.plants !== undefined && !opensHealth) return ok();
+  try {
+    await lookup(host);
+    return ok();
+  } catch (thrown) {
+    if (sockets.plants === undefined) {
+      return err(cannotServe(settings, sockets, cannotListen(settings, thrown)));
+    }
+    const reason = cannotListen({ host, port: healthPort ?? 0, reusePort: false }, thrown);
+    return err(`cannot serve health (--host, PLANTSTORE_HOST): ${reason}`);
+  }
+};
+
+/** Reads everything that the settings name except the database. All failures are reported together. */
+export const loadStartInputs = async (
+  settings: Settings,
+  sockets: HandedSockets,
+): Promise<Result<StartInputs, StartFailure>> => {
+  const host = await resolveHost(settings, sockets);
+  const tls = await loadTls(settings);
+  const tokens = await loadTokens(settings);
+  const prometheus = settings.metrics ? await loadPrometheus() : ok(undefined);
+  if (host.isOk() && tls.isOk() && tokens.isOk() && prometheus.isOk()) {
+    return ok({ tls: tls.value, tokens: tokens.value, prometheus: prometheus.value });
+  }
+  const results = [host, tls, tokens, prometheus];
+  const messages = results.flatMap((result) => (result.isErr() ? [result.error] : []));
+  return err({ messages, status: host.isErr() ? 2 : 1 });
+};

@@ -1,0 +1,137 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { err, ok, type Result } from 'neverthrow';
+import type { RequestEndEvent, RunningServer } from '@plantstore/server';
+import { version } from '../version.ts';
+import type { MetricsPage } from './health-server.ts';
+import { isInstalled, missingPackage } from '../is-installed.ts';
+import type { StoreListeners, Store } from '../open-store.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/** The members of a started server that the gauges read. */
+export type Measured = {
+  readonly server: RunningServer;
+  readonly store: Store;
+  readonly settings: Pick<Settings, 'database' | 'maxInFlight' | 'maxConnections'>;
+};
+
+/** The metrics of the process. */
+export type Metrics = MetricsPage &
+  Required<StoreListeners> & {
+    readonly measure: (measured: Measured) => void;
+    readonly stop: () => void;
+  };
+
+/** In seconds: from a commit on a fast disk to the longest timeout. */
+const durationBuckets = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+
+const channelName = 'plantstore:request:end';
+
+/** Gauges of prom-client whose names promtool does not accept. */
+const misnamed = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+];
+
+/** The package prom-client. */
+export type Prometheus = typeof import('prom-client');
+
+/** Creates the metrics of the process. */
+export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics => {
+  const { Counter, Gauge, Histogram } = prometheus;
+  const register = new prometheus.Registry();
+  const registers = [register];
+  prometheus.collectDefaultMetrics({ register });
+  for (const name of misnamed) register.removeSingleMetric(name);
+
+  const requests = new Counter({
+    name: 'plantstore_requests_total',
+    help: 'Requests by the status and the error number of the response, or "none"',
+    labelNames: ['status', 'error'],
+    registers,
+  });
+  const requestDurations = new Histogram({
+    name: 'plantstore_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its response',
+    buckets: durationBuckets,
+    registers,
+  });
+  const commitDurations = new Histogram({
+    name: 'plantstore_commit_duration_seconds',
+    help: 'Time that the store takes to commit a batch of plants',
+    buckets: durationBuckets,
+    registers,
+  });
+  const commitPlants = new Histogram({
+    name: 'plantstore_commit_plants',
+    help: 'Plants in a committed batch',
+    buckets: plantBuckets,
+    registers,
+  });
+  const gauge = (
+    name: string,
+    help: string,
+    value: () => number | Promise<number>,
+    labels: Readonly<Record<string, string>> = {},
+  ): void => {
+    const created = new Gauge({
+      name: `plantstore_${name}`,
+      help,
+      labelNames: Object.keys(labels),
+      registers: [],
+      async collect() {
+        created.set(labels, await value());
+      },
+    });
+    register.registerMetric(created);
+  };
+  gauge('store_up', 'Whether the server accepts plants and the store responds: 1 or 0', async () =>
+    Number(await isReady()),
+  );
+
+  const onEnd = (event: unknown): void => {
+    const { status = 'none', error = 'none', durationMs } = event as RequestEndEvent;
+    requests.inc({ status, error });
+    requestDurations.observe(durationMs / 1_000);
+  };
+  subscribe(channelName, onEnd);
+
+  return {
+    onCommit: ({ plants, durationMs }) => {
+      commitPlants.observe(plants);
+      commitDurations.observe(durationMs / 1_000);
+    },
+    measure({ server, store, settings }) {
+      const { database, maxInFlight, maxConnections } = settings;
+      gauge('requests_in_flight', 'Requests in flight', () => server.usage().inFlight);
+      gauge('requests_in_flight_limit', 'The setting --max-in-flight', () => maxInFlight);
+      gauge('connections', 'Open connections', () => server.usage().connections);
+      gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
+      gauge('plants_waiting', 'Plants that wait for the store', () => store.waiting());
+      if (store.walSize !== undefined) {
+        gauge('sqlite_wal_bytes', "Size of SQLite's WAL", store.walSize);
+      }
+      gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
+        version: version(),
+        node: process.version,
+        database: database.kind,
+      });
+    },
+    read: async () => register.metrics(),
+    contentType: register.contentType,
+    stop() {
+      unsubscribe(channelName, onEnd);
+    },
+  };
+};
+
+const packageName = 'prom-client';
+
+/** Loads prom-client, an optional peer dependency. */
+export const loadPrometheus = async (): Promise<Result<Prometheus, string>> =>
+  isInstalled(packageName)
+    ? ok(await import('prom-client'))
+    : err(missingPackage('--metrics on (PLANTSTORE_METRICS)', packageName));

@@ -1,0 +1,74 @@
+import type { StoreUnavailable } from '@plantstore/core';
+import { err, type Result } from 'neverthrow';
+import { describeCause, type Logger } from '@plantstore/server';
+import { createTimeouts, undefinedAfterTimeout } from '../../../server/src/http/timeouts.ts';
+
+type StoreState = Result<void, Omit<StoreUnavailable, 'kind'>>;
+
+/** Checks whether a store is available, without a write. */
+export type StoreCheck = () => Promise<StoreState>;
+
+/** Whether plants can be created here now. */
+export type Readiness = {
+  readonly isReady: () => Promise<boolean>;
+  /** Becomes ready whenever the check reports that the store is available. */
+  readonly start: (check: StoreCheck) => void;
+  /** Stays not ready from now on. */
+  readonly stop: () => void;
+};
+
+/** Timeout of a check, in milliseconds. */
+const checkTimeoutMs = 1_000;
+
+const unavailable = (reason: string, cause?: unknown): StoreState => err({ reason, cause });
+
+/** Calls during a check share its result. */
+const shareChecks = (check: StoreCheck): StoreCheck => {
+  let current: Promise<StoreState> | undefined;
+  return async () => {
+    current ??= check()
+      .catch((cause: unknown) => unavailable('the check failed', cause))
+      .finally(() => {
+        current = undefined;
+      });
+    return current;
+  };
+};
+
+const timedOut = unavailable(`the check timed out after ${checkTimeoutMs} ms`);
+
+/** Creates a readiness that starts as not ready and logs each change of the store. */
+export const createReadiness = (log: Logger): Readiness => {
+  const timeouts = createTimeouts(checkTimeoutMs);
+  let check: StoreCheck | undefined;
+  let wasAvailable = true;
+
+  const logChange = (state: StoreState): void => {
+    if (state.isOk() === wasAvailable) return;
+    wasAvailable = state.isOk();
+    if (state.isOk()) log.info({}, 'ready again: the store is available');
+    else {
+      const { reason, cause } = state.error;
+      const described = cause === undefined ? {} : { cause: describeCause(cause) };
+      log.warn({ reason, ...described }, 'not ready: the store is unavailable');
+    }
+  };
+
+  return {
+    async isReady() {
+      const current = check;
+      if (current === undefined) return false;
+      const state = (await undefinedAfterTimeout(timeouts, current())) ?? timedOut;
+      // stop() may have been called during the check.
+      if (check === undefined) return false;
+      logChange(state);
+      return state.isOk();
+    },
+    start(next) {
+      check = shareChecks(next);
+    },
+    stop() {
+      check = undefined;
+    },
+  };
+};

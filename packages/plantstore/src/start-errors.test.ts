@@ -1,0 +1,241 @@
+import { createPrivateKey } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough } from 'node:stream';
+import { openSqliteRepository } from '@plantstore/sqlite';
+import { makeCertificate, requiresOpenssl } from '@plantstore/test-support/certificate';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { newFolder } from '../test/run-in-folder.ts';
+import { main } from './main.ts';
+
+const runMain = async (argv: readonly string[]) => {
+  const stdout = new PassThrough({ encoding: 'utf8' });
+  const stderr = new PassThrough({ encoding: 'utf8' });
+  const status = await main({
+    argv,
+    env: { PLANTSTORE_PORT: '0' },
+    stdin: () => new PassThrough(),
+    stdout,
+    stderr,
+    signals: new EventEmitter(),
+  });
+  return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
+};
+
+/** Expects that a start reports one error, and that `--check-settings` reports the same. */
+const expectBoth = async (argv: readonly string[], expected: RegExp, status = 1) => {
+  const { stdout, ...start } = await runMain(argv);
+  expect([start.status, stdout]).toEqual([status, '']);
+  expect(start.stderr).toMatch(/^plantstore-server: cannot [^\n]+\n$/);
+  expect(start.stderr).toMatch(expected);
+  expect(await runMain([...argv, '--check-settings'])).toMatchObject(start);
+};
+
+const memory = ['--database', 'memory:'];
+const atPath = (path: string) => ['--database', `sqlite:${path}`];
+const writeIn = async (folder: string, name: string, text: string): Promise<string> => {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+};
+
+/** Returns a port on which this process listens. */
+const takenPort = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return String((server.address() as { port: number }).port);
+};
+
+it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
+  [
+    'the tokens file does not exist',
+    /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens does not exist; name a file with one token per line$/m,
+    async (folder) => [...memory, '--tokens-file', join(folder, 'tokens')],
+  ],
+  [
+    'the tokens file has no tokens',
+    /the tokens file .*tokens has no token: write one per line$/m,
+    async (folder) => [...memory, '--tokens-file', await writeIn(folder, 'tokens', '# none\n')],
+  ],
+  [
+    'the tokens file has a wrong line',
+    /the tokens file .*tokens has .* in line 1/,
+    async (folder) => [...memory, '--tokens-file', await writeIn(folder, 'tokens', 'a b c\n')],
+  ],
+  [
+    'the database is a folder',
+    /cannot open the database \(--database, PLANTSTORE_DATABASE\): .* is a folder, not a file; name a file in it$/m,
+    async (folder) => atPath(folder),
+  ],
+  [
+    'the folder of the database does not exist',
+    /the database .*: the folder .* does not exist; make it first$/m,
+    async (folder) => atPath(join(folder, 'no/plants.db')),
+  ],
+  [
+    'the database is a link into a missing folder',
+    /cannot open the database /,
+    async (folder) => {
+      await symlink(join(folder, 'no/plants.db'), join(folder, 'plants.db'));
+      return atPath(join(folder, 'plants.db'));
+    },
+  ],
+])('a start and --check-settings report in one line that %s', async (_, message, argsIn) => {
+  await expectBoth(await argsIn(await newFolder()), message);
+});
+
+it('a start and --check-settings report a host without an address, with status 2', async () => {
+  const args = [...memory, '--host', 'no-such-host..invalid'];
+  await expectBoth(
+    args,
+    /\(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): .* has an unknown host name; choose another host$/m,
+    2,
+  );
+});
+
+it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
+  [
+    'the port is in use',
+    /cannot serve plants \(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/m,
+    async () => [...memory, '--port', await takenPort()],
+  ],
+  [
+    'the health port is in use',
+    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/m,
+    async () => [...memory, '--health-port', await takenPort()],
+  ],
+  [
+    'the database is not a SQLite file',
+    /the database .*plants\.db is not a SQLite database; name another file$/m,
+    async (folder) => atPath(await writeIn(folder, 'plants.db', 'buy milk\n'.repeat(100))),
+  ],
+  [
+    'the database belongs to another application',
+    /the database .* is the database of another application/,
+    async (folder) => {
+      const database = new DatabaseSync(join(folder, 'plants.db'));
+      database.exec('CREATE TABLE notes (text TEXT)');
+      database.close();
+      return atPath(join(folder, 'plants.db'));
+    },
+  ],
+  [
+    'the database is in use',
+    /the database .* is in use, by another process or by this one/,
+    async (folder) => {
+      const path = join(folder, 'plants.db');
+      const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+      onTestFinished(async () => void (await repository.close()));
+      return atPath(path);
+    },
+  ],
+])('a start reports in one line that %s', async (_, message, argsIn) => {
+  const { status, stdout, stderr } = await runMain(await argsIn(await newFolder()));
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^plantstore-server: cannot [^\n]+\n$/);
+  expect(stderr).toMatch(message);
+});
+
+describe('a certificate', requiresOpenssl, () => {
+  it.each<
+    [
+      string,
+      RegExp,
+      (files: {
+        folder: string;
+        cert: string;
+        key: string;
+      }) => Promise<Partial<{ cert: string; key: string }>>,
+    ]
+  >([
+    [
+      'a certificate that is missing',
+      /the certificate \(--tls-cert, PLANTSTORE_TLS_CERT\): \/nowhere\/c\.pem does not exist; name a file with /,
+      async () => ({ cert: '/nowhere/c.pem' }),
+    ],
+    [
+      'a key that is missing',
+      /the key \(--tls-key, PLANTSTORE_TLS_KEY\): .* does not exist; name a file with /,
+      async () => ({ key: '/nowhere/k.pem' }),
+    ],
+    [
+      'a certificate that is a folder',
+      /the certificate .* is a folder; name/,
+      async ({ folder }) => ({ cert: folder }),
+    ],
+    [
+      'a certificate that is not PEM',
+      /the certificate .* has no certificate in PEM that can be read; name/,
+      async ({ folder }) => ({ cert: await writeIn(folder, 'milk', 'buy milk\n') }),
+    ],
+    [
+      'the key of another certificate',
+      /the key .* is not the key of the certificate; name/,
+      async ({ folder }) => ({
+        key: await writeIn(folder, 'other', (await makeCertificate()).key),
+      }),
+    ],
+    [
+      'a key that is encrypted',
+      /the key .* is encrypted; decrypt it with: openssl pkey; name/,
+      async ({ folder, key }) => {
+        const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
+        const encrypted = createPrivateKey(await readFile(key)).export({
+          ...encryption,
+          passphrase: 'x',
+        });
+        return { key: await writeIn(folder, 'encrypted', String(encrypted)) };
+      },
+    ],
+  ])('a start and --check-settings report %s', async (_, message, change) => {
+    const folder = await newFolder();
+    const pair = await makeCertificate();
+    const files = {
+      folder,
+      cert: await writeIn(folder, 'cert.pem', pair.cert),
+      key: await writeIn(folder, 'key.pem', pair.key),
+    };
+    const { cert, key } = { ...files, ...(await change(files)) };
+    await expectBoth([...memory, '--tls-cert', cert, '--tls-key', key], message);
+  });
+});
+
+it('--check-settings reports all problems together', async () => {
+  const files = ['--tls-cert', '/no/cert', '--tls-key', '/no/key', '--tokens-file', '/no/tokens'];
+  const { status, stderr } = await runMain([
+    ...files,
+    ...atPath('/no/plants.db'),
+    '--check-settings',
+  ]);
+  expect(status).toBe(1);
+  expect(stderr.match(/^plantstore-server: cannot [^(]+\(--[a-z-]+/gm)).toEqual([
+    'plantstore-server: cannot use the certificate (--tls-cert',
+    'plantstore-server: cannot use the tokens file (--tokens-file',
+    'plantstore-server: cannot open the database (--database',
+  ]);
+});
+
+it('--check-settings warns of expired tokens, and says if there is no other', async () => {
+  const folder = await newFolder();
+  const stderrOf = async (text: string) => {
+    const file = await writeIn(folder, 'tokens', text);
+    const { status, stderr } = await runMain([
+      ...memory,
+      '--tokens-file',
+      file,
+      '--check-settings',
+    ]);
+    expect(status).toBe(0);
+    return stderr;
+  };
+  const warning =
+    'plantstore-server: warning: tokens of the file have expired and are rejected: shed';
+  const expired = 'one until=2020-01-31 name=shed\n';
+  expect(await stderrOf(expired)).toBe(
+    `${warning}; there is no other, so every client is refused\n`,
+  );
+  expect(await stderrOf(`${expired}two\n`)).toBe(`${warning}\n`);
+});

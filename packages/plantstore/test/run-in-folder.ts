@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { runCommand } from '../src/commands/run-command.ts';
+import type { Environment } from '../src/settings/settings.ts';
+
+/** Creates an empty folder that is removed after the test. */
+export const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  onTestFinished(async () => rm(folder, { recursive: true }));
+  return folder;
+};
+
+const collect = () => {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString() };
+};
+
+/** Runs a command of the program in this process. Its database is `plants.db` in the folder, unless `env` names another. */
+export const runIn = async (
+  folder: string,
+  args: readonly string[],
+  stdin: string | Buffer = '',
+  env: Environment = {},
+) => {
+  const [stdout, stderr] = [collect(), collect()];
+  const status = await runCommand(
+    args,
+    { PLANTSTORE_DATABASE: `sqlite:${join(folder, 'plants.db')}`, ...env },
+    {
+      stdin: () => Readable.from([Buffer.from(stdin)]),
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+    },
+  );
+  return { status, stdout: stdout.text(), stderr: stderr.text() };
+};

@@ -1,8 +1,0 @@
-import { createRequire } from 'node:module';
-
-/** Returns the version of this package. */
-export const version = (): string => {
-  // By its name, because the build puts this file into another folder.
-  const manifest: unknown = createRequire(import.meta.url)('@plantstore/server/package.json');
-  return (manifest as { version: string }).version;
-};
