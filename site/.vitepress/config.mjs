@@ -130,6 +130,7 @@ export default {
         text: 'Packages',
         items: [
           page('Core', '/packages/core/'),
+          page('Program', '/packages/plantstore/'),
           page('Server', '/packages/server/'),
           page('Client', '/packages/client/'),
           page('SQLite', '/packages/sqlite/'),

@@ -115,7 +115,7 @@ it('no command replaces, changes or removes a file that it did not create', asyn
   for (const line of refused) {
     const { status, stdout, stderr } = await runLine(cwd, line);
     expect([line, status, stdout]).toEqual([line, 1, '']);
-    expect(stderr).toMatch(/^plantstore-server: .*\n$/);
+    expect(stderr).toMatch(/^plantstore: .*\n$/);
     expect([line, await filesIn(cwd)]).toEqual([line, before]);
   }
   for (const [line, created] of accepted) {
@@ -244,6 +244,6 @@ it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {
   const list = '"$@" 2>&1; echo "status $?"; ls -A "$0"';
   const { stdout } = await onSmallDisk(disk, ['sh', '-c', list, disk, ...command]);
   expect(stdout).toBe(
-    `plantstore-server: the disk that contains ${join(disk, 'b.db')} is full, or a quota is exceeded; free some space\nstatus 1\n`,
+    `plantstore: the disk that contains ${join(disk, 'b.db')} is full, or a quota is exceeded; free some space\nstatus 1\n`,
   );
 });

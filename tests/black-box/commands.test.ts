@@ -16,7 +16,7 @@ it('the program names everything that is wrong in a command line, with status 2'
     status: 2,
     stdout: '',
     stderr:
-      'plantstore-server: unknown option --formt; did you mean --format?\nplantstore-server: unknown option --port; see --help\n',
+      'plantstore: unknown option --formt; did you mean --format?\nplantstore: unknown option --port; see --help\n',
   });
 });
 
@@ -65,7 +65,7 @@ describe('export and import', () => {
     const [status] = (await once(child, 'close')) as [number];
     expect([status, stderr]).toEqual([
       1,
-      'plantstore-server: cannot write to standard output: the reader has closed it\n',
+      'plantstore: cannot write to standard output: the reader has closed it\n',
     ]);
   });
 });
@@ -90,7 +90,7 @@ describe('backup and restore', () => {
     const advice = `mkdir elsewhere && mv '${path}'* elsewhere/`;
     expect([refused.status, refused.stderr]).toEqual([
       1,
-      `plantstore-server: ${path} already exists; stop the server, then move the database and the files beside it to a new folder: ${advice}\n`,
+      `plantstore: ${path} already exists; stop the server, then move the database and the files beside it to a new folder: ${advice}\n`,
     ]);
     server.process.kill('SIGKILL');
     await server.exited;
@@ -134,7 +134,7 @@ describe('backup and restore', () => {
     if (code === 'ENOENT') return skip('this machine has no strace');
     expect([code, stderr]).toEqual([
       1,
-      `plantstore-server: ${await realpath(cwd)}/b.db is on a file system without hard links, so a file cannot be named without replacing another; name a file on another disk, and copy it from there\n`,
+      `plantstore: ${await realpath(cwd)}/b.db is on a file system without hard links, so a file cannot be named without replacing another; name a file on another disk, and copy it from there\n`,
     ]);
     expect(await readdir(cwd)).toEqual(before);
   });

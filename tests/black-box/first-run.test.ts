@@ -12,8 +12,7 @@ const run = promisify(execFile);
 it('the process has the name of the program', requiresLinux, async () => {
   const { process: child } = await startProgram({ args: ['--database', 'memory:'] });
   const name = await readFile(`/proc/${child.pid}/comm`, 'utf8');
-  // Linux keeps 15 bytes.
-  expect(name).toBe('plantstore-serv\n');
+  expect(name).toBe('plantstore\n');
 });
 
 describe('first run without tokens', () => {

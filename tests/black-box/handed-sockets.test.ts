@@ -246,7 +246,7 @@ describe('refused handed-over socket', requiresPosix, () => {
       status: 2,
       stdout: '',
       stderr:
-        'plantstore-server: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
+        'plantstore: cannot serve plants (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });
   });
 
@@ -254,7 +254,7 @@ describe('refused handed-over socket', requiresPosix, () => {
     expect(runWith(undefined, [...memory, '--port', '0'], 'health')).toMatchObject({
       status: 2,
       stderr:
-        'plantstore-server: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
+        'plantstore: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });
   });
 
@@ -262,7 +262,7 @@ describe('refused handed-over socket', requiresPosix, () => {
     const { status, stderr } = runWith(await listeningOn(0), memory, 'one:two');
     expect({ status, stderr }).toEqual({
       status: 2,
-      stderr: 'plantstore-server: LISTEN_FDNAMES has 2 names, and LISTEN_FDS is 1\n',
+      stderr: 'plantstore: LISTEN_FDNAMES has 2 names, and LISTEN_FDS is 1\n',
     });
   });
 });
@@ -277,7 +277,7 @@ it(
       status: 2,
       stdout: '',
       stderr:
-        'plantstore-server: cannot serve health (--host, PLANTSTORE_HOST): no-such-host..invalid:0 has an unknown host name; choose another host\n',
+        'plantstore: cannot serve health (--host, PLANTSTORE_HOST): no-such-host..invalid:0 has an unknown host name; choose another host\n',
     });
     expect(runWith(await listeningOn(0), [...args, '--check-settings'])).toMatchObject(start);
   },

@@ -48,7 +48,7 @@ it('import names the first line that it could not create', async ({ skip }) => {
   const env = { ...disk.env, DISK_FAILS: 'wal 2 1000' };
   const { status, stderr } = await runCommand(args, { cwd, env, stdin });
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^plantstore-server: stopped at line 1: .*; run it again to continue$/m);
+  expect(stderr).toMatch(/^plantstore: stopped at line 1: .*; run it again to continue$/m);
   // What is not in the database is not said to be, although a later record cannot be read.
   const unread = await runCommand([...args, '--format=csv'], {
     cwd,
@@ -57,7 +57,7 @@ it('import names the first line that it could not create', async ({ skip }) => {
   });
   expect([unread.status, unread.stderr]).toEqual([
     1,
-    expect.stringMatching(/^plantstore-server: stopped at line 2: .*; run it again to continue$/m),
+    expect.stringMatching(/^plantstore: stopped at line 2: .*; run it again to continue$/m),
   ]);
   expect(unread.stderr).not.toContain('are in the database');
 });
@@ -74,6 +74,6 @@ it('import creates no database if standard input is a folder', async () => {
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   expect(await once(child, 'close')).toEqual([1, null]);
-  expect(stderr).toBe('plantstore-server: cannot read standard input: it is a folder\n');
+  expect(stderr).toBe('plantstore: cannot read standard input: it is a folder\n');
   expect(await readdir(cwd)).toEqual([]);
 });

@@ -84,7 +84,7 @@ describe('the metrics of the real server', () => {
     const server = spawnProgram({ args: ['--metrics', 'on'] });
     expect(await server.exited).toBe(2);
     expect(server.stderr()).toBe(
-      'plantstore-server: --metrics needs a port for /metrics: set --health-port\n',
+      'plantstore: --metrics needs a port for /metrics: set --health-port\n',
     );
   });
 

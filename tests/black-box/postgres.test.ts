@@ -59,7 +59,7 @@ it('an unreachable database server is reported in one line', async () => {
   expect(await server.exited).toBe(1);
   expect(server.stdout()).toBe('');
   expect(server.stderr()).toMatch(
-    /^plantstore-server: cannot open the database \(--database, PLANTSTORE_DATABASE\): .*127\.0\.0\.1:1.*\n$/,
+    /^plantstore: cannot open the database \(--database, PLANTSTORE_DATABASE\): .*127\.0\.0\.1:1.*\n$/,
   );
   expect(server.stderr()).not.toContain('s3cr3t');
 });

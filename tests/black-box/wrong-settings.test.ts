@@ -16,10 +16,10 @@ describe('server', () => {
     });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
-      'plantstore-server: unknown',
-      'plantstore-server: --port',
-      'plantstore-server: PLANTSTORE_MAX_BODY_BYTES',
-      'plantstore-server: --log',
+      'plantstore: unknown',
+      'plantstore: --port',
+      'plantstore: PLANTSTORE_MAX_BODY_BYTES',
+      'plantstore: --log',
     ]);
   });
 
@@ -66,8 +66,8 @@ describe('server', () => {
     );
     const wrong = await run(['--port', 'x'], { PLANTSTORE_PROT: '0' });
     expect(wrong.lines).toEqual([
-      'plantstore-server: --port must be a whole number from 0 to 65535, not "x"',
-      'plantstore-server: warning: unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
+      'plantstore: --port must be a whole number from 0 to 65535, not "x"',
+      'plantstore: warning: unknown variable PLANTSTORE_PROT; did you mean PLANTSTORE_PORT?',
     ]);
   });
 

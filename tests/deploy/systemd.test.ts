@@ -15,7 +15,7 @@ const units = join(root, 'deploy/systemd');
 const bin = join(root, 'packages/plantstore/dist/bin.js');
 
 /** Path of the installed program in the units. */
-const program = '/usr/local/bin/plantstore-server';
+const program = '/usr/local/bin/plantstore';
 
 const newFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));

@@ -26,7 +26,7 @@ const minutes = 60_000;
 const consumer = fileURLToPath(new URL('consumer', import.meta.url));
 const examples = fileURLToPath(new URL('../../examples', import.meta.url));
 const { app, tools, registry, version } = inject('release');
-const bin = join('node_modules', '.bin', 'plantstore-server');
+const bin = join('node_modules', '.bin', 'plantstore');
 
 let folder = '';
 /** By the name of the package manager. */
@@ -100,7 +100,10 @@ describe('the packed manifests', () => {
   ])(
     'the packed manifest of %s has the dependencies %j and the optional peers %j only',
     async (name, dependencies, optional) => {
-      const manifest = await readManifest(app, name === 'plantstore' ? name : `@plantstore/${name}`);
+      const manifest = await readManifest(
+        app,
+        name === 'plantstore' ? name : `@plantstore/${name}`,
+      );
       expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(dependencies);
       expect(manifest).not.toHaveProperty('optionalDependencies');
       const ranges = manifest['peerDependencies'] ?? {};
@@ -292,7 +295,7 @@ describe.each(['22.18', '26'])('an installation on Node %s', { timeout: minutes 
 
   it(`an installation on Node ${name} prints the version of the bundled server`, async () => {
     expect(await runIn(app, bin, ['--version'], { node })).toEqual(printing(version));
-    const throughNpx = await runIn(app, 'npx', ['plantstore-server', '--version'], { node });
+    const throughNpx = await runIn(app, 'npx', ['plantstore', '--version'], { node });
     expect(throughNpx.stdout).toBe(`${version}\n`);
     expect(throughNpx.stderr).not.toContain('ExperimentalWarning');
   });
@@ -326,7 +329,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
       code: 1,
       stdout: '',
       stderr:
-        'plantstore-server: cannot open the database (--database, PLANTSTORE_DATABASE): a postgres:// database requires the package @plantstore/postgres: npm install @plantstore/postgres, or npm install --global @plantstore/postgres if plantstore-server is installed globally\n',
+        'plantstore: cannot open the database (--database, PLANTSTORE_DATABASE): a postgres:// database requires the package @plantstore/postgres: npm install @plantstore/postgres, or npm install --global @plantstore/postgres if plantstore is installed globally\n',
     });
   });
 
@@ -336,7 +339,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
       code: 1,
       stdout: '',
       stderr:
-        'plantstore-server: --metrics on (PLANTSTORE_METRICS) requires the package prom-client: npm install prom-client, or npm install --global prom-client if plantstore-server is installed globally\n',
+        'plantstore: --metrics on (PLANTSTORE_METRICS) requires the package prom-client: npm install prom-client, or npm install --global prom-client if plantstore is installed globally\n',
     });
   });
 
@@ -346,7 +349,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^plantstore-server: needs Node 22\.18 or newer; this is v20\.[\d.]+\n$/,
+        /^plantstore: needs Node 22\.18 or newer; this is v20\.[\d.]+\n$/,
       ) as unknown,
     });
   });

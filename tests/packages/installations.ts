@@ -29,7 +29,7 @@ const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH
 export const installationIn = (folder: string): Installation => ({
   folder,
   env,
-  bin: [join(folder, 'node_modules/.bin/plantstore-server')],
+  bin: [join(folder, 'node_modules/.bin/plantstore')],
 });
 
 type Manifest = { readonly name: string; readonly exports: Readonly<Record<string, unknown>> };
@@ -92,7 +92,7 @@ export const npmGlobally: Install = async (prefix, registry) => {
   const options = ['--global', `--registry=${registry}`, '--prefix', prefix];
   await mkdir(prefix);
   await runIn(prefix, 'npm', ['install', ...quiet, ...options, ...Object.keys(withZod)]);
-  return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore-server')] };
+  return { folder: join(prefix, 'lib'), env, bin: [join(prefix, 'bin/plantstore')] };
 };
 
 /** With Yarn, where a package can import only the dependencies of its manifest, too. */
@@ -114,7 +114,7 @@ export const yarnPlugAndPlay: Install = async (folder, registry) => {
   const yarn = async (...args: readonly string[]) =>
     runIn(folder, 'npx', ['-y', '--package=@yarnpkg/cli-dist@4', 'yarn', ...args]);
   await yarn('install');
-  const bin = (await yarn('bin', 'plantstore-server')).stdout.trim();
+  const bin = (await yarn('bin', 'plantstore')).stdout.trim();
   const loader = pathToFileURL(join(folder, '.pnp.loader.mjs')).href;
   // The value that `yarn node` sets.
   const NODE_OPTIONS = `--require ${join(folder, '.pnp.cjs')} --experimental-loader ${loader}`;

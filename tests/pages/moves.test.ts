@@ -18,7 +18,7 @@ import { onMachine, program } from './machine.ts';
 const commands = {
   systemctl: `"${process.execPath}" --no-warnings "${fileURLToPath(new URL('systemctl.ts', import.meta.url))}" "$@"`,
   runuser: 'shift 3; exec "$@"',
-  'plantstore-server': `exec ${program.map((part) => `"${part}"`).join(' ')} "$@"`,
+  plantstore: `exec ${program.map((part) => `"${part}"`).join(' ')} "$@"`,
 };
 
 /** Creates a machine with the service, with its socket or without, and starts it. */
@@ -117,7 +117,7 @@ const expectStored = async (
   const stored = new Set<string | undefined>();
   for (const database of databases) {
     const { stdout } = await run(
-      `PGPASSFILE=/etc/plantstore/pgpass plantstore-server export --database ${database}`,
+      `PGPASSFILE=/etc/plantstore/pgpass plantstore export --database ${database}`,
     );
     for (const [, id] of stdout.matchAll(/^{"id":(\d+)/gm)) stored.add(id);
   }
@@ -149,11 +149,11 @@ describe.each(sample(['plantstore.socket plantstore', 'plantstore'], 2))('with %
     const machine = await newMachine(units);
     const load = startLoad(machine.url);
     await load.progress();
-    await machine.run(`plantstore-server backup --database ${sqlite} ${backup}`);
+    await machine.run(`plantstore backup --database ${sqlite} ${backup}`);
     await load.progress();
-    await machine.runBlock('plantstore-server restore');
+    await machine.runBlock('plantstore restore');
     await load.progress();
-    await machine.runBlock('plantstore-server restore');
+    await machine.runBlock('plantstore restore');
     await load.progress();
     const acknowledged = await load.stop();
     const before = globSync('var/lib/plantstore/before-*/plants.db', { cwd: machine.root });
@@ -167,7 +167,7 @@ describe.each(sample(['plantstore.socket plantstore', 'plantstore'], 2))('with %
     await load.progress();
     await from.runBlock('moved.db');
     await copyFile(join(from.root, 'var/lib/plantstore/moved.db'), join(to.root, backup));
-    await to.runBlock('plantstore-server restore');
+    await to.runBlock('plantstore restore');
     // Clients that still use the old machine must be refused.
     await sleep(500);
     await expectStored(to, await load.stop(), sqlite);

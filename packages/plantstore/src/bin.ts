@@ -4,14 +4,12 @@ import { ignoredSignals } from './serve/ignored-signals.ts';
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 18)) {
-  process.stderr.write(
-    `plantstore-server: needs Node 22.18 or newer; this is ${process.version}\n`,
-  );
+  process.stderr.write(`plantstore: needs Node 22.18 or newer; this is ${process.version}\n`);
   process.exit(1);
 }
 
 // Node names its process MainThread, which systemd and top show.
-process.title = 'plantstore-server';
+process.title = 'plantstore';
 
 // Before main() listens for them and after it stops, these signals must not end the process either.
 for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});

@@ -10,4 +10,4 @@ export const isInstalled = (name: string): boolean => {
 
 /** Returns the message for a feature whose optional peer dependency is not installed. */
 export const missingPackage = (feature: string, name: string): string =>
-  `${feature} requires the package ${name}: npm install ${name}, or npm install --global ${name} if plantstore-server is installed globally`;
+  `${feature} requires the package ${name}: npm install ${name}, or npm install --global ${name} if plantstore is installed globally`;

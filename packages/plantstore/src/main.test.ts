@@ -161,7 +161,7 @@ describe('main', () => {
     expect(await main(options)).toBe(2);
     expect(options.stdout.read()).toBe(null);
     expect(options.stderr.read()).toBe(
-      'plantstore-server: --port must be a whole number from 0 to 65535, not "x"\n',
+      'plantstore: --port must be a whole number from 0 to 65535, not "x"\n',
     );
     expect(options.signals.eventNames()).toEqual([]);
   });

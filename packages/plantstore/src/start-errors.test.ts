@@ -29,7 +29,7 @@ const runMain = async (argv: readonly string[]) => {
 const expectBoth = async (argv: readonly string[], expected: RegExp, status = 1) => {
   const { stdout, ...start } = await runMain(argv);
   expect([start.status, stdout]).toEqual([status, '']);
-  expect(start.stderr).toMatch(/^plantstore-server: cannot [^\n]+\n$/);
+  expect(start.stderr).toMatch(/^plantstore: cannot [^\n]+\n$/);
   expect(start.stderr).toMatch(expected);
   expect(await runMain([...argv, '--check-settings'])).toMatchObject(start);
 };
@@ -135,7 +135,7 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
 ])('a start reports in one line that %s', async (_, message, argsIn) => {
   const { status, stdout, stderr } = await runMain(await argsIn(await newFolder()));
   expect([status, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^plantstore-server: cannot [^\n]+\n$/);
+  expect(stderr).toMatch(/^plantstore: cannot [^\n]+\n$/);
   expect(stderr).toMatch(message);
 });
 
@@ -211,10 +211,10 @@ it('--check-settings reports all problems together', async () => {
     '--check-settings',
   ]);
   expect(status).toBe(1);
-  expect(stderr.match(/^plantstore-server: cannot [^(]+\(--[a-z-]+/gm)).toEqual([
-    'plantstore-server: cannot use the certificate (--tls-cert',
-    'plantstore-server: cannot use the tokens file (--tokens-file',
-    'plantstore-server: cannot open the database (--database',
+  expect(stderr.match(/^plantstore: cannot [^(]+\(--[a-z-]+/gm)).toEqual([
+    'plantstore: cannot use the certificate (--tls-cert',
+    'plantstore: cannot use the tokens file (--tokens-file',
+    'plantstore: cannot open the database (--database',
   ]);
 });
 
@@ -231,8 +231,7 @@ it('--check-settings warns of expired tokens, and says if there is no other', as
     expect(status).toBe(0);
     return stderr;
   };
-  const warning =
-    'plantstore-server: warning: tokens of the file have expired and are rejected: shed';
+  const warning = 'plantstore: warning: tokens of the file have expired and are rejected: shed';
   const expired = 'one until=2020-01-31 name=shed\n';
   expect(await stderrOf(expired)).toBe(
     `${warning}; there is no other, so every client is refused\n`,

@@ -79,7 +79,7 @@ describe('import', () => {
     expect(await runIn(folder, csv, stdin)).toEqual({
       status: 1,
       stdout: `${many - 500} plants in the database, 0 refused\n`,
-      stderr: `plantstore-server: line ${2 * many - 998} cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
+      stderr: `plantstore: line ${2 * many - 998} cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
     });
     expect((await runIn(folder, ['check'])).stdout).toContain(`: ${many - 500} plants, `);
     expect(await runIn(folder, csv, fileOf(records))).toMatchObject({
@@ -94,7 +94,7 @@ describe('import', () => {
     await runIn(folder, ['import'], lines.join(''));
     expect(await runIn(folder, ['export', '--format=csv'])).toMatchObject({
       status: 1,
-      stderr: `plantstore-server: the output is incomplete: the plant ${17 * 2 ** 20} is longer than 16 MiB, the maximum of a CSV record; export with --format=ndjson\n`,
+      stderr: `plantstore: the output is incomplete: the plant ${17 * 2 ** 20} is longer than 16 MiB, the maximum of a CSV record; export with --format=ndjson\n`,
     });
   });
 
@@ -209,7 +209,7 @@ describe('import creates no database', () => {
     expect(result).toEqual({
       status: 1,
       stdout: '',
-      stderr: `plantstore-server: cannot read ${from}: ${reason}\n`,
+      stderr: `plantstore: cannot read ${from}: ${reason}\n`,
     });
     expect((await readdir(folder)).toSorted()).toEqual(['file', 'folder', 'socket']);
     server.close();
@@ -229,7 +229,7 @@ describe('import creates no database', () => {
       const folder = await newFolder();
       const { status, stdout, stderr } = await runIn(folder, csv, stdin);
       expect([status, stdout]).toEqual([1, '']);
-      expect(stderr.startsWith(`plantstore-server: ${reason}`)).toBe(true);
+      expect(stderr.startsWith(`plantstore: ${reason}`)).toBe(true);
       expect(stderr).not.toContain('run it again');
       expect(await readdir(folder)).toEqual([]);
     },

@@ -8,7 +8,7 @@ import { commands } from './run-command.ts';
 it.each(Object.keys(commands))('the command %s has a help with its exit statuses', async (name) => {
   const { status, stdout, stderr } = await runIn(await newFolder(), [name, '--help']);
   expect([status, stderr]).toEqual([0, '']);
-  expect(stdout).toContain(`Usage: plantstore-server ${name}`);
+  expect(stdout).toContain(`Usage: plantstore ${name}`);
   const more = name === 'import' ? ',\n3 if lines were refused' : '';
   expect(stdout.split('\nExit status: ')[1]).toBe(
     `0 done, 1 failed, 2 for an invalid command line${more}.\n`,
@@ -52,7 +52,7 @@ it.each<[readonly string[], readonly string[]]>([
   expect(await runIn(folder, args)).toEqual({
     status: 2,
     stdout: '',
-    stderr: faults.map((fault) => `plantstore-server: ${fault}\n`).join(''),
+    stderr: faults.map((fault) => `plantstore: ${fault}\n`).join(''),
   });
   expect(await readdir(folder)).toEqual([]);
 });
@@ -90,7 +90,7 @@ it.each(['check', 'export', 'import'])(
     const env = { PLANTSTORE_DATABASE: 'postgres://ada:s3cr3t@127.0.0.1:1/garden' };
     const { status, stdout, stderr } = await runIn(await newFolder(), [name], '', env);
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^plantstore-server: .*no database server can be reached.*\n$/);
+    expect(stderr).toMatch(/^plantstore: .*no database server can be reached.*\n$/);
     expect(stderr).not.toContain('s3cr3t');
   },
 );
@@ -114,7 +114,7 @@ it('check finds a damaged page, with status 1, and export says how many plants i
   const { status, stdout, stderr } = await runIn(folder, ['check']);
   expect([status, stderr]).toEqual([
     1,
-    `plantstore-server: ${path} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL\n`,
+    `plantstore: ${path} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL\n`,
   ]);
   expect(stdout).toContain('page');
   const exported = await runIn(folder, ['export']);

@@ -54,7 +54,7 @@ const optionLine = (name: OptionName, help: string): string => {
 const helpOf = (
   name: string,
   { argument, help, options }: Command,
-): string => `Usage: plantstore-server ${[name, argument, '[options]'].filter(Boolean).join(' ')}
+): string => `Usage: plantstore ${[name, argument, '[options]'].filter(Boolean).join(' ')}
 
 ${help}
 

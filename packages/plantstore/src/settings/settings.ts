@@ -72,8 +72,8 @@ const helpOf = (name: SettingName): string => {
 };
 
 /** What `--help` prints, in lines of at most 80 characters. */
-export const helpText = `Usage: plantstore-server [settings]
-       plantstore-server COMMAND --help
+export const helpText = `Usage: plantstore [settings]
+       plantstore COMMAND --help
 
 Serves POST {base}/plants. A flag wins over its environment variable.
 Times are in milliseconds.

@@ -6,6 +6,6 @@ export const writeMessages = (
   errors: readonly string[],
   warnings: readonly string[] = [],
 ): void => {
-  for (const message of errors) stderr.write(`plantstore-server: ${message}\n`);
-  for (const message of warnings) stderr.write(`plantstore-server: warning: ${message}\n`);
+  for (const message of errors) stderr.write(`plantstore: ${message}\n`);
+  for (const message of warnings) stderr.write(`plantstore: warning: ${message}\n`);
 };

@@ -1,4 +1,4 @@
-/** Receives the log of the server. A pino logger has this type, as has the log of `plantstore-server`. */
+/** Receives the log of the server. A pino logger has this type, as has the log of `plantstore`. */
 export type Logger = {
   /** Logs requests that were served, refused or aborted. */
   readonly info: (fields: Readonly<Record<string, unknown>>, message: string) => void;
