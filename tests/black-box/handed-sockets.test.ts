@@ -277,7 +277,7 @@ it(
       status: 2,
       stdout: '',
       stderr:
-        'plantstore: cannot serve health (--host, PLANTSTORE_HOST): no-such-host..invalid:0 has an unknown host name; choose another host\n',
+        'plantstore: cannot serve health (--host, PLANTSTORE_HOST): no-such-host..invalid is an unknown host name; choose another host\n',
     });
     expect(runWith(await listeningOn(0), [...args, '--check-settings'])).toMatchObject(start);
   },

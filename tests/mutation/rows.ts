@@ -188,20 +188,20 @@ export const rows: readonly Row[] = [
   [
     'each accepted token is compared',
     'accept-tokens',
-    'if (timingSafeEqual(digest, compared)) found = index;',
-    'if (timingSafeEqual(digest, compared)) return index;',
+    'if (timingSafeEqual(one.digest, compared)) found = one;',
+    'found = one;\n      if (timingSafeEqual(one.digest, compared)) break;',
   ],
   [
     'a failure of authenticate shows no token',
     'http/admit',
-    'describeCause(thrown, token)',
-    'describeCause(thrown)',
+    'describeAuthenticateError(thrown, token)',
+    'String(thrown)',
   ],
   [
     'credentials in the cause of a fault are redacted',
     'http/describe-cause',
-    'redact(describe(cause, 0))',
-    'describe(cause, 0)',
+    'redact(describe(cause, show, 0))',
+    'describe(cause, show, 0)',
   ],
   [
     'an uncaught exception is logged without a token',

@@ -91,7 +91,7 @@ it('a start and --check-settings report a host without an address, with status 2
   const args = [...memory, '--host', 'no-such-host..invalid'];
   await expectBoth(
     args,
-    /\(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): .* has an unknown host name; choose another host$/m,
+    /\(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): .* is an unknown host name; choose another host$/m,
     2,
   );
 });
@@ -104,7 +104,7 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   ],
   [
     'the health port is in use',
-    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/m,
+    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+$/m,
     async () => [...memory, '--health-port', await takenPort()],
   ],
   [

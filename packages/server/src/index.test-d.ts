@@ -3,8 +3,10 @@ import type { PlantRepository } from '@plantstore/core';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
   createRequestListener,
+  optionRules,
   type RequestListenerOptions,
   type StartedServer,
+  type StartServerOptions,
   type TokenDecision,
 } from './index.ts';
 
@@ -25,5 +27,11 @@ describe('the types of the server', () => {
 
   it('the type of a started server distinguishes a running one from one that cannot listen', () => {
     expectTypeOf<StartedServer['kind']>().toEqualTypeOf<'running' | 'cannot-listen'>();
+  });
+
+  it('optionRules has a rule for each option of startServer but tls', () => {
+    expectTypeOf<keyof typeof optionRules>().toEqualTypeOf<
+      Exclude<keyof StartServerOptions, 'tls'>
+    >();
   });
 });

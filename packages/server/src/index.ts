@@ -3,12 +3,14 @@
  * @mergeModuleWith <project>
  */
 
-export { acceptTokens } from './node/accept-tokens.ts';
+export { type AcceptedToken, acceptTokens } from './node/accept-tokens.ts';
 export type { Authenticate, TokenDecision } from './http/authenticate.ts';
 export { createHttpServer, type HttpServerOptions } from './node/create-http-server.ts';
 export { createRequestListener } from './node/create-request-listener.ts';
 export { describeCause } from './http/describe-cause.ts';
 export type { Logger } from './http/logger.ts';
+export { optionRules } from './node/option-rules.ts';
+export type { OptionRule } from './http/option-rules.ts';
 export type { RequestListenerOptions } from './node/request-handler.ts';
 export type {
   RequestEndEvent,
@@ -25,4 +27,4 @@ export {
   startServer,
   type StartServerOptions,
 } from './node/start-server.ts';
-export type { TlsOptions } from './node/tls-options.ts';
+export { type TlsFault, tlsFaultOf, type TlsOptions } from './node/tls-options.ts';

@@ -69,7 +69,7 @@ const readDatabase = (
   const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
   const text = values.get(databaseFlag) ?? env[variableOf('database')];
   const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
-  if (parsed.isErr()) return err(`${source} must be ${parsed.error}`);
+  if (parsed.isErr()) return err(`${source} ${parsed.error}`);
   return parsed.value.kind === 'memory'
     ? err(`${source} must be a database that outlives the process, not memory:`)
     : ok(parsed.value);
@@ -87,7 +87,7 @@ const readOptions = (values: CommandLine['values'], env: Environment) => {
     else if (text !== undefined) {
       const parsed = parser.parse(text);
       if (parsed.isOk()) options[name] = parsed.value;
-      else faults.push(`${flag} must be ${parsed.error}`);
+      else faults.push(`${flag} ${parsed.error}`);
     }
   }
   const database = readDatabase(values, env);

@@ -1,6 +1,6 @@
 import type { Invocation } from '../settings/settings.ts';
 import { writeMessages } from '../settings/write-messages.ts';
-import { expiredTokenWarnings } from './expired-tokens.ts';
+import { expiredTokenWarnings } from '../settings/token-set.ts';
 import { inspectDatabase } from '../open-store.ts';
 import { loadStartInputs } from './load-start-inputs.ts';
 import type { ProgramProcess } from './run.ts';

@@ -1,47 +1,11 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { err, ok, type Result } from 'neverthrow';
+import type { AddressInfo } from 'node:net';
 import { describeCause, type Logger } from '@plantstore/server';
-import { createServer } from '../../../server/src/node/builtin-http.ts';
-import {
-  type ListenAddress,
-  listenOn,
-  type ListenSocket,
-} from '../../../server/src/node/listen-on.ts';
+import { err, ok, type Result } from 'neverthrow';
 
 /** A running health server. */
 export type HealthServer = { readonly url: string; readonly close: () => void };
-
-/** Maximum size of the headers of a probe, in bytes. */
-const maxHeaderBytes = 8_192;
-/** Timeout of a probe and its response, in milliseconds. */
-const probeTimeoutMs = 5_000;
-const maxConnections = 100;
-
-/** The response body of `/metrics`, in Prometheus' text format, and its content type. */
-export type MetricsPage = {
-  readonly read: () => Promise<string>;
-  readonly contentType: string;
-};
-
-const send = (
-  response: ServerResponse,
-  status: number,
-  contentType: string,
-  body: string,
-): void => {
-  response.writeHead(status, {
-    'Content-Type': contentType,
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-    // Probes come seconds apart, and a shutdown does not wait for idle connections.
-    Connection: 'close',
-  });
-  response.end(body);
-};
-
-const sendStatus = (response: ServerResponse, statusCode: number, status: string): void => {
-  send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`);
-};
 
 /** The options of the health server. */
 export type HealthOptions = {
@@ -51,30 +15,54 @@ export type HealthOptions = {
   readonly log: Logger;
 };
 
-const respond = async (
-  { isReady, metrics }: HealthOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> => {
-  const path = request.url?.split('?', 1)[0];
-  const page = path === '/metrics' ? metrics : undefined;
-  if (path !== '/livez' && path !== '/readyz' && page === undefined) {
-    sendStatus(response, 404, 'not found');
-  } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('Allow', 'GET, HEAD');
-    sendStatus(response, 405, 'method not allowed');
-  } else if (page !== undefined) {
-    send(response, 200, page.contentType, await page.read());
-  } else if (path === '/livez') {
-    sendStatus(response, 200, 'alive');
-  } else {
-    const ready = await isReady();
-    sendStatus(response, ready ? 200 : 503, ready ? 'ready' : 'not ready');
-  }
+/** The response body of `/metrics`, in Prometheus' text format, and its content type. */
+export type MetricsPage = {
+  readonly read: () => Promise<string>;
+  readonly contentType: string;
 };
 
-const createHealthServer = (options: HealthOptions): Server => {
-  const server = createServer(
+/** Where to listen: an address, or a listening socket that was handed over. */
+type Target = { readonly host: string; readonly port: number } | { readonly fd: number };
+
+/** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
+export async function startHealth(
+  options: HealthOptions,
+  target: Target,
+): Promise<Result<HealthServer, string>> {
+  const server = createHealthServer(options);
+  const noSocket =
+    'fd' in target ? `file descriptor ${target.fd} is not a listening TCP socket` : '';
+  try {
+    server.listen(target);
+    await once(server, 'listening');
+  } catch (thrown) {
+    // Node names the address: "listen EADDRINUSE: address already in use 127.0.0.1:3001".
+    return err(noSocket || (thrown as Error).message);
+  }
+  const address = server.address();
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  if (address !== null && typeof address === 'object') return ok({ url: urlOf(address), close });
+  close();
+  return err(noSocket);
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+}
+
+/** Maximum size of the headers of a probe, in bytes. */
+const maxHeaderBytes = 8_192;
+/** Timeout of a probe and its response, in milliseconds. */
+const probeTimeoutMs = 5_000;
+const maxConnections = 100;
+
+function createHealthServer(options: HealthOptions): Server {
+  // An import would also evaluate Node's WebSocket client, which takes 3 MB and 15 ms.
+  const server = process.getBuiltinModule('node:http').createServer(
     {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: probeTimeoutMs,
@@ -90,21 +78,41 @@ const createHealthServer = (options: HealthOptions): Server => {
   server.timeout = probeTimeoutMs;
   server.maxConnections = maxConnections;
   return server;
-};
+}
 
-/** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
-export const startHealth = async (
-  options: HealthOptions,
-  target: ListenAddress | ListenSocket,
-): Promise<Result<HealthServer, string>> => {
-  const server = createHealthServer(options);
-  const listening = await listenOn(server, target);
-  if (listening.kind === 'cannot-listen') return err(listening.message);
-  return ok({
-    url: `http://${listening.authority}`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
+async function respond(
+  { isReady, metrics }: HealthOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = request.url?.split('?', 1)[0];
+  const page = path === '/metrics' ? metrics : undefined;
+  if (path !== '/livez' && path !== '/readyz' && page === undefined) {
+    sendStatus(response, 404, 'not found');
+  } else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    sendStatus(response, 405, 'method not allowed');
+  } else if (page !== undefined) {
+    send(response, 200, page.contentType, await page.read());
+  } else if (path === '/livez') {
+    sendStatus(response, 200, 'alive');
+  } else {
+    const ready = await isReady();
+    sendStatus(response, ready ? 200 : 503, ready ? 'ready' : 'not ready');
+  }
+}
+
+function sendStatus(response: ServerResponse, statusCode: number, status: string): void {
+  send(response, statusCode, 'application/json', `${JSON.stringify({ status })}\n`);
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    // Probes come seconds apart, and a shutdown does not wait for idle connections.
+    Connection: 'close',
   });
-};
+  response.end(body);
+}

@@ -1,10 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { err, ok, type Result } from 'neverthrow';
-import type { AcceptedToken } from '../settings/accepted-token.ts';
-import { cannotListen } from '../../../server/src/node/listen-on.ts';
 import type { TlsOptions } from '@plantstore/server';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { TokenSet } from '../settings/token-set.ts';
 import { loadPrometheus, type Prometheus } from './metrics.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
@@ -19,7 +18,7 @@ export type StartFailure = {
 /** What a start reads before it opens the database and its sockets. */
 export type StartInputs = {
   readonly tls: TlsOptions | undefined;
-  readonly tokens: readonly AcceptedToken[];
+  readonly tokens: TokenSet;
   readonly prometheus: Prometheus | undefined;
 };
 
@@ -49,11 +48,16 @@ const resolveHost = async (
     await lookup(host);
     return ok();
   } catch (thrown) {
-    if (sockets.plants === undefined) {
-      return err(cannotServe(settings, sockets, cannotListen(settings, thrown)));
-    }
-    const reason = cannotListen({ host, port: healthPort ?? 0, reusePort: false }, thrown);
-    return err(`cannot serve health (--host, PLANTSTORE_HOST): ${reason}`);
+    const { code, message } = thrown as NodeJS.ErrnoException;
+    const reason =
+      code === 'ENOTFOUND'
+        ? `${host} is an unknown host name; choose another host`
+        : `${host} cannot be resolved: ${message}`;
+    return err(
+      sockets.plants === undefined
+        ? cannotServe(settings, sockets, reason)
+        : `cannot serve health (--host, PLANTSTORE_HOST): ${reason}`,
+    );
   }
 };
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { tlsFaultOf, type TlsOptions } from '../../../server/src/node/tls-options.ts';
+import { tlsFaultOf, type TlsOptions } from '@plantstore/server';
 import { readSettingFile } from './read-setting-file.ts';
 import type { Settings } from '../settings/settings.ts';
 

@@ -6,9 +6,12 @@ import { promisify } from 'node:util';
 import { err, ok } from 'neverthrow';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { acceptedToken } from '../settings/accepted-token.ts';
 import { loadTokens } from './load-tokens.ts';
 import { newFolder } from '../../test/run-in-folder.ts';
+
+/** Returns the names and ends of loaded tokens. */
+const entriesOf = async (path: string | undefined) =>
+  (await loadTokens({ tokensFile: path, tokens: undefined })).map(({ entries }) => entries);
 
 const fileWith = async (text: string) => {
   const folder = await newFolder();
@@ -20,22 +23,26 @@ const fileWith = async (text: string) => {
 describe('loadTokens', () => {
   it('loadTokens reads one token per line, and skips comments, empty lines and all kinds of line ends', async () => {
     const path = await fileWith('\ufeff# for the greenhouse\r\none\r\n\r\n  two==  \n');
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
-      ok([acceptedToken('one'), acceptedToken('two==')]),
-    );
+    const loaded = (await loadTokens({ tokensFile: path, tokens: undefined }))._unsafeUnwrap();
+    expect(['one', 'two==', 'two'].map((token) => loaded.authenticate(token))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(loaded.entries).toHaveLength(2);
   });
 
   it('loadTokens reads names and last days in any order, in UTC', async () => {
     const path = await fileWith(
       'one name=greenhouse until=2027-01-31\none until=2027-01-31\tname=greenhouse\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\nthree name=a.b_c-D9\n',
     );
-    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+    expect(await entriesOf(path)).toEqual(
       ok([
-        { ...acceptedToken('one'), name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
-        { ...acceptedToken('one'), name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
-        { ...acceptedToken('two'), endsAt: Date.UTC(2028, 2, 1) },
-        { ...acceptedToken('three'), name: 'a.b_c-D9' },
-        { ...acceptedToken('three'), name: 'a.b_c-D9' },
+        { name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
+        { name: 'greenhouse', endsAt: Date.UTC(2027, 1, 1) },
+        { endsAt: Date.UTC(2028, 2, 1) },
+        { name: 'a.b_c-D9' },
+        { name: 'a.b_c-D9' },
       ]),
     );
   });
@@ -104,6 +111,6 @@ describe('loadTokens', () => {
   });
 
   it('loadTokens loads no tokens if none are set', async () => {
-    expect(await loadTokens({ tokensFile: undefined, tokens: undefined })).toEqual(ok([]));
+    expect(await entriesOf(undefined)).toEqual(ok([]));
   });
 });

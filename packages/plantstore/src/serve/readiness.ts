@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreUnavailable } from '@plantstore/core';
 import { err, type Result } from 'neverthrow';
 import { describeCause, type Logger } from '@plantstore/server';
-import { createTimeouts, undefinedAfterTimeout } from '../../../server/src/http/timeouts.ts';
 
 type StoreState = Result<void, Omit<StoreUnavailable, 'kind'>>;
 
@@ -39,7 +39,6 @@ const timedOut = unavailable(`the check timed out after ${checkTimeoutMs} ms`);
 
 /** Creates a readiness that starts as not ready and logs each change of the store. */
 export const createReadiness = (log: Logger): Readiness => {
-  const timeouts = createTimeouts(checkTimeoutMs);
   let check: StoreCheck | undefined;
   let wasAvailable = true;
 
@@ -58,7 +57,8 @@ export const createReadiness = (log: Logger): Readiness => {
     async isReady() {
       const current = check;
       if (current === undefined) return false;
-      const state = (await undefinedAfterTimeout(timeouts, current())) ?? timedOut;
+      const timeout = sleep(checkTimeoutMs, timedOut, { ref: false });
+      const state = await Promise.race([current(), timeout]);
       // stop() may have been called during the check.
       if (check === undefined) return false;
       logChange(state);

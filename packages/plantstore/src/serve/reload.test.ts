@@ -10,7 +10,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { recordLog, until } from '@plantstore/test-support/record-log';
 import { startServer } from '@plantstore/server';
 import { createReload } from './reload.ts';
-import { createTokenSet } from './token-set.ts';
 import { rereadMessage } from '../log/log-messages.ts';
 import { newFolder } from '../../test/run-in-folder.ts';
 
@@ -21,10 +20,9 @@ const startWith = async (text: string, tls?: Certificate) => {
     await writeFile(join(folder, name), content);
     return join(folder, name);
   };
-  const tokens = createTokenSet([]);
   const started = await startServer({
     repository: createMemoryRepository(),
-    authenticate: tokens.authenticate,
+    authenticate: () => false,
     port: 0,
     ...(tls && { tls }),
   });
@@ -38,7 +36,7 @@ const startWith = async (text: string, tls?: Certificate) => {
     tlsCert: tls && (await write('cert', tls.cert)),
     tlsKey: tls && (await write('key', tls.key)),
   };
-  return { logged, reload: createReload({ settings, tokens, server, log }) };
+  return { logged, reload: createReload({ settings, accept() {}, server, log }) };
 };
 
 it(

@@ -1,19 +1,19 @@
-import type { TokenSet } from './token-set.ts';
 import type { Logger, RunningServer } from '@plantstore/server';
-import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import type { Settings } from '../settings/settings.ts';
+import { type TokenSet, warnOfExpiredTokens } from '../settings/token-set.ts';
 import { notRereadMessage, rereadMessage } from '../log/log-messages.ts';
 
 type ReloadOptions = {
   readonly settings: Pick<Settings, 'tokensFile' | 'tokens' | 'tlsCert' | 'tlsKey'>;
-  readonly tokens: TokenSet;
+  /** Replaces the accepted tokens, from the next request on. */
+  readonly accept: (tokens: TokenSet) => void;
   readonly server: RunningServer;
   readonly log: Logger;
 };
 
-const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<void> => {
+const reloadTokens = async ({ settings, accept, log }: ReloadOptions): Promise<void> => {
   if (settings.tokensFile === undefined) {
     const from = settings.tokens === undefined ? 'were generated' : 'are from PLANTSTORE_TOKENS';
     log.info({}, `the tokens ${from} and stay in use: only a --tokens-file can be reread`);
@@ -25,8 +25,8 @@ const reloadTokens = async ({ settings, tokens, log }: ReloadOptions): Promise<v
     log.error({ reason }, notRereadMessage);
     return;
   }
-  tokens.replace(loaded.value);
-  log.info({ tokens: loaded.value.length }, rereadMessage);
+  accept(loaded.value);
+  log.info({ tokens: loaded.value.entries.length }, rereadMessage);
   warnOfExpiredTokens(loaded.value, log);
 };
 

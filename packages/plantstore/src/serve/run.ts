@@ -79,10 +79,7 @@ const openHealth = async (
   if (fd === undefined && healthPort === undefined) return ok(undefined);
   const isHanded = fd !== undefined;
   const { startHealth } = await import('./health-server.ts');
-  const started = await startHealth(
-    options,
-    isHanded ? { fd } : { host, port: healthPort ?? 0, reusePort: false },
-  );
+  const started = await startHealth(options, isHanded ? { fd } : { host, port: healthPort ?? 0 });
   const source = isHanded ? 'LISTEN_FDS' : '--health-port, PLANTSTORE_HEALTH_PORT';
   return started.mapErr((message) => ({
     messages: [`cannot serve health (${source}): ${message}`],

@@ -1,8 +1,6 @@
 import type { Writable } from 'node:stream';
 import { err, ok, type Result } from 'neverthrow';
-import { createTokenSet } from './token-set.ts';
 import { type Logger, type RunningServer, startServer } from '@plantstore/server';
-import { warnOfExpiredTokens } from './expired-tokens.ts';
 import { generateToken } from './generate-token.ts';
 import { cannotServe, type StartInputs, type StartFailure } from './load-start-inputs.ts';
 import { isLoopback } from './loopback.ts';
@@ -12,6 +10,7 @@ import { createReload } from './reload.ts';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
 import { databaseName } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
+import { type TokenSet, warnOfExpiredTokens } from '../settings/token-set.ts';
 import type { Signals } from './signals.ts';
 import { acceptingMessage } from '../log/log-messages.ts';
 
@@ -59,7 +58,10 @@ export const startProgram = async (
   const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
   if (opened.isErr()) return err({ messages: [opened.error], status: 1 });
   const store = opened.value;
-  const tokens = createTokenSet(loaded.tokens);
+  let { tokens } = loaded;
+  const accept = (others: TokenSet) => {
+    tokens = others;
+  };
   const started = await startServer({
     ...settings,
     ...(sockets.plants !== undefined && { fd: sockets.plants }),
@@ -68,7 +70,7 @@ export const startProgram = async (
     trustedProxies: settings.trustedProxies ?? [],
     ...(loaded.tls && { tls: loaded.tls }),
     repository: store,
-    authenticate: tokens.authenticate,
+    authenticate: (token) => tokens.authenticate(token),
     logger: log,
   });
   if (started.kind === 'cannot-listen') {
@@ -80,8 +82,8 @@ export const startProgram = async (
   metrics?.measure({ server, store, settings });
   logStart(context, server);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
-    generateToken(tokens, server.url, stderr);
+    accept(generateToken(server.url, stderr));
   warnOfExpiredTokens(loaded.tokens, log);
-  signals.onHangUp(createReload({ settings, tokens, server, log }));
+  signals.onHangUp(createReload({ settings, accept, server, log }));
   return ok({ server, store });
 };

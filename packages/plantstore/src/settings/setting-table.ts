@@ -1,12 +1,9 @@
 import { isBearerToken } from '@plantstore/core/wire';
+import { type OptionRule, optionRules } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
-import { type AcceptedToken, acceptedToken } from './accepted-token.ts';
-import { isAddressRange } from '../../../server/src/http/client-address.ts';
-import { isFieldName, isOrigin } from '../../../server/src/http/cors.ts';
-import { basePathForm, normalizeBasePath } from '../../../server/src/http/request-path.ts';
-import { defaultLimits } from '../../../server/src/http/limits.ts';
+import { createTokenSet, type TokenSet } from './token-set.ts';
 
-/** Parses a value. The error is what is expected instead, to follow "must be" in a message. */
+/** Parses a value. The error is a requirement that follows the name of the setting: "must be …". */
 export type Parser<T> = {
   /** Represents the value in the help. */
   readonly placeholder: string;
@@ -31,195 +28,109 @@ export type DatabaseSetting =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
-/** Maximum length of a wrong number in a message, in UTF-16 code units. */
-const maxShownLength = 12;
-
-const wholeNumber = (placeholder: string, min: number, max: number): Parser<number> => ({
-  placeholder,
-  parse(text) {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return ok(value);
-    // A longer one may be a token.
-    const found = text.length > maxShownLength ? '' : `, not ${JSON.stringify(text)}`;
-    return err(`a whole number from ${min} to ${max}${found}`);
-  },
-});
-
-const port = wholeNumber('PORT', 0, 65_535);
-/** At most a day; a timer of Node can wait for at most 24 days. */
-const milliseconds = wholeNumber('MS', 1, 86_400_000);
-
-/** A parser for one of some words. */
-export const oneOf = <Word extends string>(...words: readonly Word[]): Parser<Word> => ({
-  placeholder: words.join('|'),
-  parse(text) {
-    const value = words.find((word) => word === text);
-    return value === undefined ? err(words.join(' or ')) : ok(value);
-  },
-});
-
-const onOrOff = oneOf('on', 'off');
-const onOff: Parser<boolean> = {
-  ...onOrOff,
-  parse: (text) => onOrOff.parse(text).map((word) => word === 'on'),
-};
-
-type IsValid = (text: string) => boolean;
-
-const textIf = (isValid: IsValid, placeholder: string, expected: string): Parser<string> => ({
-  placeholder,
-  parse: (text) => (isValid(text) ? ok(text) : err(expected)),
-});
-
-const isNotEmpty: IsValid = (text) => text !== '';
-const isHost: IsValid = (text) => isNotEmpty(text) && !text.startsWith('[');
-const file = textIf(isNotEmpty, 'FILE', 'the path of a file');
-
-const splitList = (text: string): string[] => text.split(',').map((entry) => entry.trim());
-
-const listWhere = (
-  isValid: IsValid,
-  placeholder: string,
-  expected: string,
-): Parser<readonly string[]> => ({
-  placeholder,
-  parse(text) {
-    const entries = splitList(text);
-    return entries.every(isValid) ? ok(entries) : err(expected);
-  },
-});
-
-const database: Parser<DatabaseSetting> = {
-  placeholder: 'DATABASE',
-  parse(text) {
-    if (text === 'memory:') return ok({ kind: 'memory' });
-    if (/^postgres(?:ql)?:\/\//.test(text)) return ok({ kind: 'postgres', url: text });
-    const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
-    return path === undefined
-      ? err('sqlite: and the path of a file, a postgres:// URL, or memory:')
-      : ok({ kind: 'sqlite', path });
-  },
-};
-
-/** Keeps digests only, because a crash dump contains the settings. */
-const tokenDigests: Parser<readonly AcceptedToken[]> = {
-  placeholder: 'TOKENS',
-  parse(text) {
-    const tokens = splitList(text);
-    const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
-    if (wrong.length === 0) return ok(tokens.map(acceptedToken));
-    return err(
-      `bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
-    );
-  },
-};
-
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
   host: {
-    parser: textIf(isHost, 'ADDRESS', 'a host name or an address, without brackets'),
-    default: '127.0.0.1',
+    parser: textOption('ADDRESS', optionRules.host),
+    default: optionRules.host.default,
     help: 'address to listen on',
   },
-  port: { parser: port, default: 3_000, help: 'port to listen on, 0 for any free one' },
-  reusePort: { parser: onOff, default: 'off', help: 'share the port with other processes' },
+  port: {
+    parser: numberOption('PORT', optionRules.port),
+    default: optionRules.port.default,
+    help: 'port to listen on, 0 for any free one',
+  },
+  reusePort: { parser: onOff(), default: 'off', help: 'share the port with other processes' },
   basePath: {
-    parser: textIf((text) => normalizeBasePath(text) !== undefined, 'PATH', basePathForm),
-    default: '',
+    parser: textOption('PATH', optionRules.basePath),
+    default: optionRules.basePath.default,
     help: 'path in front of /plants',
   },
   database: {
-    parser: database,
+    parser: databaseParser(),
     default: 'sqlite:plants.db',
     help: 'sqlite:FILE, postgres://… or memory:',
   },
   tokensFile: {
-    parser: file,
+    parser: file(),
     unset: 'PLANTSTORE_TOKENS',
     help: 'file of accepted bearer tokens, one per line; reread on SIGHUP',
   },
   tokens: {
-    parser: tokenDigests,
+    parser: tokensParser(),
     isSecret: true,
     unset: 'one is generated and printed on standard error',
     help: 'accepted bearer tokens, comma-separated',
   },
   tlsCert: {
-    parser: file,
+    parser: file(),
     unset: 'none, plain HTTP',
     help: 'certificate chain in PEM, for HTTPS; reread on SIGHUP',
   },
-  tlsKey: { parser: file, unset: 'none', help: 'its private key in PEM; reread on SIGHUP' },
+  tlsKey: { parser: file(), unset: 'none', help: 'its private key in PEM; reread on SIGHUP' },
   corsOrigins: {
-    parser: listWhere(
-      isOrigin,
-      'ORIGINS',
-      'origins such as https://garden.example, comma-separated, each in lower case and without a path',
-    ),
+    parser: listOption('ORIGINS', optionRules.corsOrigins),
     unset: 'none',
     help: 'origins whose pages may send requests, comma-separated',
   },
   corsAllowedHeaders: {
-    parser: listWhere(isFieldName, 'HEADERS', 'header names such as traceparent, comma-separated'),
+    parser: listOption('HEADERS', optionRules.corsAllowedHeaders),
     unset: 'none',
     help: 'further request headers that these pages may send, comma-separated',
   },
   trustedProxies: {
-    parser: listWhere(
-      isAddressRange,
-      'ADDRESSES',
-      'addresses, or ranges such as 10.0.0.0/8, comma-separated',
-    ),
+    parser: listOption('ADDRESSES', optionRules.trustedProxies),
     unset: 'none',
     help: 'proxies whose X-Forwarded-For names the client in the log,\ncomma-separated',
   },
   healthPort: {
-    parser: port,
+    parser: numberOption('PORT', optionRules.port),
     unset: 'off',
     help: 'port of /livez, /readyz and /metrics, 0 for any free one',
   },
   metrics: {
-    parser: onOff,
+    parser: onOff(),
     default: 'off',
     help: 'serve /metrics for Prometheus on the health port;\nneeds the package prom-client',
   },
   maxBodyBytes: {
-    parser: wholeNumber('BYTES', 1, 268_435_456),
-    default: defaultLimits.maxBodyBytes,
+    parser: numberOption('BYTES', optionRules.maxBodyBytes),
+    default: optionRules.maxBodyBytes.default,
     help: 'largest request body; at most 268435456 (256 MiB)',
   },
   maxInFlight: {
-    parser: wholeNumber('REQUESTS', 1, 1_000_000),
-    default: defaultLimits.maxInFlight,
+    parser: numberOption('REQUESTS', optionRules.maxInFlight),
+    default: optionRules.maxInFlight.default,
     help: 'requests in flight at a time; one more gets 503',
   },
   maxConnections: {
-    parser: wholeNumber('CONNECTIONS', 1, 1_000_000),
-    default: defaultLimits.maxConnections,
+    parser: numberOption('CONNECTIONS', optionRules.maxConnections),
+    default: optionRules.maxConnections.default,
     help: 'open connections at a time; one more is closed',
   },
   headersTimeoutMs: {
-    parser: milliseconds,
-    default: defaultLimits.headersTimeoutMs,
+    parser: numberOption('MS', optionRules.headersTimeoutMs),
+    default: optionRules.headersTimeoutMs.default,
     help: 'for the head of a request to arrive',
   },
   requestTimeoutMs: {
-    parser: milliseconds,
-    default: defaultLimits.requestTimeoutMs,
+    parser: numberOption('MS', optionRules.requestTimeoutMs),
+    default: optionRules.requestTimeoutMs.default,
     help: 'for a whole request to arrive',
   },
   keepAliveTimeoutMs: {
-    parser: milliseconds,
-    default: defaultLimits.keepAliveTimeoutMs,
+    parser: numberOption('MS', optionRules.keepAliveTimeoutMs),
+    default: optionRules.keepAliveTimeoutMs.default,
     help: 'for the next request on a connection',
   },
   handlerTimeoutMs: {
-    parser: milliseconds,
-    default: defaultLimits.handlerTimeoutMs,
+    parser: numberOption('MS', optionRules.handlerTimeoutMs),
+    default: optionRules.handlerTimeoutMs.default,
     help: 'for the database to respond; then 503',
   },
   shutdownTimeoutMs: {
-    parser: milliseconds,
+    // close() has no rule; another timeout has the same bounds.
+    parser: numberOption('MS', optionRules.requestTimeoutMs),
     default: 20_000,
     help: 'for requests in flight to finish after SIGTERM',
   },
@@ -275,3 +186,89 @@ export const showSetting = (name: SettingName, value: unknown): string => {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return Array.isArray(value) ? value.join(',') : String(value);
 };
+
+/** A parser for one of some words. */
+export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Word> {
+  return {
+    placeholder: words.join('|'),
+    parse(text) {
+      const value = words.find((word) => word === text);
+      return value === undefined ? err(`must be ${words.join(' or ')}`) : ok(value);
+    },
+  };
+}
+
+function onOff(): Parser<boolean> {
+  const { placeholder, parse } = oneOf('on', 'off');
+  return { placeholder, parse: (text) => parse(text).map((word) => word === 'on') };
+}
+
+function textOption(placeholder: string, { isValid, requirement }: OptionRule): Parser<string> {
+  return { placeholder, parse: (text) => (isValid(text) ? ok(text) : err(requirement)) };
+}
+
+function file(): Parser<string> {
+  const isValid = (text: unknown) => text !== '';
+  return textOption('FILE', { default: '', isValid, requirement: 'must be the path of a file' });
+}
+
+/** Maximum length of a wrong number in a message, in UTF-16 code units. */
+const maxShownLength = 12;
+
+function numberOption(placeholder: string, { isValid, requirement }: OptionRule): Parser<number> {
+  return {
+    placeholder,
+    parse(text) {
+      const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      if (isValid(value)) return ok(value);
+      // A longer one may be a token.
+      const found = text.length > maxShownLength ? '' : `, not ${JSON.stringify(text)}`;
+      return err(`${requirement}${found}`);
+    },
+  };
+}
+
+function listOption(
+  placeholder: string,
+  { isValid, requirement }: OptionRule,
+): Parser<readonly string[]> {
+  return {
+    placeholder,
+    parse(text) {
+      const entries = splitList(text);
+      return isValid(entries) ? ok(entries) : err(`${requirement}, comma-separated`);
+    },
+  };
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').map((entry) => entry.trim());
+}
+
+function databaseParser(): Parser<DatabaseSetting> {
+  return {
+    placeholder: 'DATABASE',
+    parse(text) {
+      if (text === 'memory:') return ok({ kind: 'memory' });
+      if (/^postgres(?:ql)?:\/\//.test(text)) return ok({ kind: 'postgres', url: text });
+      const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
+      return path === undefined
+        ? err('must be sqlite: and the path of a file, a postgres:// URL, or memory:')
+        : ok({ kind: 'sqlite', path });
+    },
+  };
+}
+
+function tokensParser(): Parser<TokenSet> {
+  return {
+    placeholder: 'TOKENS',
+    parse(text) {
+      const tokens = splitList(text);
+      const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
+      if (wrong.length === 0) return ok(createTokenSet(tokens.map((token) => ({ token }))));
+      return err(
+        `must be bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
+      );
+    },
+  };
+}

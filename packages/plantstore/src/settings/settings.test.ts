@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { acceptedToken } from './accepted-token.ts';
 import { flagOf, type Setting, settingNames, settingTable, variableOf } from './setting-table.ts';
 import { helpText, readSettings } from './settings.ts';
 
@@ -105,7 +104,7 @@ describe('readSettings', () => {
       port: 8080,
       basePath: '/garden',
       database: { kind: 'sqlite', path: '/var/lib/plants.db' },
-      tokens: [acceptedToken('one'), acceptedToken('two==')],
+      tokens: { authenticate: expect.any(Function) as unknown, entries: [{}, {}] },
       tlsCert: 'cert.pem',
       tlsKey: 'key.pem',
       corsOrigins: ['https://garden.example'],
@@ -154,7 +153,7 @@ describe('readSettings', () => {
     'https://garden.example,,',
   ])('readSettings rejects an origin that browsers do not send: %j', (origins) => {
     expect(faults(['--cors-origins', origins])).toEqual([
-      '--cors-origins must be origins such as https://garden.example, comma-separated, each in lower case and without a path',
+      '--cors-origins must be origins such as https://garden.example, each in lower case and without a path, comma-separated',
     ]);
   });
 

@@ -210,7 +210,7 @@ export const readSettings = (
     if (text === undefined) continue;
     const parsed = row.parser.parse(text);
     if (parsed.isOk()) parsedValues[name] = parsed.value;
-    else faults.push(`${sources[name]} must be ${parsed.error}`);
+    else faults.push(`${sources[name]} ${parsed.error}`);
   }
   // Complete if there are no faults.
   const settings = parsedValues as Settings;

@@ -1,6 +1,6 @@
 import { responseHeaders } from '@plantstore/core/errors';
 import type { Authenticate } from './authenticate.ts';
-import { describeCause } from './describe-cause.ts';
+import { describeAuthenticateError } from './describe-cause.ts';
 import { type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
 import { type ResponseData, errorResponse } from './response-data.ts';
 import { bearerTokenOf } from './bearer-token.ts';
@@ -79,7 +79,7 @@ const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | und
 };
 
 const authenticateThrew = (thrown: unknown, token: string): Admission =>
-  refuse('internal', { cause: `authenticate threw: ${describeCause(thrown, token)}` });
+  refuse('internal', { cause: `authenticate threw: ${describeAuthenticateError(thrown, token)}` });
 
 /**
  * With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). At a comma that is not

@@ -29,8 +29,9 @@ const addRange = (ranges: BlockList, range: string): boolean => {
   return true;
 };
 
-/** Whether a text is an address, or a range of them in CIDR notation. */
-export const isAddressRange = (text: string): boolean => addRange(new BlockList(), text);
+/** Returns whether a value is an address, or a range of them in CIDR notation. */
+export const isAddressRange = (value: unknown): boolean =>
+  typeof value === 'string' && addRange(new BlockList(), value);
 
 /** An address with or without a port, as proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`. */
 const nodeForm = /^(?:([\d.]+)(?::\d+)?|\[([\da-f.:]+)\](?::\d+)?|([\da-f.:]+))$/i;

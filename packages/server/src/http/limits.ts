@@ -46,17 +46,7 @@ export const longestTimerMs = 2 ** 31 - 1;
 export const limitsOf = (options: Partial<Limits>): Limits => {
   const limits: Record<keyof Limits, number> = { ...defaultLimits };
   for (const name of Object.keys(defaultLimits) as (keyof Limits)[]) {
-    const value: unknown = options[name];
-    if (value === undefined) continue;
-    if (
-      typeof value !== 'number' ||
-      !Number.isInteger(value) ||
-      value < 1 ||
-      value > longestTimerMs
-    ) {
-      throw new TypeError(`${name} must be a whole number from 1 to ${longestTimerMs}`);
-    }
-    limits[name] = value;
+    limits[name] = options[name] ?? defaultLimits[name];
   }
   return limits;
 };

@@ -11,18 +11,12 @@ export type Logger = {
 /** The logger of a server without the option `logger`. */
 export const silent: Logger = { info() {}, warn() {}, error() {} };
 
-/**
- * Returns a logger that ignores exceptions of the given one, so that a line is lost and nothing else.
- *
- * @throws TypeError for a value that is not a logger
- */
+/** Returns a logger that ignores exceptions of the given one, so that a line is lost and nothing else. */
 export const loggerOf = (given: Logger | undefined): Logger => {
   if (given === undefined) return silent;
-  const guarded = (level: keyof Logger): Logger[typeof level] => {
-    if (typeof given?.[level] !== 'function') {
-      throw new TypeError('logger must have info, warn and error');
-    }
-    return (fields, message) => {
+  const guarded =
+    (level: keyof Logger): Logger[typeof level] =>
+    (fields, message) => {
       try {
         const logged: unknown = given[level](fields, message);
         // An async logger rejects, which would end the process.
@@ -31,6 +25,5 @@ export const loggerOf = (given: Logger | undefined): Logger => {
         // There is no other log to report the exception to.
       }
     };
-  };
   return { info: guarded('info'), warn: guarded('warn'), error: guarded('error') };
 };

@@ -59,7 +59,7 @@ describe('service options', () => {
       const admission = await serviceWith({ authenticate }).admit(headOf(secret));
       expect(outcomeOf(admission)).toBe('internal');
       expect(JSON.stringify(admission)).not.toContain('s3cr3t');
-      expect(JSON.stringify(admission)).toContain('an error that contains the token');
+      expect(JSON.stringify(admission)).toContain('no such token: …');
     }
   });
 

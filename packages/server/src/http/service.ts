@@ -13,7 +13,8 @@ import {
 } from './response-data.ts';
 import { createCors } from './cors.ts';
 import type { RequestHead } from './request-head.ts';
-import { basePathForm, normalizeBasePath } from './request-path.ts';
+import { assertOptions, serviceRules } from './option-rules.ts';
+import { normalizeBasePath } from './request-path.ts';
 
 type OnResponse = (responseData: ResponseData) => void;
 
@@ -47,14 +48,11 @@ export const createService = (
   timeoutsOf: (durationMs: number) => Timeouts = createTimeouts,
 ): Service => {
   const { repository, authenticate, basePath = '', corsOrigins = [], corsAllowedHeaders } = options;
-  const normalized = normalizeBasePath(basePath);
-  if (normalized === undefined) throw new TypeError(`basePath must be ${basePathForm}`);
-  if (typeof repository?.create !== 'function') throw new TypeError('repository must have create');
-  if (typeof authenticate !== 'function') throw new TypeError('authenticate must be a function');
+  assertOptions(serviceRules, options);
   const cors = createCors(corsOrigins, corsAllowedHeaders);
   const { maxBodyBytes, handlerTimeoutMs } = limits;
   const timeouts = timeoutsOf(handlerTimeoutMs);
-  const path = `${normalized}/plants`;
+  const path = `${normalizeBasePath(basePath)}/plants`;
 
   const timedOut = { cause: `the repository timed out after ${handlerTimeoutMs} ms` };
 

@@ -41,4 +41,22 @@ describe('acceptTokens', () => {
       's3cr3t',
     );
   });
+
+  it('acceptTokens accepts a token with an end before it, and rejects it from then on', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 999 });
+    onTestFinished(() => void vi.useRealTimers());
+    const authenticate = acceptTokens([{ token: 'one', endsAt: 1_000 }, 'two']);
+    expect([authenticate('one'), authenticate('two')]).toEqual([true, true]);
+    vi.setSystemTime(1_000);
+    expect([authenticate('one'), authenticate('two')]).toEqual([false, true]);
+  });
+
+  it('acceptTokens names the token that it accepts, if it has a name', () => {
+    const authenticate = acceptTokens(['two', { token: 'one', name: 'greenhouse' }]);
+    expect(['one', 'two', 'three'].map((token) => authenticate(token))).toEqual([
+      { tokenName: 'greenhouse' },
+      true,
+      false,
+    ]);
+  });
 });

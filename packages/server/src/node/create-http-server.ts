@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { type Limits, limitsOf } from '../http/limits.ts';
 import type { Logger } from '../http/logger.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
-import { createServer, loadHttps } from './builtin-http.ts';
+import { loadHttp, loadHttps } from './builtin-http.ts';
 import { messageOptions } from './message-options.ts';
 import { createClientErrorListener, createConnectListener } from './refused-connection.ts';
 import { createRequestHandler, type RequestListenerOptions } from './request-handler.ts';
@@ -50,7 +50,7 @@ const createPlainServer = (
   tls: TlsOptions | undefined,
   handshakeTimeout: number,
 ): Server => {
-  if (tls === undefined) return createServer(options);
+  if (tls === undefined) return loadHttp().createServer(options);
   const fault = tlsFaultOf(tls);
   if (fault !== undefined) throw new TypeError(`tls.${fault.part} ${fault.why}`);
   return loadHttps().createServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });

@@ -1,19 +1,21 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { IncomingMessage as Incoming, ServerResponse as Outgoing } from './builtin-http.ts';
-
-/** A response that keeps no listeners, because Node adds some for each request. */
-class SharedResponse extends Outgoing {
-  override on(): this {
-    return this;
-  }
-}
+import { loadHttp } from './builtin-http.ts';
 
 /**
  * Returns options of an HTTP server with which all requests of a destroyed connection share two objects. Node parses a
  * packet to its end, and keeps a pair of objects for each of its requests, which can be thousands, until it closes the socket.
  */
 export const messageOptions = (): ServerOptions => {
+  const { IncomingMessage: Incoming, ServerResponse: Outgoing } = loadHttp();
+
+  /** A response that keeps no listeners, because Node adds some for each request. */
+  class SharedResponse extends Outgoing {
+    override on(): this {
+      return this;
+    }
+  }
+
   const shared = new WeakMap<Duplex, SharedResponse>();
   // Functions, because the constructor of a derived class would always create an object of its own.
   function RequestOrShared(socket: IncomingMessage['socket']) {

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
 import { type ResponseData, errorResponse, type Fields } from '../http/response-data.ts';
-import { STATUS_CODES } from './builtin-http.ts';
+import { loadHttp } from './builtin-http.ts';
 import type { Connection } from './connection.ts';
 import { headOf } from './exchange.ts';
 import { closeLingering } from './lingering-close.ts';
@@ -17,7 +17,7 @@ import type { ServerContext } from './server-context.ts';
 const rawResponse = ({ status, fields, body }: ResponseData, more: Fields): string => {
   const all = [...fields, ...more, 'Date', new Date().toUTCString(), 'Connection', 'close'];
   const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
 /** Writes a response for which Node has no response object, and ends the connection. */

@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { createClientAddressOf, isAddressRange } from '../http/client-address.ts';
+import { createClientAddressOf } from '../http/client-address.ts';
 import { createService } from '../http/service.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Logger, loggerOf } from '../http/logger.ts';
+import { assertOptions } from '../http/option-rules.ts';
 import type { ServiceOptions } from '../http/service-options.ts';
 import { Connection } from './connection.ts';
 import { Exchange } from './exchange.ts';
+import { optionRules } from './option-rules.ts';
 import type { ServerContext } from './server-context.ts';
 
 /**
@@ -46,9 +48,7 @@ export const createRequestHandler = (
   isClosing: () => boolean,
 ): RequestHandler => {
   const { trustedProxies = [] } = options;
-  if (!trustedProxies.every(isAddressRange)) {
-    throw new TypeError('trustedProxies must be addresses, or ranges such as 10.0.0.0/8');
-  }
+  assertOptions(optionRules, options);
   const context: ServerContext = {
     service: createService(options, limits),
     logger: loggerOf(options.logger),

@@ -6,6 +6,7 @@ import { isTlsServer } from './builtin-http.ts';
 import { assembleServer, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from '../http/request-path.ts';
 import { longestTimerMs } from '../http/limits.ts';
+import { optionRules } from './option-rules.ts';
 import { type ListenAddress, type ListenSocket, listenOn } from './listen-on.ts';
 import type { TrackedConnections } from './track-connections.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
@@ -136,28 +137,13 @@ const renewTls = (server: Server, tls: TlsOptions): RenewedTls => {
   return { kind: 'renewed' };
 };
 
-const largestPort = 65_535;
-
 const targetOf = ({
-  host = '127.0.0.1',
-  port = 3000,
-  reusePort = false,
+  host = optionRules.host.default,
+  port = optionRules.port.default,
+  reusePort = optionRules.reusePort.default,
   fd,
-}: StartServerOptions): ListenAddress | ListenSocket => {
-  if (fd !== undefined) {
-    if (Number.isInteger(fd) && fd >= 0) return { fd };
-    throw new TypeError('fd must be a file descriptor, a whole number from 0');
-  }
-  // Without a host, Node listens on all addresses.
-  if (typeof host !== 'string' || host === '') {
-    throw new TypeError('host must be a host name or an address');
-  }
-  if (!Number.isInteger(port) || port < 0 || port > largestPort) {
-    throw new TypeError(`port must be a whole number from 0 to ${largestPort}`);
-  }
-  if (typeof reusePort !== 'boolean') throw new TypeError('reusePort must be true or false');
-  return { host, port, reusePort };
-};
+}: StartServerOptions): ListenAddress | ListenSocket =>
+  fd === undefined ? { host, port, reusePort } : { fd };
 
 /**
  * Starts an HTTP server for plants, or an HTTPS server if there is `tls`.
@@ -181,9 +167,8 @@ const targetOf = ({
  */
 export const startServer = async (options: StartServerOptions): Promise<StartedServer> => {
   const { basePath = '' } = options;
-  const target = targetOf(options);
   const { server, context, connections } = assembleServer(options);
-  const listening = await listenOn(server, target);
+  const listening = await listenOn(server, targetOf(options));
   if (listening.kind === 'cannot-listen') return listening;
   const scheme = options.tls === undefined ? 'http' : 'https';
   const path = encodePath(`${normalizeBasePath(basePath) ?? ''}/plants`);

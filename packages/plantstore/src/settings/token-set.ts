@@ -1,0 +1,46 @@
+import {
+  type AcceptedToken,
+  acceptTokens,
+  type Authenticate,
+  type Logger,
+} from '@plantstore/server';
+
+/** Accepted tokens, of which only digests are kept, because a crash dump contains the settings. */
+export type TokenSet = {
+  readonly authenticate: Authenticate;
+  /** Names and ends, in the order of the file. */
+  readonly entries: readonly {
+    readonly name: string | undefined;
+    readonly endsAt: number | undefined;
+  }[];
+};
+
+/** Creates a set that accepts these tokens, each before its end. */
+export function createTokenSet(tokens: readonly AcceptedToken[]): TokenSet {
+  return {
+    authenticate: acceptTokens(tokens),
+    entries: tokens.map(({ name, endsAt }) => ({ name, endsAt })),
+  };
+}
+
+const message = 'tokens of the file have expired and are rejected';
+
+/** Returns warnings with the names of the tokens that have expired. */
+export function expiredTokenWarnings(tokens: TokenSet): string[] {
+  const { ended, names } = expiredIn(tokens);
+  if (ended === 0) return [];
+  const isAll = ended === tokens.entries.length;
+  return [`${message}: ${names}${isAll ? '; there is no other, so every client is refused' : ''}`];
+}
+
+/** Logs a warning with the names of the tokens that have expired. */
+export function warnOfExpiredTokens(tokens: TokenSet, log: Logger): void {
+  const expired = expiredIn(tokens);
+  if (expired.ended > 0) log.warn(expired, message);
+}
+
+function expiredIn({ entries }: TokenSet) {
+  const expired = entries.filter(({ endsAt = Infinity }) => endsAt <= Date.now());
+  const names = expired.map(({ name }) => name ?? 'without a name').join(', ');
+  return { ended: expired.length, names };
+}
