@@ -3,7 +3,7 @@ import type { PlantRepository } from '@plantstore/core';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
   createRequestListener,
-  optionRules,
+  type optionRules,
   type RequestListenerOptions,
   type StartedServer,
   type StartServerOptions,

@@ -8,66 +8,6 @@ import { createPrettyLine } from './pretty-line.ts';
 /** One JSON object per line for programs, or one line per event for people. */
 export type LogFormat = 'json' | 'pretty';
 
-type Level = keyof Logger;
-type Fields = Readonly<Record<string, unknown>>;
-
-const escape = (character: string): string =>
-  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-
-/** Characters that JSON does not escape, but that end a line or control a terminal. */
-const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
-
-const toText = (_key: string, value: unknown): unknown =>
-  value instanceof Error ? inspect(value) : typeof value === 'bigint' ? String(value) : value;
-
-const stringify = (value: unknown): string => {
-  try {
-    return JSON.stringify(value, toText) ?? 'null';
-  } catch {
-    // A cause may be any value, such as a circular object.
-    return JSON.stringify({ unprintable: inspect(value) });
-  }
-};
-
-/** Printable ASCII without quote and backslash, which JSON does not escape. */
-const plainText = /^[ !#-[\]-~]*$/;
-
-const toJson = (value: unknown): string => {
-  // Most values are numbers and plain text, which need no replacer.
-  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  if (typeof value === 'string' && plainText.test(value)) return `"${value}"`;
-  return stringify(value).replace(otherControls, escape);
-};
-
-let now = 0;
-let nowText = '';
-
-/** The time in ISO 8601; lines of the same millisecond share the string. */
-const isoTime = (): string => {
-  const current = Date.now();
-  if (current !== now) {
-    now = current;
-    nowText = new Date(current).toISOString();
-  }
-  return nowText;
-};
-
-const jsonLine = (time: string, level: Level, fields: Fields, message: string): string => {
-  let line = `{"time":"${time}","level":"${level}","message":${toJson(message)}`;
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) line += `,${toJson(name)}:${toJson(value)}`;
-  }
-  return `${line}}`;
-};
-
-const plainWord = /^[\w./:%+-]+$/;
-
-const prettyValue = (value: unknown): string =>
-  typeof value === 'string' && plainWord.test(value) ? value : toJson(value);
-
-/** Maximum size of buffered lines, in bytes; further lines are dropped. */
-const maxBufferedBytes = 8 * 1024 * 1024;
-
 /** A logger whose lines of one turn of the event loop share a write. */
 export type Log = Logger & {
   /** Writes the buffered lines. */
@@ -79,24 +19,14 @@ export type Log = Logger & {
   readonly end: (maxMs: number) => Promise<void>;
 };
 
+type Level = keyof Logger;
+type Fields = Readonly<Record<string, unknown>>;
+
 /** A buffered line, and how many lines are missing if it is not written. */
 type Line = { readonly text: string; readonly missing: number };
 
-/**
- * Returns how many lines are missing after a write of these lines that failed, and what ends the last one if
- * only a part of it was written. A number of written bytes that is not known is -1.
- */
-const lossOf = (lines: readonly Line[], written: number) => {
-  let end = 0;
-  let missing = 0;
-  let lineEnd = '\n';
-  for (const line of lines) {
-    end += Buffer.byteLength(line.text);
-    if (end === written) lineEnd = '';
-    if (end > written) missing += line.missing;
-  }
-  return { missing, lineEnd };
-};
+/** Maximum size of buffered lines, in bytes; further lines are dropped. */
+const maxBufferedBytes = 8 * 1024 * 1024;
 
 const linesAreMissing =
   'lines of the log are missing: they could not be written, or the reader was too slow';
@@ -107,7 +37,7 @@ const linesAreMissing =
  *
  * @param isColored - whether lines for people have colours
  */
-export const createLog = (format: LogFormat, stream: Writable, isColored = false): Log => {
+export function createLog(format: LogFormat, stream: Writable, isColored = false): Log {
   const textOf = format === 'json' ? jsonLine : createPrettyLine(prettyValue, isColored);
   const output = logOutputOf(stream);
   let buffered: Line[] = [];
@@ -127,7 +57,7 @@ export const createLog = (format: LogFormat, stream: Writable, isColored = false
   };
   const append = (level: Level, fields: Fields, message: string, missing: number) => {
     if (buffered.length === 0) setImmediate(flush);
-    const text = `${textOf(isoTime(), level, fields, message)}\n`;
+    const text = `${textOf(new Date().toISOString(), level, fields, message)}\n`;
     buffered.push({ text, missing });
     bufferedLength += text.length;
   };
@@ -156,4 +86,59 @@ export const createLog = (format: LogFormat, stream: Writable, isColored = false
     written.abort();
   };
   return { info: write('info'), warn: write('warn'), error: write('error'), flush, end };
-};
+}
+
+function jsonLine(time: string, level: Level, fields: Fields, message: string): string {
+  const line = { time, level, message, ...fields };
+  return toJson(line, () => ({ time, level, message, unprintable: inspect(fields) }));
+}
+
+function prettyValue(value: unknown): string {
+  if (typeof value === 'string' && /^[\w./:%+-]+$/.test(value)) return value;
+  return toJson({ value }, () => ({ value: inspect(value) })).slice('{"value":'.length, -1);
+}
+
+/** Characters that JSON does not escape, but that end a line or control a terminal. */
+const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
+
+/** Returns an object as JSON without control characters, or another one if it cannot be written, such as for a circular cause. */
+function toJson(fields: Fields, unprintable: () => Fields): string {
+  // Most values are numbers and text, which need no replacer.
+  const isPlain = Object.values(fields).every(
+    (one) => typeof one !== 'object' && typeof one !== 'bigint',
+  );
+  let text;
+  try {
+    text = JSON.stringify(fields, isPlain ? undefined : toText);
+  } catch {
+    text = JSON.stringify(unprintable());
+  }
+  return text.replace(
+    otherControls,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function toText(_key: string, value: unknown): unknown {
+  return value instanceof Error
+    ? inspect(value)
+    : typeof value === 'bigint'
+      ? String(value)
+      : value;
+}
+
+/**
+ * Returns how many lines are missing after a write of these lines that failed, and what ends the last one if
+ * only a part of it was written. A number of written bytes that is not known is -1.
+ */
+function lossOf(lines: readonly Line[], written: number) {
+  let end = 0;
+  let missing = 0;
+  let lineEnd = '\n';
+  for (const line of lines) {
+    end += Buffer.byteLength(line.text);
+    if (end === written) lineEnd = '';
+    if (end > written) missing += line.missing;
+  }
+  return { missing, lineEnd };
+}

@@ -7,7 +7,6 @@ import type { HealthOptions, HealthServer } from './health-server.ts';
 import { createLog, type LogFormat } from '../log/log.ts';
 import { loadStartInputs, type StartFailure } from './load-start-inputs.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { warnOfFewOpenFiles } from './open-files.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Invocation, Settings } from '../settings/settings.ts';
@@ -38,7 +37,6 @@ const serveUntilStopped = async (
   readiness: Readiness,
 ): Promise<number | 'at once'> => {
   readiness.start(async () => started.store.check());
-  await warnOfFewOpenFiles(settings.maxConnections, log);
   const event = await Promise.race([signals.stop, signals.crash]);
   // First, so that load balancers send requests elsewhere.
   readiness.stop();

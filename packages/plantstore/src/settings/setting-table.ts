@@ -30,22 +30,13 @@ export type DatabaseSetting =
 
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
-  host: {
-    parser: textOption('ADDRESS', optionRules.host),
-    default: optionRules.host.default,
-    help: 'address to listen on',
-  },
+  host: { ...textOption('ADDRESS', optionRules.host), help: 'address to listen on' },
   port: {
-    parser: numberOption('PORT', optionRules.port),
-    default: optionRules.port.default,
+    ...numberOption('PORT', optionRules.port),
     help: 'port to listen on, 0 for any free one',
   },
   reusePort: { parser: onOff(), default: 'off', help: 'share the port with other processes' },
-  basePath: {
-    parser: textOption('PATH', optionRules.basePath),
-    default: optionRules.basePath.default,
-    help: 'path in front of /plants',
-  },
+  basePath: { ...textOption('PATH', optionRules.basePath), help: 'path in front of /plants' },
   database: {
     parser: databaseParser(),
     default: 'sqlite:plants.db',
@@ -69,22 +60,22 @@ export const settingTable = {
   },
   tlsKey: { parser: file(), unset: 'none', help: 'its private key in PEM; reread on SIGHUP' },
   corsOrigins: {
-    parser: listOption('ORIGINS', optionRules.corsOrigins),
+    parser: listParser('ORIGINS', optionRules.corsOrigins),
     unset: 'none',
     help: 'origins whose pages may send requests, comma-separated',
   },
   corsAllowedHeaders: {
-    parser: listOption('HEADERS', optionRules.corsAllowedHeaders),
+    parser: listParser('HEADERS', optionRules.corsAllowedHeaders),
     unset: 'none',
     help: 'further request headers that these pages may send, comma-separated',
   },
   trustedProxies: {
-    parser: listOption('ADDRESSES', optionRules.trustedProxies),
+    parser: listParser('ADDRESSES', optionRules.trustedProxies),
     unset: 'none',
     help: 'proxies whose X-Forwarded-For names the client in the log,\ncomma-separated',
   },
   healthPort: {
-    parser: numberOption('PORT', optionRules.port),
+    parser: numberOption('PORT', optionRules.port).parser,
     unset: 'off',
     help: 'port of /livez, /readyz and /metrics, 0 for any free one',
   },
@@ -94,43 +85,36 @@ export const settingTable = {
     help: 'serve /metrics for Prometheus on the health port;\nneeds the package prom-client',
   },
   maxBodyBytes: {
-    parser: numberOption('BYTES', optionRules.maxBodyBytes),
-    default: optionRules.maxBodyBytes.default,
+    ...numberOption('BYTES', optionRules.maxBodyBytes),
     help: 'largest request body; at most 268435456 (256 MiB)',
   },
   maxInFlight: {
-    parser: numberOption('REQUESTS', optionRules.maxInFlight),
-    default: optionRules.maxInFlight.default,
+    ...numberOption('REQUESTS', optionRules.maxInFlight),
     help: 'requests in flight at a time; one more gets 503',
   },
   maxConnections: {
-    parser: numberOption('CONNECTIONS', optionRules.maxConnections),
-    default: optionRules.maxConnections.default,
+    ...numberOption('CONNECTIONS', optionRules.maxConnections),
     help: 'open connections at a time; one more is closed',
   },
   headersTimeoutMs: {
-    parser: numberOption('MS', optionRules.headersTimeoutMs),
-    default: optionRules.headersTimeoutMs.default,
+    ...numberOption('MS', optionRules.headersTimeoutMs),
     help: 'for the head of a request to arrive',
   },
   requestTimeoutMs: {
-    parser: numberOption('MS', optionRules.requestTimeoutMs),
-    default: optionRules.requestTimeoutMs.default,
+    ...numberOption('MS', optionRules.requestTimeoutMs),
     help: 'for a whole request to arrive',
   },
   keepAliveTimeoutMs: {
-    parser: numberOption('MS', optionRules.keepAliveTimeoutMs),
-    default: optionRules.keepAliveTimeoutMs.default,
+    ...numberOption('MS', optionRules.keepAliveTimeoutMs),
     help: 'for the next request on a connection',
   },
   handlerTimeoutMs: {
-    parser: numberOption('MS', optionRules.handlerTimeoutMs),
-    default: optionRules.handlerTimeoutMs.default,
+    ...numberOption('MS', optionRules.handlerTimeoutMs),
     help: 'for the database to respond; then 503',
   },
   shutdownTimeoutMs: {
     // close() has no rule; another timeout has the same bounds.
-    parser: numberOption('MS', optionRules.requestTimeoutMs),
+    parser: numberOption('MS', optionRules.requestTimeoutMs).parser,
     default: 20_000,
     help: 'for requests in flight to finish after SIGTERM',
   },
@@ -203,40 +187,41 @@ function onOff(): Parser<boolean> {
   return { placeholder, parse: (text) => parse(text).map((word) => word === 'on') };
 }
 
-function textOption(placeholder: string, { isValid, requirement }: OptionRule): Parser<string> {
-  return { placeholder, parse: (text) => (isValid(text) ? ok(text) : err(requirement)) };
+/** The parser and the default of an option of the server. */
+type OptionRow<Value> = { readonly parser: Parser<Value>; readonly default: Value };
+
+function textOption(placeholder: string, rule: OptionRule<string>): OptionRow<string> {
+  return { parser: parserOf(placeholder, rule, String), default: rule.default };
+}
+
+function numberOption(placeholder: string, rule: OptionRule<number>): OptionRow<number> {
+  const read = (text: string) => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
+  // A longer text may be a token.
+  const found = (text: string) => (text.length > 12 ? '' : `, not ${JSON.stringify(text)}`);
+  return { parser: parserOf(placeholder, rule, read, found), default: rule.default };
+}
+
+function listParser(placeholder: string, rule: OptionRule): Parser<readonly string[]> {
+  return parserOf(placeholder, rule, splitList, () => ', comma-separated');
 }
 
 function file(): Parser<string> {
-  const isValid = (text: unknown) => text !== '';
-  return textOption('FILE', { default: '', isValid, requirement: 'must be the path of a file' });
+  const requirement = 'must be the path of a file';
+  return parserOf('FILE', { requirement, isValid: (text) => text !== '' }, String);
 }
 
-/** Maximum length of a wrong number in a message, in UTF-16 code units. */
-const maxShownLength = 12;
-
-function numberOption(placeholder: string, { isValid, requirement }: OptionRule): Parser<number> {
-  return {
-    placeholder,
-    parse(text) {
-      const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-      if (isValid(value)) return ok(value);
-      // A longer one may be a token.
-      const found = text.length > maxShownLength ? '' : `, not ${JSON.stringify(text)}`;
-      return err(`${requirement}${found}`);
-    },
-  };
-}
-
-function listOption(
+/** Creates a parser that adds `more` to the requirement in its error. */
+function parserOf<Value>(
   placeholder: string,
-  { isValid, requirement }: OptionRule,
-): Parser<readonly string[]> {
+  { isValid, requirement }: Pick<OptionRule, 'isValid' | 'requirement'>,
+  read: (text: string) => Value,
+  more: (text: string) => string = () => '',
+): Parser<Value> {
   return {
     placeholder,
     parse(text) {
-      const entries = splitList(text);
-      return isValid(entries) ? ok(entries) : err(`${requirement}, comma-separated`);
+      const value = read(text);
+      return isValid(value) ? ok(value) : err(`${requirement}${more(text)}`);
     },
   };
 }

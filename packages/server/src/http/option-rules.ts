@@ -10,58 +10,38 @@ export type OptionRule<Value = unknown> = {
   readonly requirement: string;
   /** Returns whether a value is valid. */
   readonly isValid: (value: unknown) => boolean;
-  /** Whether it cannot be left out. Default: false. */
-  readonly isRequired?: true;
 };
 
-/** Rules of options by name. */
-export type OptionRules = Readonly<Record<string, OptionRule>>;
-
-/** Throws a TypeError for the first wrong option. Options without a rule are ignored. */
-export function assertOptions(rules: OptionRules, options: object): void {
+/** Throws a TypeError for the first wrong option. Only a required one may not be left out. */
+export function assertOptions(
+  rules: Readonly<Record<string, OptionRule>>,
+  options: object,
+  required: readonly string[] = [],
+): void {
   const values = options as Readonly<Record<string, unknown>>;
-  for (const [name, { requirement, isValid, isRequired = false }] of Object.entries(rules)) {
+  for (const [name, { requirement, isValid }] of Object.entries(rules)) {
     const value = values[name];
-    if ((value !== undefined || isRequired) && !isValid(value))
+    if ((value !== undefined || required.includes(name)) && !isValid(value))
       throw new TypeError(`${name} ${requirement}`);
   }
 }
 
 /** The rules of the options that need no module of Node. */
 export const serviceRules = {
-  repository: {
-    default: undefined,
-    requirement: 'must have create',
-    isValid: hasFunctions('create'),
-    isRequired: true,
-  },
-  authenticate: {
-    default: undefined,
-    requirement: 'must be a function',
-    isValid: (value) => typeof value === 'function',
-    isRequired: true,
-  },
-  basePath: {
-    default: '',
-    requirement: `must be ${basePathForm}`,
-    isValid: (value) => typeof value === 'string' && normalizeBasePath(value) !== undefined,
-  },
-  corsOrigins: {
-    default: [],
-    requirement:
-      'must be origins such as https://garden.example, each in lower case and without a path',
-    isValid: isListOf(isOrigin),
-  },
-  corsAllowedHeaders: {
-    default: [],
-    requirement: 'must be header names such as traceparent',
-    isValid: isListOf(isFieldName),
-  },
-  logger: {
-    default: undefined,
-    requirement: 'must have info, warn and error',
-    isValid: hasFunctions('info', 'warn', 'error'),
-  },
+  repository: rule(undefined, 'must have create', hasFunctions('create')),
+  authenticate: rule(undefined, 'must be a function', (value) => typeof value === 'function'),
+  basePath: rule(
+    '',
+    `must be ${basePathForm}`,
+    (value) => typeof value === 'string' && normalizeBasePath(value) !== undefined,
+  ),
+  corsOrigins: rule(
+    [],
+    'must be origins such as https://garden.example, each in lower case and without a path',
+    isListOf(isOrigin),
+  ),
+  corsAllowedHeaders: rule([], 'must be header names such as traceparent', isListOf(isFieldName)),
+  logger: rule(undefined, 'must have info, warn and error', hasFunctions('info', 'warn', 'error')),
   maxBodyBytes: limit('maxBodyBytes', 268_435_456),
   maxInFlight: limit('maxInFlight', 1_000_000),
   maxConnections: limit('maxConnections', 1_000_000),
@@ -69,20 +49,32 @@ export const serviceRules = {
   requestTimeoutMs: timeout('requestTimeoutMs'),
   keepAliveTimeoutMs: timeout('keepAliveTimeoutMs'),
   handlerTimeoutMs: timeout('handlerTimeoutMs'),
-} as const satisfies OptionRules;
+};
 
-/** Returns the rule of an option that is a whole number. */
+/** Creates a rule. */
+export function rule<Value>(
+  byDefault: Value,
+  requirement: string,
+  isValid: OptionRule['isValid'],
+): OptionRule<Value> {
+  return { default: byDefault, requirement, isValid };
+}
+
+/** Creates the rule of an option that is a whole number. */
 export function wholeNumber(byDefault: number, min: number, max: number): OptionRule<number> {
-  return {
-    default: byDefault,
-    requirement: `must be a whole number from ${min} to ${max}`,
-    isValid: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
-  };
+  const isValid = (value: unknown) =>
+    Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+  return rule(byDefault, `must be a whole number from ${min} to ${max}`, isValid);
 }
 
 /** Returns a check of a list. */
 export function isListOf(isValid: (value: unknown) => boolean): OptionRule['isValid'] {
   return (list) => Array.isArray(list) && list.every(isValid);
+}
+
+function hasFunctions(...names: readonly string[]): OptionRule['isValid'] {
+  return (value) =>
+    names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
 }
 
 function limit(name: keyof Limits, max: number): OptionRule<number> {
@@ -92,9 +84,4 @@ function limit(name: keyof Limits, max: number): OptionRule<number> {
 /** At most a day: a timer of Node waits for at most 24 days. */
 function timeout(name: keyof Limits): OptionRule<number> {
   return limit(name, 86_400_000);
-}
-
-function hasFunctions(...names: readonly string[]): OptionRule['isValid'] {
-  return (value) =>
-    names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
 }

@@ -48,7 +48,7 @@ export const createService = (
   timeoutsOf: (durationMs: number) => Timeouts = createTimeouts,
 ): Service => {
   const { repository, authenticate, basePath = '', corsOrigins = [], corsAllowedHeaders } = options;
-  assertOptions(serviceRules, options);
+  assertOptions(serviceRules, options, ['repository', 'authenticate']);
   const cors = createCors(corsOrigins, corsAllowedHeaders);
   const { maxBodyBytes, handlerTimeoutMs } = limits;
   const timeouts = timeoutsOf(handlerTimeoutMs);

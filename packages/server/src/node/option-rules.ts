@@ -1,36 +1,9 @@
 import { isAddressRange } from '../http/client-address.ts';
-import { isListOf, type OptionRules, serviceRules, wholeNumber } from '../http/option-rules.ts';
-
-/** The rules of the options that only servers and listeners on `node:http` have. */
-const nodeRules = {
-  trustedProxies: {
-    default: [],
-    requirement: 'must be addresses, or ranges such as 10.0.0.0/8',
-    isValid: isListOf(isAddressRange),
-  },
-  // Without a host, Node listens on all addresses.
-  host: {
-    default: '127.0.0.1',
-    requirement: 'must be a host name or an address, without brackets',
-    isValid: (value) => typeof value === 'string' && value !== '' && !value.startsWith('['),
-  },
-  port: wholeNumber(3_000, 0, 65_535),
-  reusePort: {
-    default: false,
-    requirement: 'must be true or false',
-    isValid: (value) => typeof value === 'boolean',
-  },
-  fd: {
-    default: undefined,
-    requirement: 'must be a file descriptor, a whole number from 0',
-    isValid: (value) => Number.isInteger(value) && Number(value) >= 0,
-  },
-} as const satisfies OptionRules;
+import { isListOf, rule, serviceRules, wholeNumber } from '../http/option-rules.ts';
 
 /**
- * The rule of every option of {@link startServer} but `tls`, by name: its default, and what a valid value is. A program
- * that reads options from settings can check them before it starts a server, which throws a `TypeError` for the first
- * wrong one.
+ * The rule of every option of {@link startServer} but `tls`, by name: its default and what is expected. A program that
+ * reads options from settings can check them with it; the constructors throw a `TypeError` for the first wrong option.
  *
  * @example
  * ```ts
@@ -41,4 +14,24 @@ const nodeRules = {
  * if (!isValid(port)) console.error(`PORT ${requirement}`);
  * ```
  */
-export const optionRules = { ...serviceRules, ...nodeRules };
+export const optionRules = {
+  ...serviceRules,
+  trustedProxies: rule(
+    [],
+    'must be addresses, or ranges such as 10.0.0.0/8',
+    isListOf(isAddressRange),
+  ),
+  // Without a host, Node listens on all addresses.
+  host: rule(
+    '127.0.0.1',
+    'must be a host name or an address, without brackets',
+    (value) => typeof value === 'string' && value !== '' && !value.startsWith('['),
+  ),
+  port: wholeNumber(3_000, 0, 65_535),
+  reusePort: rule(false, 'must be true or false', (value) => typeof value === 'boolean'),
+  fd: rule(
+    undefined,
+    'must be a file descriptor, a whole number from 0',
+    (value) => Number.isInteger(value) && Number(value) >= 0,
+  ),
+};
