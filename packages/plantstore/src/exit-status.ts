@@ -3,6 +3,9 @@ import type { Writable } from 'node:stream';
 import { fileErrorReason } from './file-error-reason.ts';
 import { writeMessages } from './settings/write-messages.ts';
 
+/** The exit status of the process; `at once` for status 1 although a thread of the store may hang. */
+export type ExitStatus = number | 'at once';
+
 const closed = 'it is closed; to discard the output, use > /dev/null';
 
 /** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */

@@ -5,7 +5,7 @@ import { takeHandedSockets } from './settings/handed-sockets.ts';
 import { variableOf } from './settings/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './settings/settings.ts';
 import { writeMessages } from './settings/write-messages.ts';
-import { createExitStatus } from './exit-status.ts';
+import { createExitStatus, type ExitStatus } from './exit-status.ts';
 import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
@@ -34,7 +34,7 @@ export const main = async ({
   env,
   stdin,
   ...programProcess
-}: MainOptions): Promise<number | 'at once'> => {
+}: MainOptions): Promise<ExitStatus> => {
   const { stdout, stderr } = programProcess;
   // An error of a message (a closed pipe, a full disk) does not stop the program.
   stderr.on('error', () => {});

@@ -11,7 +11,7 @@ import type { HandedSockets } from '../settings/handed-sockets.ts';
 import { databaseName } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type TokenSet, warnOfExpiredTokens } from '../settings/token-set.ts';
-import type { Signals } from './signals.ts';
+import type { Stop } from './stop.ts';
 import { acceptingMessage } from '../log/log-messages.ts';
 
 /** The settings of a start and what was created before it. */
@@ -22,7 +22,7 @@ export type ProgramContext = {
   readonly log: Logger;
   /** Receives the generated token. */
   readonly stderr: Writable;
-  readonly signals: Signals;
+  readonly stop: Stop;
   /** URL of the health server, if there is one. */
   readonly healthUrl: string | undefined;
   readonly metrics: Metrics | undefined;
@@ -54,7 +54,7 @@ const logStart = (
 export const startProgram = async (
   context: ProgramContext,
 ): Promise<Result<StartedProgram, StartFailure>> => {
-  const { settings, sockets, loaded, log, stderr, signals, metrics } = context;
+  const { settings, sockets, loaded, log, stderr, stop, metrics } = context;
   const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
   if (opened.isErr()) return err({ messages: [opened.error], status: 1 });
   const store = opened.value;
@@ -84,6 +84,6 @@ export const startProgram = async (
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     accept(generateToken(server.url, stderr));
   warnOfExpiredTokens(loaded.tokens, log);
-  signals.onHangUp(createReload({ settings, accept, server, log }));
+  stop.onHangUp(createReload({ settings, accept, server, log }));
   return ok({ server, store });
 };
