@@ -1,3 +1,4 @@
+import { operation } from '@plantstore/core/wire';
 import { type Call, failWithCause, type Outcome } from './call.ts';
 import { ignoreErrors } from './untrusted.ts';
 import type { PreparedRequest } from './prepare-request.ts';
@@ -25,7 +26,7 @@ export const attempt = (
       // Following a redirect would send the token and the plant to another URL. Called without an
       // object, because a browser's fetch throws "Illegal invocation" as a method of another one.
       const response = await fetch(url, {
-        method: 'POST',
+        method: operation.method,
         headers,
         body,
         redirect: 'manual',

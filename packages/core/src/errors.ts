@@ -4,6 +4,8 @@
  * @module
  */
 
+import { operation } from './operation.ts';
+
 /** The number of an error in the response body, and its HTTP status. */
 type ErrorRow = { readonly error: number; readonly status: number };
 
@@ -105,7 +107,7 @@ export const errorMessages: Readonly<Record<ErrorName, string>> = {
   unauthenticated: 'a bearer token is required',
   'token-rejected': 'the bearer token is not accepted',
   'path-unknown': 'there is nothing at this path',
-  'method-not-allowed': 'only POST is allowed here',
+  'method-not-allowed': `only ${operation.method} is allowed here`,
   'request-timeout': 'the request took too long to arrive',
   'body-too-large': 'the body is too large',
   'media-type-unsupported': 'the body must be application/json without a content encoding',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type ErrorName, errorMessages, errorTable, responseHeaders } from './errors.ts';
+import { operation } from './operation.ts';
 import { NewPlant, Plant } from './schemas.ts';
 
 /** The specification's Error: a number and a message. */
@@ -107,8 +108,8 @@ export const openApiDocument = () => ({
   security: [{ bearer: [] }],
   tags: [{ name: 'plants', description: 'The plants in the store' }],
   paths: {
-    '/plants': {
-      post: {
+    [operation.path]: {
+      [operation.method.toLowerCase() as Lowercase<typeof operation.method>]: {
         operationId: 'createPlant',
         summary: 'Create plant',
         tags: ['plants'],

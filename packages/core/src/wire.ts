@@ -1,9 +1,10 @@
 /**
- * `@plantstore/core/wire`: the JSON of a plant and the syntax of a bearer token, for clients and servers.
+ * `@plantstore/core/wire`: the operation, the JSON of a plant and the syntax of a bearer token, for clients and servers.
  *
  * @module
  */
 
 export { isBearerToken } from './bearer-token.ts';
 export { decodeBody, type BodyUndecodable } from './decode-body.ts';
+export { operation } from './operation.ts';
 export { encodeNewPlant, isExactId, type PlantId } from './encode-new-plant.ts';

@@ -1,10 +1,11 @@
 import { responseHeaders } from '@plantstore/core/errors';
+import { operation } from '@plantstore/core/wire';
 import type { Authenticate } from './authenticate.ts';
 import { describeAuthenticateError } from './describe-cause.ts';
 import { type Timeouts, undefinedAfterTimeout } from './timeouts.ts';
 import { type ResponseData, errorResponse } from './response-data.ts';
 import { bearerTokenOf } from './bearer-token.ts';
-import type { Cors } from './cors.ts';
+import { allow, type Cors } from './cors.ts';
 import { isHostValid, maxHeaderFields, type RequestHead } from './request-head.ts';
 import { pathOf } from './request-path.ts';
 
@@ -70,11 +71,10 @@ const framingFault = (head: RequestHead): Admission | undefined => {
 };
 
 const methodFault = (head: RequestHead, cors: Cors | undefined): Admission | undefined => {
-  if (head.method === 'POST') return undefined;
-  if (cors === undefined) return refuse('method-not-allowed', { fields: ['Allow', 'POST'] });
-  if (head.method !== 'OPTIONS') {
-    return refuse('method-not-allowed', { fields: ['Allow', 'OPTIONS, POST'] });
-  }
+  if (head.method === operation.method) return undefined;
+  if (cors === undefined)
+    return refuse('method-not-allowed', { fields: ['Allow', operation.method] });
+  if (head.method !== 'OPTIONS') return refuse('method-not-allowed', { fields: allow });
   return { kind: 'responded', responseData: cors.optionsResponse(head.origin) };
 };
 

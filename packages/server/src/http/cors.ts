@@ -1,4 +1,5 @@
 import { responseHeaders } from '@plantstore/core/errors';
+import { operation } from '@plantstore/core/wire';
 import type { ResponseData, Fields } from './response-data.ts';
 
 /** How long a browser may cache a preflight, in seconds (2 hours, Chromium's maximum). */
@@ -29,7 +30,8 @@ export type Cors = {
   readonly optionsResponse: (origin: string | undefined) => ResponseData;
 };
 
-const allow: Fields = ['Allow', 'OPTIONS, POST'];
+/** The Allow field if CORS is on. */
+export const allow: Fields = ['Allow', `OPTIONS, ${operation.method}`];
 
 /**
  * Creates the CORS rules for these origins; returns `undefined` if there are none. Pages of an origin may
@@ -44,7 +46,7 @@ export const createCors = (
   const preflightFields: Fields = [
     ...allow,
     'Access-Control-Allow-Methods',
-    'POST',
+    operation.method,
     'Access-Control-Allow-Headers',
     ['authorization', 'content-type', ...allowedHeaders].join(', '),
     'Access-Control-Max-Age',

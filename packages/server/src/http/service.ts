@@ -1,5 +1,5 @@
 import { createPlant } from '@plantstore/core';
-import { decodeBody } from '@plantstore/core/wire';
+import { decodeBody, operation } from '@plantstore/core/wire';
 import type { Limits } from './limits.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { createTimeouts, type Timeouts } from './timeouts.ts';
@@ -52,7 +52,7 @@ export const createService = (
   const cors = createCors(corsOrigins, corsAllowedHeaders);
   const { maxBodyBytes, handlerTimeoutMs } = limits;
   const timeouts = timeoutsOf(handlerTimeoutMs);
-  const path = `${normalizeBasePath(basePath)}/plants`;
+  const path = `${normalizeBasePath(basePath)}${operation.path}`;
 
   const timedOut = { cause: `the repository timed out after ${handlerTimeoutMs} ms` };
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { operation } from '@plantstore/core/wire';
 import { isTlsServer } from './builtin-http.ts';
 import { assembleServer, type HttpServerOptions } from './create-http-server.ts';
 import { encodePath, normalizeBasePath } from '../http/request-path.ts';
@@ -171,7 +172,7 @@ export const startServer = async (options: StartServerOptions): Promise<StartedS
   const listening = await listenOn(server, targetOf(options));
   if (listening.kind === 'cannot-listen') return listening;
   const scheme = options.tls === undefined ? 'http' : 'https';
-  const path = encodePath(`${normalizeBasePath(basePath) ?? ''}/plants`);
+  const path = encodePath(`${normalizeBasePath(basePath) ?? ''}${operation.path}`);
   return {
     kind: 'running',
     server: {
