@@ -25,7 +25,10 @@ it.each([
 
 it.each<[readonly string[], readonly string[]]>([
   [['bakcup', 'b.db'], ['unknown command "bakcup"; did you mean backup?']],
-  [['serve'], ['unknown command "serve"; see --help']],
+  [['serve'], ['unknown command "serve"; without one, plantstore serves']],
+  [['help'], ['unknown command "help"; did you mean --help?']],
+  [['version'], ['unknown command "version"; did you mean --version?']],
+  [['plants'], ['unknown command "plants"; see --help']],
   [
     ['export', '--formt', 'csv', '--port', '80'],
     ['unknown option --formt; did you mean --format?', 'unknown option --port; see --help'],

@@ -104,7 +104,10 @@ const callCommand = async (
 ): Promise<CommandResult> => {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) {
-    return invalid(`unknown command "${name}"; ${suggestion(name, Object.keys(commands), '')}`);
+    const known = [...Object.keys(commands), '--help', '--version'];
+    const advice =
+      name === 'serve' ? 'without one, plantstore serves' : suggestion(name, known, '');
+    return invalid(`unknown command "${name}"; ${advice}`);
   }
 
   const command = await load();

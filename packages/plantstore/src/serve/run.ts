@@ -130,13 +130,11 @@ async function serveUntilStopped(
   }
   log.info({}, stoppingMessage);
   await unlessAborted(atOnce.signal, server.close(shutdownTimeoutMs));
-  const timer = setTimeout(
-    () => {
-      log.error({}, 'stopped at once: the store could not be closed in time');
-      atOnce.abort();
-    },
-    Math.min(maxCloseTimeoutMs, shutdownTimeoutMs),
-  );
+  const closeTimeoutMs = Math.min(maxCloseTimeoutMs, shutdownTimeoutMs);
+  const timer = setTimeout(() => {
+    log.error({}, 'stopped at once: the store could not be closed in time');
+    atOnce.abort();
+  }, closeTimeoutMs);
   await unlessAborted(atOnce.signal, store.close()).finally(() => clearTimeout(timer));
   log.info({}, 'stopped');
 }
