@@ -3,8 +3,14 @@ import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import { err, ok, type Result } from 'neverthrow';
 import { parse } from 'pg-connection-string';
-import type { OpenPostgresError } from './open-error.ts';
 import { type Parameters, readParameters } from './url-parameters.ts';
+
+/** Why a URL cannot be used. */
+type UrlFault = {
+  readonly kind: 'url-invalid' | 'tls-failed';
+  readonly message: string;
+  readonly cause?: unknown;
+};
 
 /** Address of a server; `host` is a name, an IP address, or the folder of a Unix-domain socket. */
 export type Address = { readonly host: string; readonly port: number };
@@ -38,8 +44,7 @@ const form = 'postgres://user:password@host:5432/database';
 
 const urlPattern = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s;
 
-const invalid = (message: string) =>
-  err<never, OpenPostgresError>({ kind: 'url-invalid', message });
+const invalid = (message: string) => err<never, UrlFault>({ kind: 'url-invalid', message });
 
 const currentUserName = (): string => {
   try {
@@ -89,7 +94,7 @@ const findInvalidParameter = ({ sslmode, sslrootcert = 'system', ...others }: Pa
 
 const percentFault = 'the database URL has a % that is not a percent-encoding; write it as %25';
 
-const parsingFault = (thrown: unknown): Result<never, OpenPostgresError> => {
+const parsingFault = (thrown: unknown): Result<never, UrlFault> => {
   if (thrown instanceof URIError) return invalid(percentFault);
   if (thrown instanceof Error && 'syscall' in thrown) {
     const message = `a file that sslrootcert, sslcert or sslkey in the database URL names cannot be read: ${thrown.message}`;
@@ -149,7 +154,7 @@ const parseEach = (
 export const readDatabaseUrl = (
   url: string,
   variables: Environment,
-): Result<DatabaseUrl, OpenPostgresError> => {
+): Result<DatabaseUrl, UrlFault> => {
   // As in libpq, empty variables are ignored.
   const env = Object.fromEntries(Object.entries(variables).filter(([, text]) => text !== ''));
   const [whole, authority = '', path = '', query = ''] = urlPattern.exec(url.trim()) ?? [];
