@@ -1,5 +1,25 @@
 import { isAddressRange } from '../http/client-address.ts';
-import { isListOf, rule, serviceRules, wholeNumber } from '../http/option-rules.ts';
+import type { Limits } from '../http/limits.ts';
+import {
+  isListOf,
+  type OptionRule,
+  rule,
+  serviceRules,
+  wholeNumber,
+} from '../http/option-rules.ts';
+
+/** @inline */
+type NumberOption = keyof Limits | 'port';
+
+/** @inline */
+type OtherOption =
+  | 'repository'
+  | 'authenticate'
+  | 'corsOrigins'
+  | 'corsAllowedHeaders'
+  | 'logger'
+  | 'trustedProxies'
+  | 'fd';
 
 /**
  * The rule of every option of {@link startServer} but `tls`, by name: its default and what is expected. A program that
@@ -14,7 +34,12 @@ import { isListOf, rule, serviceRules, wholeNumber } from '../http/option-rules.
  * if (!isValid(port)) console.error(`PORT ${requirement}`);
  * ```
  */
-export const optionRules = {
+export const optionRules: Readonly<
+  Record<NumberOption, OptionRule<number>> &
+    Record<'basePath' | 'host', OptionRule<string>> &
+    Record<'reusePort', OptionRule<boolean>> &
+    Record<OtherOption, OptionRule>
+> = {
   ...serviceRules,
   trustedProxies: rule(
     [],

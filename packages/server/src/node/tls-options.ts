@@ -8,8 +8,13 @@ export type TlsOptions = {
   readonly key: string | Buffer;
 };
 
-/** An invalid part of the options. `why` continues a sentence that starts with its name. */
-export type TlsFault = { readonly part: keyof TlsOptions; readonly why: string };
+/** What is wrong with a certificate and its key. */
+export type TlsFault = {
+  /** The wrong one. */
+  readonly part: 'cert' | 'key';
+  /** Continues a sentence that starts with its name: `has no certificate in PEM that can be read`. */
+  readonly why: string;
+};
 
 /** Returns the options for Node, at the start and for a renewal of the certificate. */
 export const secureOptionsOf = ({ cert, key }: TlsOptions) =>
@@ -46,7 +51,17 @@ const keyFault = ({ key }: TlsOptions): TlsFault => {
     : { part: 'key', why: 'has no private key in PEM that can be read' };
 };
 
-/** Returns why a certificate and its key are invalid; `undefined` if they are valid. */
+/**
+ * Returns why a certificate and its key are invalid; `undefined` if they are valid.
+ *
+ * @example
+ * ```ts
+ * import { tlsFaultOf } from '@plantstore/server';
+ *
+ * const fault = tlsFaultOf({ cert: 'no certificate', key: '' });
+ * if (fault !== undefined) console.error(`${fault.part} ${fault.why}`);
+ * ```
+ */
 export const tlsFaultOf = (tls: TlsOptions): TlsFault | undefined => {
   const { cert } = tls;
   const certificate = attempt(() => new X509Certificate(cert));
