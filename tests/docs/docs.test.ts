@@ -89,7 +89,8 @@ describe('tables of the pages', () => {
 type Manifest = { exports: Record<string, { '@plantstore/source'?: string }> };
 type Typedoc = { entryPoints?: string[] };
 
-it.each(globSync('packages/*', { cwd: root }))(
+// The program exports nothing.
+it.each(globSync('packages/!(plantstore)', { cwd: root }))(
   'the API pages show every export of %s',
   (folder) => {
     const { exports } = JSON.parse(read(`${folder}/package.json`)) as Manifest;
@@ -103,7 +104,7 @@ it.each(globSync('packages/*', { cwd: root }))(
 
 const sections = ['Install', 'Example', 'Exports', 'Options', 'Errors', 'Limits', 'Runtimes'];
 
-it.each(globSync('packages/{client,core,postgres,server,sqlite}/README.md', { cwd: root }))(
+it.each(globSync('packages/!(plantstore)/README.md', { cwd: root }))(
   'the page %s has the sections of every package',
   (page) => {
     const headings = [...read(page).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);

@@ -22,25 +22,28 @@ export type StartInputs = {
   readonly prometheus: Prometheus | undefined;
 };
 
-/** Returns a message for a socket of plants that cannot be used. */
-export const cannotServe = (
-  { reusePort }: Settings,
-  { plants }: HandedSockets,
-  message: string,
-): string => {
-  const sharing = reusePort ? '; --reuse-port, PLANTSTORE_REUSE_PORT' : '';
-  const source =
-    plants === undefined
-      ? `--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT${sharing}`
-      : 'LISTEN_FDS';
-  return `cannot serve plants (${source}): ${message}`;
-};
-
-/** Resolves the host, because a start with a wrong name would otherwise fail after it has opened the database. */
-const resolveHost = async (
+/** Reads everything that the settings name except the database. All failures are reported together. */
+export async function loadStartInputs(
   settings: Settings,
   sockets: HandedSockets,
-): Promise<Result<void, string>> => {
+): Promise<Result<StartInputs, StartFailure>> {
+  const host = await resolveHost(settings, sockets);
+  const tls = await loadTls(settings);
+  const tokens = await loadTokens(settings);
+  const prometheus = settings.metrics ? await loadPrometheus() : ok(undefined);
+  if (host.isOk() && tls.isOk() && tokens.isOk() && prometheus.isOk()) {
+    return ok({ tls: tls.value, tokens: tokens.value, prometheus: prometheus.value });
+  }
+  const results = [host, tls, tokens, prometheus];
+  const messages = results.flatMap((result) => (result.isErr() ? [result.error] : []));
+  return err({ messages, status: host.isErr() ? 2 : 1 });
+}
+
+/** Resolves the host, because a start with a wrong name would otherwise fail after it has opened the database. */
+async function resolveHost(
+  settings: Settings,
+  sockets: HandedSockets,
+): Promise<Result<void, string>> {
   const { host, healthPort } = settings;
   const opensHealth = healthPort !== undefined && sockets.health === undefined;
   if (sockets.plants !== undefined && !opensHealth) return ok();
@@ -59,21 +62,18 @@ const resolveHost = async (
         : `cannot serve health (--host, PLANTSTORE_HOST): ${reason}`,
     );
   }
-};
+}
 
-/** Reads everything that the settings name except the database. All failures are reported together. */
-export const loadStartInputs = async (
-  settings: Settings,
-  sockets: HandedSockets,
-): Promise<Result<StartInputs, StartFailure>> => {
-  const host = await resolveHost(settings, sockets);
-  const tls = await loadTls(settings);
-  const tokens = await loadTokens(settings);
-  const prometheus = settings.metrics ? await loadPrometheus() : ok(undefined);
-  if (host.isOk() && tls.isOk() && tokens.isOk() && prometheus.isOk()) {
-    return ok({ tls: tls.value, tokens: tokens.value, prometheus: prometheus.value });
-  }
-  const results = [host, tls, tokens, prometheus];
-  const messages = results.flatMap((result) => (result.isErr() ? [result.error] : []));
-  return err({ messages, status: host.isErr() ? 2 : 1 });
-};
+/** Returns a message for a socket of plants that cannot be used. */
+export function cannotServe(
+  { reusePort }: Settings,
+  { plants }: HandedSockets,
+  message: string,
+): string {
+  const sharing = reusePort ? '; --reuse-port, PLANTSTORE_REUSE_PORT' : '';
+  const source =
+    plants === undefined
+      ? `--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT${sharing}`
+      : 'LISTEN_FDS';
+  return `cannot serve plants (${source}): ${message}`;
+}

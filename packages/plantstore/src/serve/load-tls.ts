@@ -4,10 +4,10 @@ import { readSettingFile } from './read-setting-file.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** Reads the certificate and the key that the settings name, if any, and checks that they can be used. */
-export const loadTls = async ({
+export async function loadTls({
   tlsCert,
   tlsKey,
-}: Pick<Settings, 'tlsCert' | 'tlsKey'>): Promise<Result<TlsOptions | undefined, string>> => {
+}: Pick<Settings, 'tlsCert' | 'tlsKey'>): Promise<Result<TlsOptions | undefined, string>> {
   if (tlsCert === undefined || tlsKey === undefined) return ok(undefined);
   const cannotUse = (part: keyof TlsOptions, reason: string) =>
     err(
@@ -23,4 +23,4 @@ export const loadTls = async ({
   const tls = { cert: cert.value, key: key.value };
   const fault = tlsFaultOf(tls);
   return fault === undefined ? ok(tls) : cannotUse(fault.part, fault.why);
-};
+}

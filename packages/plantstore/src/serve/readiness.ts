@@ -20,25 +20,9 @@ export type Readiness = {
 /** Timeout of a check, in milliseconds. */
 const checkTimeoutMs = 1_000;
 
-const unavailable = (reason: string, cause?: unknown): StoreState => err({ reason, cause });
-
-/** Calls during a check share its result. */
-const shareChecks = (check: StoreCheck): StoreCheck => {
-  let current: Promise<StoreState> | undefined;
-  return async () => {
-    current ??= check()
-      .catch((cause: unknown) => unavailable('the check failed', cause))
-      .finally(() => {
-        current = undefined;
-      });
-    return current;
-  };
-};
-
-const timedOut = unavailable(`the check timed out after ${checkTimeoutMs} ms`);
-
 /** Creates a readiness that starts as not ready and logs each change of the store. */
-export const createReadiness = (log: Logger): Readiness => {
+export function createReadiness(log: Logger): Readiness {
+  const timedOut = unavailable(`the check timed out after ${checkTimeoutMs} ms`);
   let check: StoreCheck | undefined;
   let wasAvailable = true;
 
@@ -71,4 +55,21 @@ export const createReadiness = (log: Logger): Readiness => {
       check = undefined;
     },
   };
-};
+}
+
+/** Calls during a check share its result. */
+function shareChecks(check: StoreCheck): StoreCheck {
+  let current: Promise<StoreState> | undefined;
+  return async () => {
+    current ??= check()
+      .catch((cause: unknown) => unavailable('the check failed', cause))
+      .finally(() => {
+        current = undefined;
+      });
+    return current;
+  };
+}
+
+function unavailable(reason: string, cause?: unknown): StoreState {
+  return err({ reason, cause });
+}

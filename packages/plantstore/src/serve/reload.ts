@@ -13,7 +13,22 @@ type ReloadOptions = {
   readonly log: Logger;
 };
 
-const reloadTokens = async ({ settings, accept, log }: ReloadOptions): Promise<void> => {
+/**
+ * Returns a function that rereads the files that the settings name. Calls run one after another; the
+ * system may have merged several SIGHUPs into one call. A file that cannot be used changes nothing.
+ */
+export function createReload(options: ReloadOptions): () => void {
+  let last = Promise.resolve();
+  const reloadAll = async () => {
+    await reloadTokens(options);
+    await reloadTls(options);
+  };
+  return () => {
+    last = last.then(reloadAll);
+  };
+}
+
+async function reloadTokens({ settings, accept, log }: ReloadOptions): Promise<void> {
   if (settings.tokensFile === undefined) {
     const from = settings.tokens === undefined ? 'were generated' : 'are from PLANTSTORE_TOKENS';
     log.info({}, `the tokens ${from} and stay in use: only a --tokens-file can be reread`);
@@ -28,9 +43,9 @@ const reloadTokens = async ({ settings, accept, log }: ReloadOptions): Promise<v
   accept(loaded.value);
   log.info({ tokens: loaded.value.entries.length }, rereadMessage);
   warnOfExpiredTokens(loaded.value, log);
-};
+}
 
-const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void> => {
+async function reloadTls({ settings, server, log }: ReloadOptions): Promise<void> {
   const renewed = (await loadTls(settings)).match(
     (tls) => tls && server.renewTls(tls),
     (message) => ({ kind: 'not-renewed', message }) as const,
@@ -42,19 +57,4 @@ const reloadTls = async ({ settings, server, log }: ReloadOptions): Promise<void
   }
   const reason = renewed.message;
   log.error({ reason }, 'the certificate could not be reread; the previous one stays in use');
-};
-
-/**
- * Returns a function that rereads the files that the settings name. Calls run one after another; the
- * system may have merged several SIGHUPs into one call. A file that cannot be used changes nothing.
- */
-export const createReload = (options: ReloadOptions): (() => void) => {
-  let last = Promise.resolve();
-  const reloadAll = async () => {
-    await reloadTokens(options);
-    await reloadTls(options);
-  };
-  return () => {
-    last = last.then(reloadAll);
-  };
-};
+}

@@ -31,29 +31,10 @@ export type ProgramContext = {
 /** A server that accepts requests, and its store. */
 export type StartedProgram = { readonly server: RunningServer; readonly store: Store };
 
-const logStart = (
-  { settings, sockets, log, healthUrl }: ProgramContext,
-  { url, host }: RunningServer,
-): void => {
-  const health = healthUrl === undefined ? {} : { health: healthUrl };
-  const database = databaseName(settings.database);
-  log.info(
-    { url, database, pid: process.pid, ...health },
-    sockets.plants === undefined
-      ? acceptingMessage
-      : `${acceptingMessage} on the handed-over socket (LISTEN_FDS)`,
-  );
-  if (settings.tlsCert !== undefined || isLoopback(host)) return;
-  log.warn(
-    { host },
-    'tokens are sent unencrypted: set --tls-cert and --tls-key, or put a proxy with TLS in front of this port',
-  );
-};
-
 /** Opens the store and starts everything except the health server. */
-export const startProgram = async (
+export async function startProgram(
   context: ProgramContext,
-): Promise<Result<StartedProgram, StartFailure>> => {
+): Promise<Result<StartedProgram, StartFailure>> {
   const { settings, sockets, loaded, log, stderr, stop, metrics } = context;
   const opened = await openStore(settings.database, log, metrics && { onCommit: metrics.onCommit });
   if (opened.isErr()) return err({ messages: [opened.error], status: 1 });
@@ -86,4 +67,23 @@ export const startProgram = async (
   warnOfExpiredTokens(loaded.tokens, log);
   stop.onHangUp(createReload({ settings, accept, server, log }));
   return ok({ server, store });
-};
+}
+
+function logStart(
+  { settings, sockets, log, healthUrl }: ProgramContext,
+  { url, host }: RunningServer,
+): void {
+  const health = healthUrl === undefined ? {} : { health: healthUrl };
+  const database = databaseName(settings.database);
+  log.info(
+    { url, database, pid: process.pid, ...health },
+    sockets.plants === undefined
+      ? acceptingMessage
+      : `${acceptingMessage} on the handed-over socket (LISTEN_FDS)`,
+  );
+  if (settings.tlsCert !== undefined || isLoopback(host)) return;
+  log.warn(
+    { host },
+    'tokens are sent unencrypted: set --tls-cert and --tls-key, or put a proxy with TLS in front of this port',
+  );
+}
