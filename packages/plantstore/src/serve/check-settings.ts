@@ -11,7 +11,7 @@ import type { ProgramProcess } from './run.ts';
  * @returns 0 if a start would get that far, else the exit status of that start
  */
 export const checkSettings = async (
-  { settings, sockets, warnings, text }: Invocation & { readonly kind: 'check-settings' },
+  { settings, sockets, warnings, text }: Invocation & { readonly kind: 'run' | 'check-settings' },
   { stdout, stderr }: ProgramProcess,
 ): Promise<number> => {
   const loaded = await loadStartInputs(settings, sockets);

@@ -29,7 +29,7 @@ const minLogTimeoutMs = 1_000;
 
 /** Runs the server and returns its exit status when it has stopped; see `main`. */
 export async function run(
-  { settings, sockets, warnings }: Invocation & { readonly kind: 'run' },
+  { settings, sockets, warnings }: Invocation & { readonly kind: 'run' | 'check-settings' },
   { stdout, stderr, signals }: ProgramProcess,
 ): Promise<ExitStatus> {
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');

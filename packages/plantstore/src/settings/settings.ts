@@ -29,16 +29,10 @@ export type Settings = {
 /** What to run, by the command line and the environment. */
 export type Invocation =
   | {
-      readonly kind: 'run';
+      readonly kind: 'run' | 'check-settings';
       readonly settings: Settings;
       readonly sockets: HandedSockets;
       /** Problems that do not prevent a start. */
-      readonly warnings: readonly string[];
-    }
-  | {
-      readonly kind: 'check-settings';
-      readonly settings: Settings;
-      readonly sockets: HandedSockets;
       readonly warnings: readonly string[];
       /** Every setting with its source, without secrets. */
       readonly text: string;
@@ -221,7 +215,6 @@ export const readSettings = (
   );
   const warnings = [...misspelt, ...replacedBy(sockets, sources), ...handover.warnings];
   if (faults.length > 0) return { kind: 'invalid', faults, warnings };
-  return values.has('--check-settings')
-    ? { kind: 'check-settings', settings, sockets, warnings, text: settingsText(settings, sources) }
-    : { kind: 'run', settings, sockets, warnings };
+  const kind = values.has('--check-settings') ? 'check-settings' : 'run';
+  return { kind, settings, sockets, warnings, text: settingsText(settings, sources) };
 };
