@@ -3,10 +3,14 @@ import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 
 const build = fileURLToPath(new URL('../scripts/build.mjs', import.meta.url));
-const startsProgram = new Set(['packages/sqlite', 'packages/postgres', 'tests', 'examples']);
+/** The projects whose tests start no program of the packages. */
+const startsNone = [
+  'bench',
+  ...['client', 'core', 'plantstore', 'server'].map((name) => `packages/${name}`),
+];
 
 /** Builds the packages once for all tests that start the program or an example, which then start faster. */
 export const setup = ({ vitest }: TestProject): void => {
-  if (!vitest.projects.some(({ name }) => startsProgram.has(name))) return;
+  if (vitest.projects.every(({ name }) => startsNone.includes(name))) return;
   execFileSync(process.execPath, [build, '--no-declarations'], { stdio: ['ignore', 2, 2] });
 };

@@ -2,10 +2,11 @@ import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { read, root } from './pages.ts';
 
-/** The sources of the programs, with `…` for each value of a template. */
-const source = globSync('packages/{core,plantstore,server,sqlite,postgres}/src/**/*.ts', {
+/** The sources of the packages, with `…` for each value of a template. */
+const source = globSync('packages/*/src/**/*.ts', {
   cwd: root,
-  exclude: ['**/*.test.ts', '**/*.test-d.ts'],
+  // The client does not log.
+  exclude: ['**/*.test.ts', '**/*.test-d.ts', 'packages/client/**'],
 })
   .map((file) => read(file).replaceAll(/\$\{[^}]*\}/g, '…'))
   .join('\n');
