@@ -21,5 +21,5 @@ const explain = (error: CreatePlantError): string => {
   }
 };
 
-const created = await client.createPlant({ id: 9007199254740993n, name: 'Monstera' });
+const created = await client.createPlant({ id: 9007199254740995n, name: 'Monstera' });
 console.log(created.match((plant) => `created ${plant.name}`, explain));
