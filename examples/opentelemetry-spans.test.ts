@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The bundled server with the example loaded before it, and what it has written so far. */
+/** The built program with the example loaded before it, and what it has written so far. */
 const startProgram = async () => {
   const program = fileOf('../packages/plantstore/dist/bin.js');
   const flags = ['--import', fileOf('opentelemetry-spans.ts'), program];

@@ -49,7 +49,7 @@ it('import names the first line that it could not create', async ({ skip }) => {
   const { status, stderr } = await runCommand(args, { cwd, env, stdin });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^plantstore: stopped at line 1: .*; run it again to continue$/m);
-  // What is not in the database is not said to be, although a later record cannot be read.
+  // A record that is not in the database is not reported as created, although a later one cannot be read.
   const unread = await runCommand([...args, '--format=csv'], {
     cwd,
     env,

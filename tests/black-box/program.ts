@@ -38,7 +38,7 @@ export type ProgramOptions = {
   readonly stdout?: number;
 };
 
-/** The bundled server as a child process. */
+/** The built program as a child process. */
 export type ProgramProcess = {
   readonly process: ChildProcess;
   readonly stdout: () => string;
@@ -107,8 +107,8 @@ export const startProgram = async (
   return { ...server, url, port: Number(new URL(url).port) };
 };
 
-/** After so many milliseconds, a line of a log will not come any more: its message has changed. */
-const lateMs = 30_000;
+/** Maximum wait for output, in milliseconds. A test whose message has changed fails then. */
+const outputTimeoutMs = 30_000;
 
 /** Waits until the output of a server satisfies a condition; rejects with the output if the server ends before, or hangs. */
 export const untilOutput = async (
@@ -120,7 +120,7 @@ export const untilOutput = async (
       look();
       reject(new Error(`${what}: ${server.stdout()}${server.stderr()}`));
     };
-    const timer = setTimeout(fail('the server has not written what is expected'), lateMs);
+    const timer = setTimeout(fail('the server has not written what is expected'), outputTimeoutMs);
     const look = () => {
       if (!isEnough(server.stdout(), server.stderr())) return;
       clearTimeout(timer);

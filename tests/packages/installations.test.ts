@@ -203,7 +203,7 @@ describe.each([
     expect(stdout).toBe(`${version}\n`);
   });
 
-  it(`an installation by ${name} creates plants in a file through the bundled server`, async () => {
+  it(`an installation by ${name} creates plants in a file through the program`, async () => {
     const database = `sqlite:${join(await newFolder(), 'plants.db')}`;
     const { bin: command, env } = installation;
     const server = await startProgram({ command, env, args: ['--database', database] });
@@ -293,7 +293,7 @@ describe.each(['22.18', '26'])('an installation on Node %s', { timeout: minutes 
     expect(await run('use-require.cjs')).toEqual(printing('Monstera; 0; 500; Plant Store'));
   });
 
-  it(`an installation on Node ${name} prints the version of the bundled server`, async () => {
+  it(`an installation on Node ${name} prints the version of the program`, async () => {
     expect(await runIn(app, bin, ['--version'], { node })).toEqual(printing(version));
     const throughNpx = await runIn(app, 'npx', ['plantstore', '--version'], { node });
     expect(throughNpx.stdout).toBe(`${version}\n`);
@@ -318,7 +318,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
     expect(await run('out/nodenext/use-server.js')).toBe('Monstera; id-taken; token-rejected\n');
   });
 
-  it('a bundled server without the PostgreSQL store names the package to install', async () => {
+  it('the program without the PostgreSQL store names the package to install', async () => {
     const installed = join(minimal, 'node_modules/@plantstore/postgres');
     const renamed = join(minimal, 'postgres-away');
     await rename(installed, renamed);
@@ -333,7 +333,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
     });
   });
 
-  it('a bundled server without prom-client names the package that --metrics on needs', async () => {
+  it('the program without prom-client names the package that --metrics on needs', async () => {
     const args = ['--database', 'memory:', '--health-port', '0', '--metrics', 'on'];
     await expect(runIn(minimal, bin, args)).rejects.toMatchObject({
       code: 1,
@@ -343,7 +343,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
     });
   });
 
-  it('a bundled server on Node 20 prints the required Node version, without a stack trace', async () => {
+  it('the program on Node 20 prints the required Node version, without a stack trace', async () => {
     const node = join(tools, 'node_modules/node-20/bin/node');
     await expect(runIn(minimal, bin, ['--version'], { node })).rejects.toMatchObject({
       code: 1,

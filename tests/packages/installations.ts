@@ -10,7 +10,7 @@ export type Installation = {
   readonly folder: string;
   /** Environment variables with which Node resolves the packages. */
   readonly env: Readonly<Record<string, string>>;
-  /** Command that starts the bundled server. */
+  /** Command that starts the program. */
   readonly bin: readonly [string, ...string[]];
 };
 

@@ -79,7 +79,7 @@ describe('client retries', () => {
     expect(settled).toEqual([2]);
   });
 
-  it('a client retries as often as the option retries says, or as its default', async () => {
+  it('a client makes as many retries as the option retries, or its default', async () => {
     const broken = () => Promise.reject(new Error('broken'));
     for (const [retries, attempts] of [
       [undefined, defaultLimits.retries + 1],

@@ -218,7 +218,7 @@ it('--check-settings reports all problems together', async () => {
   ]);
 });
 
-it('--check-settings warns of expired tokens, and says if there is no other', async () => {
+it('--check-settings warns of expired tokens, and reports if there is no other', async () => {
   const folder = await newFolder();
   const stderrOf = async (text: string) => {
     const file = await writeIn(folder, 'tokens', text);

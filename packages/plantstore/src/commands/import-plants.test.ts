@@ -320,7 +320,7 @@ it('an import creates long plants before it has read many, so that they take lit
   expect((await imported).status).toBe(0);
 });
 
-it('an import throws an exception that is not a failed system call, instead of blaming the file for it', async () => {
+it('an import throws an exception that is not a failed system call, and does not report it as an error of the file', async () => {
   const { run, stdin } = await startImport(plant);
   const thrown = new TypeError('a bug');
   stdin.destroy(thrown);

@@ -170,7 +170,7 @@ describe('a record of CSV that cannot be read', () => {
     }
   });
 
-  it('a file of CSV is not read on after a quote that is not closed within the maximum length', async () => {
+  it('readCsv reads no more of a file after a quote that is not closed within the maximum length', async () => {
     let chunks = 0;
     async function* endless() {
       yield Buffer.from(`${header}1,"`);

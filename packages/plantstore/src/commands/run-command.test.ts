@@ -98,7 +98,7 @@ it.each(['check', 'export', 'import'])(
   },
 );
 
-it('check finds a damaged page, with status 1, and export says how many plants it read before', async () => {
+it('check finds a damaged page, with status 1, and export reports how many plants it read before it', async () => {
   const folder = await newFolder();
   const path = join(folder, 'plants.db');
   const tag = 'y'.repeat(60);
