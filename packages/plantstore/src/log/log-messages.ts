@@ -1,4 +1,4 @@
-/** Messages of the log of which a reader of it can make use: the server accepts requests, stops, or has other tokens. */
+// Tests wait for these messages of the log. A changed one fails only the test that states its text.
 export const acceptingMessage = 'accepting plants';
 export const stoppingMessage = 'stopping: finishing the requests in flight';
 export const rereadMessage = 'the tokens were reread';

@@ -93,7 +93,7 @@ export async function run(
   }
 }
 
-/** Starts the health server, if the settings or a handed-over socket ask for it. */
+/** Starts the health server, if the settings name its port or its socket was handed over. */
 async function openHealth(
   options: HealthOptions,
   { host, healthPort }: Settings,

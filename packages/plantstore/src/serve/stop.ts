@@ -6,7 +6,7 @@ import { ignoredSignals } from './ignored-signals.ts';
 export type Stop = {
   /** Aborts at the first SIGTERM or SIGINT: requests in flight are finished. */
   readonly requested: AbortSignal;
-  /** Aborts at the second one and at an uncaught exception, or by the caller: nothing is waited for. */
+  /** Aborts at the second signal, at an uncaught exception, or by the caller: the process exits without a wait. */
   readonly atOnce: AbortController;
   /** Sets the task to run at SIGHUP, and runs it now if a SIGHUP came before. A SIGHUP never ends the process. */
   readonly onHangUp: (task: () => void) => void;

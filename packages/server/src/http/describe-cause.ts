@@ -15,7 +15,7 @@ export function describeCause(cause: unknown): string {
   return describeSafely(cause, (error) => error.stack ?? headOf(error));
 }
 
-/** Returns an error of `authenticate` as text for a log: names, codes and messages, without the token that it was given. */
+/** Returns an error of `authenticate` as text for a log: names, codes and messages, with the token redacted. */
 export function describeAuthenticateError(thrown: unknown, token: string): string {
   return [token, encodeURIComponent(token)].reduce(
     (text, form) => text.replaceAll(new RegExp(form.replaceAll(/\W/g, '\\$&'), 'gi'), '…'),
