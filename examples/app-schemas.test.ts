@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { NewPlant } from '@plantstore/core/schemas';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 
-const faults = [errorMessages['id-not-integer'], errorMessages['name-required']];
+const faults = [errorTable['id-not-integer'].message, errorTable['name-required'].message];
 
 it('app-schemas.ts prints the messages of the error table and of the app', async () => {
   const example = fileURLToPath(new URL('app-schemas.ts', import.meta.url));

@@ -1,10 +1,10 @@
 import { createMemoryRepository, createPlant, type CreatePlantError } from '@plantstore/core';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 
 const explain = (error: CreatePlantError): string => {
   switch (error.kind) {
     case 'plant-invalid':
-      return error.faults.map((fault) => errorMessages[fault]).join('; ');
+      return error.faults.map((fault) => errorTable[fault].message).join('; ');
     case 'id-taken':
       return `another plant has the id ${error.id}`;
     case 'plant-refused':

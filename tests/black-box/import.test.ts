@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, neededVariables, newFolder } from './program.ts';
 import { runCommand } from './run-command.ts';
@@ -23,7 +23,7 @@ describe('import whose streams do not end', () => {
     const { child, output, exited } = startImport(await newFolder(), ['--strict']);
     child.stdin.write('{"id":1,"name":"a"}\n{"id":2}\n');
     expect(await exited).toEqual([3, null]);
-    expect(output.stderr).toBe(`line 2: ${errorMessages['name-required']}\n`);
+    expect(output.stderr).toBe(`line 2: ${errorTable['name-required'].message}\n`);
   });
 
   it('import creates every plant, although nothing reads its messages', async () => {

@@ -7,7 +7,7 @@ import {
   superuserPassword,
 } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newFolder, post, spawnProgram, startProgram, token, untilLogged } from './program.ts';
 import { runCommand, writePlants } from './run-command.ts';
@@ -105,7 +105,10 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
     ...inPostgres,
     stdin: text.replace('plant 7 ', 'another '),
   });
-  expect(conflict).toMatchObject({ status: 3, stderr: `line 8: ${errorMessages['id-taken']}\n` });
+  expect(conflict).toMatchObject({
+    status: 3,
+    stderr: `line 8: ${errorTable['id-taken'].message}\n`,
+  });
   for (const [command, tool] of [
     ['backup', 'pg_dump'],
     ['restore', 'pg_restore'],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { errorMessages, errorTable } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { freePort } from '@plantstore/test-support/free-port';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +13,7 @@ import { senderTo } from './send.ts';
 
 const plant = (id: number, name = 'Monstera') => JSON.stringify({ id, name });
 const errorBody = (name: keyof typeof errorTable) =>
-  JSON.stringify({ error: errorTable[name].error, message: errorMessages[name] });
+  JSON.stringify({ error: errorTable[name].error, message: errorTable[name].message });
 
 const limit = defaultLimits.maxBodyBytes;
 /** A plant in a body of exactly some bytes. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorMessages, errorTable } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
 import { settingNames, variableOf } from '../../packages/plantstore/src/settings/setting-table.ts';
 import { pages, read } from './pages.ts';
@@ -33,7 +33,7 @@ it.each([
   ['deploy/nginx.conf', 'unavailable'],
   ['deploy/Caddyfile', 'unavailable'],
 ] as const)('%s responds with the body of %s', (file, name) => {
-  const body = JSON.stringify({ error: errorTable[name].error, message: errorMessages[name] });
+  const body = JSON.stringify({ error: errorTable[name].error, message: errorTable[name].message });
   expect(readFileSync(join(root, file), 'utf8')).toContain(body);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorMessages, errorTable, type ErrorName, isRefusal } from './errors.ts';
+import { errorTable, type ErrorName, isRefusal } from './errors.ts';
 
 const names = Object.keys(errorTable) as ErrorName[];
 
@@ -40,7 +40,7 @@ describe('error table', () => {
   });
 
   it('the error table has a different message for each error', () => {
-    const sentences = names.map((name) => errorMessages[name]);
+    const sentences = names.map((name) => errorTable[name].message);
     expect(new Set(sentences).size).toBe(names.length);
     for (const sentence of sentences) expect(sentence).toMatch(/^[a-zA-Z].*[^.]$/);
   });

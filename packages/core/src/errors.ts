@@ -6,46 +6,51 @@
 
 import { operation } from './operation.ts';
 
-/** The number of an error in the response body, and its HTTP status. */
-type ErrorRow = { readonly error: number; readonly status: number };
+/** An error: its number in the response body, its HTTP status, and a sentence for people, without a full stop. */
+const row = <const Number extends number>(error: Number, status: number, message: string) =>
+  ({ error, status, message }) as const;
 
 /**
  * Every error that a plant store can return: its number (`error` in the response body, an int32 whose
- * meaning never changes) and its HTTP status. The keys are the names to switch on in code.
+ * meaning never changes), its HTTP status and its message. The keys are the names to switch on in code.
  *
  * @example
  * ```ts
  * import { errorTable } from '@plantstore/core/errors';
  *
- * const { error, status } = errorTable['id-taken']; // 1401, 400
+ * const { error, status, message } = errorTable['id-taken']; // 1401, 400, 'another plant has this id'
  * ```
  */
 export const errorTable = {
-  'bad-request': { error: 1000, status: 400 },
-  'body-missing': { error: 1001, status: 400 },
-  'json-malformed': { error: 1002, status: 400 },
-  'encoding-invalid': { error: 1003, status: 400 },
-  'body-not-object': { error: 1004, status: 400 },
-  'id-required': { error: 1101, status: 400 },
-  'id-not-integer': { error: 1102, status: 400 },
-  'id-out-of-range': { error: 1103, status: 400 },
-  'name-required': { error: 1201, status: 400 },
-  'name-not-text': { error: 1202, status: 400 },
-  'tag-not-text': { error: 1301, status: 400 },
-  'id-taken': { error: 1401, status: 400 },
-  unauthenticated: { error: 2401, status: 401 },
-  'token-rejected': { error: 2402, status: 401 },
-  'path-unknown': { error: 2404, status: 404 },
-  'method-not-allowed': { error: 2405, status: 405 },
-  'request-timeout': { error: 2408, status: 408 },
-  'body-too-large': { error: 2413, status: 413 },
-  'media-type-unsupported': { error: 2415, status: 415 },
-  'expectation-failed': { error: 2417, status: 417 },
-  'headers-too-large': { error: 2431, status: 431 },
-  'not-implemented': { error: 2501, status: 501 },
-  internal: { error: 3500, status: 500 },
-  unavailable: { error: 3503, status: 503 },
-} as const satisfies Record<string, ErrorRow>;
+  'bad-request': row(1000, 400, 'the request is not valid HTTP'),
+  'body-missing': row(1001, 400, 'a JSON body is required'),
+  'json-malformed': row(1002, 400, 'the body is not valid JSON, or is nested too deeply'),
+  'encoding-invalid': row(1003, 400, 'the body is not valid UTF-8'),
+  'body-not-object': row(1004, 400, 'the body must be a JSON object'),
+  'id-required': row(1101, 400, 'id is required'),
+  'id-not-integer': row(1102, 400, 'id must be an exact integer'),
+  'id-out-of-range': row(1103, 400, 'id must be from -9223372036854775808 to 9223372036854775807'),
+  'name-required': row(1201, 400, 'name is required'),
+  'name-not-text': row(1202, 400, 'name must be a string of Unicode text without U+0000'),
+  'tag-not-text': row(1301, 400, 'tag must be a string of Unicode text without U+0000, or absent'),
+  'id-taken': row(1401, 400, 'another plant has this id'),
+  unauthenticated: row(2401, 401, 'a bearer token is required'),
+  'token-rejected': row(2402, 401, 'the bearer token is not accepted'),
+  'path-unknown': row(2404, 404, 'there is nothing at this path'),
+  'method-not-allowed': row(2405, 405, `only ${operation.method} is allowed here`),
+  'request-timeout': row(2408, 408, 'the request took too long to arrive'),
+  'body-too-large': row(2413, 413, 'the body is too large'),
+  'media-type-unsupported': row(
+    2415,
+    415,
+    'the body must be application/json without a content encoding',
+  ),
+  'expectation-failed': row(2417, 417, 'the only expectation that can be met is 100-continue'),
+  'headers-too-large': row(2431, 431, 'the request headers are too large'),
+  'not-implemented': row(2501, 501, 'the method or transfer encoding is not implemented'),
+  internal: row(3500, 500, 'something went wrong in the service'),
+  unavailable: row(3503, 503, 'the service cannot take the plant now, try again later'),
+} as const;
 
 /** The name of an error in the {@link errorTable}. */
 export type ErrorName = keyof typeof errorTable;
@@ -80,43 +85,6 @@ export const databaseRefusal = {
   error: 4000,
   message: 'the database does not accept this plant',
 } as const;
-
-/**
- * The message of each error: a sentence for people, without a full stop.
- *
- * @example
- * ```ts
- * import { errorMessages } from '@plantstore/core/errors';
- *
- * errorMessages['id-required']; // 'id is required'
- * ```
- */
-export const errorMessages: Readonly<Record<ErrorName, string>> = {
-  'bad-request': 'the request is not valid HTTP',
-  'body-missing': 'a JSON body is required',
-  'json-malformed': 'the body is not valid JSON, or is nested too deeply',
-  'encoding-invalid': 'the body is not valid UTF-8',
-  'body-not-object': 'the body must be a JSON object',
-  'id-required': 'id is required',
-  'id-not-integer': 'id must be an exact integer',
-  'id-out-of-range': 'id must be from -9223372036854775808 to 9223372036854775807',
-  'name-required': 'name is required',
-  'name-not-text': 'name must be a string of Unicode text without U+0000',
-  'tag-not-text': 'tag must be a string of Unicode text without U+0000, or absent',
-  'id-taken': 'another plant has this id',
-  unauthenticated: 'a bearer token is required',
-  'token-rejected': 'the bearer token is not accepted',
-  'path-unknown': 'there is nothing at this path',
-  'method-not-allowed': `only ${operation.method} is allowed here`,
-  'request-timeout': 'the request took too long to arrive',
-  'body-too-large': 'the body is too large',
-  'media-type-unsupported': 'the body must be application/json without a content encoding',
-  'expectation-failed': 'the only expectation that can be met is 100-continue',
-  'headers-too-large': 'the request headers are too large',
-  'not-implemented': 'the method or transfer encoding is not implemented',
-  internal: 'something went wrong in the service',
-  unavailable: 'the service cannot take the plant now, try again later',
-};
 
 /** A header field of responses. */
 type HeaderRow = {

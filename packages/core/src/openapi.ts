@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type ErrorName, errorMessages, errorTable, responseHeaders } from './errors.ts';
+import { type ErrorName, errorTable, responseHeaders } from './errors.ts';
 import { operation } from './operation.ts';
 import { NewPlant, Plant } from './schemas.ts';
 
@@ -72,10 +72,10 @@ const json = (schema: string) => ({
 const serverResponses = () => {
   const meanings = new Map<number, string[]>();
   for (const name of Object.keys(errorTable) as ErrorName[]) {
-    const { status, error } = errorTable[name];
+    const { status, error, message } = errorTable[name];
     // 400 belongs to the operation, and 405 to other methods.
     if (status === 400 || status === 405) continue;
-    meanings.set(status, [...(meanings.get(status) ?? []), `${errorMessages[name]} (${error})`]);
+    meanings.set(status, [...(meanings.get(status) ?? []), `${message} (${error})`]);
   }
   return Object.fromEntries(
     [...meanings].map(([status, texts]) => [

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type ErrorName, errorMessages } from './errors.ts';
+import { type ErrorName, errorTable } from './errors.ts';
 import type { NewPlant } from './plant.ts';
 import { NewPlant as schema } from './schemas.ts';
 
@@ -44,8 +44,8 @@ const readMembers = (input: unknown): Members | undefined => {
 };
 
 /** The names of the schema's messages. */
-const faultByMessage = new Map(
-  Object.entries(errorMessages).map(([name, message]) => [message, name as PlantFault]),
+const faultByMessage = new Map<string | undefined, PlantFault>(
+  Object.entries(errorTable).map(([name, { message }]) => [message, name as PlantFault]),
 );
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import * as mini from 'zod/mini';
-import { errorMessages } from './errors.ts';
+import { errorTable } from './errors.ts';
 import { openApiDocument } from './openapi.ts';
 import { NewPlant, Plant } from './schemas.ts';
 
@@ -25,24 +25,24 @@ describe('schema NewPlant', () => {
   ] as const)(
     'the schema NewPlant reports %s with the message of the error table',
     (fault, input, path) => {
-      expect(issuesOf(NewPlant, input)).toEqual([[path, errorMessages[fault]]]);
+      expect(issuesOf(NewPlant, input)).toEqual([[path, errorTable[fault].message]]);
     },
   );
 
   it('the schema NewPlant has an issue for each fault, in the order id, name, tag', () => {
     expect(issuesOf(NewPlant, { tag: 7, name: 7, id: 7.5 })).toEqual([
-      ['id', errorMessages['id-not-integer']],
-      ['name', errorMessages['name-not-text']],
-      ['tag', errorMessages['tag-not-text']],
+      ['id', errorTable['id-not-integer'].message],
+      ['name', errorTable['name-not-text'].message],
+      ['tag', errorTable['tag-not-text'].message],
     ]);
   });
 
   it('the schema NewPlant has the same messages in a schema of an app, in its shape, and in an asynchronous parse', async () => {
     const order = z.object({ plant: NewPlant, label: NewPlant.shape.name });
     const faults = [
-      ['plant.id', errorMessages['id-required']],
-      ['plant.name', errorMessages['name-required']],
-      ['label', errorMessages['name-not-text']],
+      ['plant.id', errorTable['id-required'].message],
+      ['plant.name', errorTable['name-required'].message],
+      ['label', errorTable['name-not-text'].message],
     ];
     expect(issuesOf(order, { plant: {}, label: '\ud800' })).toEqual(faults);
     const parsed = await order.safeParseAsync({ plant: {}, label: '\ud800' });
@@ -59,7 +59,7 @@ describe('schema NewPlant', () => {
     const issues = issuesOf(short, { id: -1, name: 'Monstera' }) ?? [];
     expect(issues.map(([path]) => path)).toEqual(['id', 'name']);
     for (const [, message] of issues) {
-      expect(Object.values(errorMessages)).not.toContain(message);
+      expect(Object.values(errorTable).map((row): string => row.message)).not.toContain(message);
     }
   });
 

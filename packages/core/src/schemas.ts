@@ -7,7 +7,7 @@
 // Built into core, it is zod/mini; built as an entry, it is the zod of the app.
 import * as z from 'zod';
 import { isExactId, type PlantId } from './encode-new-plant.ts';
-import { type ErrorName, errorMessages } from './errors.ts';
+import { type ErrorName, errorTable } from './errors.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
 // An input without a fault is that of a check which an app has added, and which has its own message.
@@ -16,7 +16,7 @@ type ErrorOf = (issue: { readonly input?: unknown }) => string | undefined;
 const text = (description: string, absent: ErrorName, invalid: ErrorName) => {
   const error: ErrorOf = ({ input }) => {
     if (isUnicodeText(input)) return undefined;
-    return errorMessages[input === undefined ? absent : invalid];
+    return errorTable[input === undefined ? absent : invalid].message;
   };
   return z
     .string({ error })
@@ -26,8 +26,8 @@ const text = (description: string, absent: ErrorName, invalid: ErrorName) => {
 
 const idError: ErrorOf = ({ input }) => {
   if (isExactId(input)) return undefined;
-  if (input === undefined) return errorMessages['id-required'];
-  return errorMessages[typeof input === 'bigint' ? 'id-out-of-range' : 'id-not-integer'];
+  if (input === undefined) return errorTable['id-required'].message;
+  return errorTable[typeof input === 'bigint' ? 'id-out-of-range' : 'id-not-integer'].message;
 };
 
 // In zod, a custom schema has one type for its input and its output.
@@ -45,7 +45,7 @@ const id = exactId
     description: 'Identification number of the plant',
   });
 
-const objectError = { error: errorMessages['body-not-object'] };
+const objectError = { error: errorTable['body-not-object'].message };
 
 /**
  * A plant as the service returns it: `name`, and `tag` if the plant has one. Text is any well-formed

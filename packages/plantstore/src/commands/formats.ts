@@ -1,5 +1,5 @@
 import { type NewPlant, parseNewPlant } from '@plantstore/core';
-import { type ErrorName, errorMessages } from '@plantstore/core/errors';
+import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
 import type { FormatName } from './command.ts';
@@ -27,7 +27,7 @@ type Format = {
 };
 
 const describe = (names: readonly ErrorName[]): string =>
-  names.map((name) => errorMessages[name].replace('the body', 'the record')).join('; ');
+  names.map((name) => errorTable[name].message.replace('the body', 'the record')).join('; ');
 
 const parse = (value: unknown): PlantRecord['decoded'] =>
   parseNewPlant(value).mapErr(({ faults }) => describe(faults));

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { newFolder, runIn } from '../../test/run-in-folder.ts';
 import { exportPlants } from './export-plants.ts';
@@ -33,7 +33,7 @@ describe('import', () => {
     const stdin = Buffer.concat([Buffer.from(lines.join('\n')), ...noText]);
     const { status, stdout, stderr } = await runIn(folder, ['import'], stdin);
     expect(stderr.trimEnd().split('\n')).toEqual([
-      `line 4: ${errorMessages['id-taken']}`,
+      `line 4: ${errorTable['id-taken'].message}`,
       expect.stringMatching(/^line 5: the record is not valid JSON/),
       expect.stringMatching(/^line 6: id .*; name .*; tag /),
       expect.stringMatching(/^line 7: the record is not valid JSON/),
@@ -55,10 +55,10 @@ describe('import', () => {
     ].join('\r\n');
     const { status, stdout, stderr } = await runIn(folder, csv, stdin);
     expect(stderr.trimEnd().split('\n')).toEqual([
-      `line 4: ${errorMessages['id-not-integer']}`,
+      `line 4: ${errorTable['id-not-integer'].message}`,
       expect.stringMatching(/^line 5: id must be from /),
-      `lines 6 to 7: ${errorMessages['id-not-integer']}`,
-      `line 8: ${errorMessages['id-taken']}`,
+      `lines 6 to 7: ${errorTable['id-not-integer'].message}`,
+      `line 8: ${errorTable['id-taken'].message}`,
     ]);
     expect([status, stdout]).toEqual([3, '2 plants in the database, 4 refused\n']);
     expect((await runIn(folder, ['export'])).stdout).toBe(
@@ -120,7 +120,7 @@ it('import creates the plants of later batches after a refused line', async () =
   expect(result).toEqual({
     status: 3,
     stdout: `${many} plants in the database, 1 refused\n`,
-    stderr: `line 1: ${errorMessages['name-required']}\n`,
+    stderr: `line 1: ${errorTable['name-required'].message}\n`,
   });
 });
 
@@ -132,7 +132,7 @@ describe('import --strict', () => {
     expect([status, stdout, stderr]).toEqual([
       3,
       '1 plant in the database, 1 refused\n',
-      `line 2: ${errorMessages['name-required']}\n`,
+      `line 2: ${errorTable['name-required'].message}\n`,
     ]);
     expect((await runIn(folder, ['export'])).stdout).toBe('{"id":1,"name":"a"}\n');
   });
@@ -144,7 +144,7 @@ describe('import --strict', () => {
     expect(result).toEqual({
       status: 3,
       stdout: '2 plants in the database, 1 refused\n',
-      stderr: `line 3: ${errorMessages['id-taken']}\n`,
+      stderr: `line 3: ${errorTable['id-taken'].message}\n`,
     });
   });
 
@@ -156,7 +156,7 @@ describe('import --strict', () => {
     expect(result).toEqual({
       status: 3,
       stdout: '3999 plants in the database, 1 refused\n',
-      stderr: `line 2: ${errorMessages['id-taken']}\n`,
+      stderr: `line 2: ${errorTable['id-taken'].message}\n`,
     });
     const exported = (await runIn(folder, ['export'])).stdout.trimEnd().split('\n');
     expect(exported).toHaveLength(3_999);

@@ -8,7 +8,7 @@ import type {
   PlantRepository,
   StoreUnavailable,
 } from '@plantstore/core';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { err, type Result } from 'neverthrow';
 import { createLog } from '../log/log.ts';
 import { openStore } from '../open-store.ts';
@@ -35,7 +35,7 @@ const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?
 
 /** Returns the reason of a refusal, with that of the database, for the operator. */
 const reasonOf = (error: IdTaken | PlantRefused): string => {
-  if (error.kind === 'id-taken') return errorMessages['id-taken'];
+  if (error.kind === 'id-taken') return errorTable['id-taken'].message;
   const { message, cause } = error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 };

@@ -4,7 +4,7 @@ import type { PlantRepository } from '@plantstore/core';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { pino } from 'pino';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { recordLog, until } from '@plantstore/test-support/record-log';
@@ -145,7 +145,8 @@ describe('log line of a request', () => {
         requestId: 'b',
         status: 401,
         error: 2402,
-        bytes: JSON.stringify({ error: 2402, message: errorMessages['token-rejected'] }).length,
+        bytes: JSON.stringify({ error: 2402, message: errorTable['token-rejected'].message })
+          .length,
       },
     ]);
   });

@@ -1,12 +1,7 @@
 import type { BodyUndecodable } from '@plantstore/core/wire';
 import type { CreatePlantError, Plant } from '@plantstore/core';
 import { byteLength } from './byte-length.ts';
-import {
-  errorMessages,
-  type ErrorName,
-  errorTable,
-  responseHeaders,
-} from '@plantstore/core/errors';
+import { type ErrorName, errorTable, responseHeaders } from '@plantstore/core/errors';
 
 /** Header fields as alternating names and values, the form that `node:http` writes fastest. */
 export type Fields = readonly string[];
@@ -74,11 +69,11 @@ const numberedResponse = (
 
 /** Returns the response for an entry of the error table. */
 export const errorResponse = (name: ErrorName, details: ErrorDetails = {}): ResponseData => {
-  const { message = errorMessages[name], fields = none, cause } = details;
-  const { error, status } = errorTable[name];
+  const { error, status, message } = errorTable[name];
+  const { fields = none, cause } = details;
   const more = [...fieldsOf(name), ...fields];
   return {
-    ...numberedResponse(status, error, message, more),
+    ...numberedResponse(status, error, details.message ?? message, more),
     ...(cause !== undefined && { cause }),
   };
 };
@@ -99,7 +94,7 @@ export const failureResponse = (error: BodyUndecodable | CreatePlantError): Resp
     case 'plant-invalid': {
       const { faults } = error;
       return errorResponse(faults[0], {
-        message: faults.map((fault) => errorMessages[fault]).join('; '),
+        message: faults.map((fault) => errorTable[fault].message).join('; '),
       });
     }
     case 'plant-refused':

@@ -1,5 +1,5 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
-import { type ErrorName, errorTable, errorMessages } from '@plantstore/core/errors';
+import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import fc from 'fast-check';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
@@ -168,7 +168,9 @@ describe('the response to a request body', () => {
       error: errorTable.internal.error,
       cause: new Error('a bug in /home/secret'),
     });
-    expect(response.body).toBe(JSON.stringify({ error: 3500, message: errorMessages.internal }));
+    expect(response.body).toBe(
+      JSON.stringify({ error: 3500, message: errorTable.internal.message }),
+    );
   });
 
   it('the response to a request body is always JSON of one of the two schemas, and never an exception', async () => {

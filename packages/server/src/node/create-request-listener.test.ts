@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
-import { errorMessages } from '@plantstore/core/errors';
+import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, plant, post, responses } from '../../test/listen.ts';
 import { recordLog } from '@plantstore/test-support/record-log';
@@ -23,7 +23,7 @@ describe('internal error', () => {
     const { status, body } = await sendRaw(port, post(7));
     expect({ status, body }).toEqual({
       status: 500,
-      body: JSON.stringify({ error: 3500, message: errorMessages.internal }),
+      body: JSON.stringify({ error: 3500, message: errorTable.internal.message }),
     });
     expect(logged).toMatchObject([
       {
