@@ -19,6 +19,8 @@ import {
 } from './index.ts';
 import type { errorNames } from './error-names.ts';
 
+type Flat<Of> = { [Member in keyof Of]: Of[Member] };
+
 declare const client: PlantClient;
 declare const maybe: string | undefined;
 
@@ -118,7 +120,7 @@ describe('the types of the client', () => {
 
   it('the types of plants and errors equal those of core', () => {
     expectTypeOf<Plant>().toEqualTypeOf<CorePlant>();
-    expectTypeOf<NewPlant>().toEqualTypeOf<Parameters<typeof encodeNewPlant>[0]>();
+    expectTypeOf<NewPlant>().toEqualTypeOf<Flat<Parameters<typeof encodeNewPlant>[0]>>();
     expectTypeOf<ErrorName>().toEqualTypeOf<CoreErrorName>();
     expectTypeOf<typeof errorNames>().toEqualTypeOf<{
       readonly [Name in CoreErrorName as (typeof errorTable)[Name]['error']]: Name;

@@ -1,4 +1,4 @@
-import { encodeNewPlant, isExactId } from '@plantstore/core/wire';
+import { copyPlant, encodeNewPlant, isExactId } from '@plantstore/core/wire';
 import { type ClientOptions, type Numbers, readLimits, type Settings } from './client-options.ts';
 import type { RequestInvalid } from './create-plant-error.ts';
 import { isFunction, isSignal, undefinedOnThrow, readMember } from './untrusted.ts';
@@ -40,8 +40,8 @@ export const prepareRequest = (
     );
   const body = undefinedOnThrow(() => {
     // Each member is read once, so that a getter cannot return one id to the check and another one later.
-    const { id, name, tag } = newPlant;
-    return isExactId(id) && encodeNewPlant({ id, name, tag });
+    const plant = copyPlant(newPlant);
+    return isExactId(plant.id) && encodeNewPlant(plant);
   });
   if (body === undefined) return invalid('plant-unwritable', 'the plant must be valid in JSON');
   if (body === false)

@@ -1,8 +1,8 @@
 import type { NewPlant } from './plant.ts';
-import { isUnicodeText } from './unicode-text.ts';
+import { hasUnicodeTexts } from './plant-members.ts';
 
 /**
- * Throws if a plant cannot be stored exactly: its `id` is not an int64, or its `name` or `tag` is not
+ * Throws if a plant cannot be stored exactly: its `id` is not an int64, or another member is not
  * Unicode text. A repository calls it first: a plant that was not validated is a bug of the caller,
  * and must not fail other plants of the same commit.
  *
@@ -16,10 +16,9 @@ import { isUnicodeText } from './unicode-text.ts';
  * assertNewPlant({ id: 2n ** 63n, name: 'Monstera' }); // throws a RangeError
  * ```
  */
-export const assertNewPlant = ({ id, name, tag }: NewPlant): void => {
+export const assertNewPlant = (plant: NewPlant): void => {
+  const { id } = plant;
   if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint');
   if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id must be an int64');
-  if (!isUnicodeText(name) || (tag !== undefined && !isUnicodeText(tag))) {
-    throw new TypeError('name and tag must be Unicode text');
-  }
+  if (!hasUnicodeTexts(plant)) throw new TypeError('every member but the id must be Unicode text');
 };

@@ -1,6 +1,7 @@
 import { errAsync, type Result, ResultAsync } from 'neverthrow';
 import { parseNewPlant, type PlantInvalid } from './parse-new-plant.ts';
-import type { NewPlant, Plant } from './plant.ts';
+import { withoutId } from './plant-members.ts';
+import type { Plant } from './plant.ts';
 import type {
   IdTaken,
   PlantRefused,
@@ -13,9 +14,6 @@ import { isRefusal } from './errors.ts';
 export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
 
 type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
-
-const withoutId = ({ name, tag }: NewPlant): Plant =>
-  tag === undefined ? { name } : { name, tag };
 
 /** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
 const assertAllowedError = (created: Created): Created => {

@@ -11,6 +11,7 @@ import {
   type Created,
   type GroupCommitOptions,
 } from './group-commit.ts';
+import { encodePlant } from './plant-members.ts';
 import { describeRepository } from './repository-contract.ts';
 
 const plant = (id: number, name = 'x') => ({ id: BigInt(id), name });
@@ -48,8 +49,8 @@ const startGroup = (options: Partial<GroupCommitOptions> = {}) => {
 describeRepository({ describe, it, expect }, 'a group commit', async () => {
   const plants = new Map<bigint, string>();
   const commit: Commit = async (batch) =>
-    batch.map(({ id, name, tag }) => {
-      const json = JSON.stringify({ name, tag });
+    batch.map(({ id, ...content }) => {
+      const json = encodePlant(content);
       if (!plants.has(id)) plants.set(id, json);
       return plants.get(id) === json ? ok() : err({ kind: 'id-taken', id });
     });

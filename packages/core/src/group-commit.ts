@@ -7,6 +7,7 @@
 
 import { err, type Result, ResultAsync } from 'neverthrow';
 import { assertNewPlant } from './assert-new-plant.ts';
+import { copyPlant, textLength } from './plant-members.ts';
 import type { NewPlant } from './plant.ts';
 import type {
   IdTaken,
@@ -85,6 +86,8 @@ export type GroupCommit = {
 
 type Waiting = {
   readonly plant: NewPlant;
+  /** Length of its text. */
+  readonly text: number;
   readonly deadline: number;
   /** `undefined` once settled, so that what waited for the result can be collected as garbage. */
   resolve: ((created: Created) => void) | undefined;
@@ -96,12 +99,6 @@ declare const performance: { now(): number };
 declare const setTimeout: (task: () => void, milliseconds: number) => Timer;
 declare const setImmediate: (task: () => void) => void;
 declare const queueMicrotask: (task: () => void) => void;
-
-/** Copies a plant, because its caller may change the object before it is committed. */
-const copyOf = ({ id, name, tag }: NewPlant): NewPlant =>
-  tag === undefined ? { id, name } : { id, name, tag };
-
-const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
 const unavailable = (reason: string, cause?: unknown): Created =>
   err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
@@ -155,7 +152,7 @@ export const createGroupCommit = ({
     if (resolve === undefined) return;
     one.resolve = undefined;
     unsettled -= 1;
-    unsettledText -= textOf(one.plant);
+    unsettledText -= one.text;
     resolve(created);
     if (unsettled > 0) return;
     timer?.unref();
@@ -181,8 +178,8 @@ export const createGroupCommit = ({
 
   const takeBatch = (): Waiting[] => {
     let text = 0;
-    const end = waiting.findIndex(({ plant }, index) => {
-      text += textOf(plant);
+    const end = waiting.findIndex((one, index) => {
+      text += one.text;
       return index > 0 && (index >= maxBatchPlants || text > maxBatchText);
     });
     return waiting.splice(0, end === -1 ? waiting.length : end);
@@ -237,18 +234,19 @@ export const createGroupCommit = ({
     });
   };
 
-  const limitExceeded = (plant: NewPlant): string | undefined => {
+  const limitExceeded = (text: number): string | undefined => {
     if (isClosed) return 'the database is closed';
     if (unsettled >= maxWaiting) {
       return `${maxWaiting} creates are waiting for the database already`;
     }
-    return unsettled > 0 && unsettledText + textOf(plant) > maxWaitingText
+    return unsettled > 0 && unsettledText + text > maxWaitingText
       ? `${unsettledText} characters are waiting for the database already`
       : undefined;
   };
 
   const add = (plant: NewPlant, resolve: (created: Created) => void): void => {
-    const reason = limitExceeded(plant);
+    const text = textLength(plant);
+    const reason = limitExceeded(text);
     if (reason !== undefined) {
       resolve(unavailable(reason));
       return;
@@ -259,8 +257,8 @@ export const createGroupCommit = ({
       timer.ref();
     }
     unsettled += 1;
-    unsettledText += textOf(plant);
-    waiting.push({ plant, deadline, resolve });
+    unsettledText += text;
+    waiting.push({ plant, text, deadline, resolve });
     schedule();
   };
 
@@ -268,8 +266,8 @@ export const createGroupCommit = ({
     create: (plant) =>
       new ResultAsync(
         new Promise((resolve) => {
-          // An executor that throws makes the promise reject.
-          const copy = copyOf(plant);
+          // Copied, because its caller may change it. An executor that throws makes the promise reject.
+          const copy = copyPlant(plant);
           assertNewPlant(copy);
           add(copy, resolve);
         }),

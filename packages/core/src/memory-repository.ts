@@ -1,6 +1,7 @@
 import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { assertNewPlant } from './assert-new-plant.ts';
-import type { NewPlant } from './plant.ts';
+import { haveSameContent, withoutId } from './plant-members.ts';
+import type { NewPlant, Plant } from './plant.ts';
 import type { IdTaken, StoreUnavailable } from './plant-repository.ts';
 import type { PlantStore } from './plant-store.ts';
 
@@ -22,19 +23,19 @@ const closed: StoreUnavailable = {
  * ```
  */
 export const createMemoryRepository = (): PlantStore => {
-  const plants = new Map<bigint, { readonly name: string; readonly tag: string | undefined }>();
+  const plants = new Map<bigint, Plant>();
   let isClosed = false;
   // Async, so that a plant that was not validated rejects. Without an await, so that it is atomic.
   const create = async (plant: NewPlant): Promise<Result<void, IdTaken | StoreUnavailable>> => {
     assertNewPlant(plant);
     if (isClosed) return err(closed);
-    const { id, name, tag } = plant;
+    const { id } = plant;
     const kept = plants.get(id);
     if (kept === undefined) {
-      plants.set(id, { name, tag });
+      plants.set(id, withoutId(plant));
       return ok();
     }
-    return kept.name === name && kept.tag === tag ? ok() : err({ kind: 'id-taken', id });
+    return haveSameContent(kept, plant) ? ok() : err({ kind: 'id-taken', id });
   };
   return {
     create: (plant) => new ResultAsync(create(plant)),

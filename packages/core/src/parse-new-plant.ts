@@ -1,46 +1,20 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type ErrorName, errorTable } from './errors.ts';
 import type { NewPlant } from './plant.ts';
+import { copyPlant, readMembers } from './plant-members.ts';
 import { NewPlant as schema } from './schemas.ts';
 
 /** A fault of the input for a plant, as a name of the error table. */
 export type PlantFault = Extract<
-  ErrorName,
-  | 'body-not-object'
-  | 'id-required'
-  | 'id-not-integer'
-  | 'id-out-of-range'
-  | 'name-required'
-  | 'name-not-text'
-  | 'tag-not-text'
+  Exclude<ErrorName, 'id-taken'>,
+  'body-not-object' | `${keyof NewPlant}-${string}`
 >;
 
 /** The error for input that is not a plant. */
 export type PlantInvalid = {
   readonly kind: 'plant-invalid';
-  /** Every fault, in the order id, name, tag. */
+  /** Every fault, in the order of the members. */
   readonly faults: readonly [PlantFault, ...PlantFault[]];
-};
-
-/** The members of a plant before validation; `undefined` if absent. */
-type Members = { readonly id: unknown; readonly name: unknown; readonly tag: unknown };
-
-/** Reads each member once; returns `undefined` if the input is not an object. */
-const readMembers = (input: unknown): Members | undefined => {
-  try {
-    if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-    const { hasOwn } = Object;
-    const members = input as Members;
-    // Written out, because a function with the name as an argument is twice as slow.
-    return {
-      id: hasOwn(input, 'id') ? members.id : undefined,
-      name: hasOwn(input, 'name') ? members.name : undefined,
-      tag: hasOwn(input, 'tag') ? members.tag : undefined,
-    };
-  } catch {
-    // A getter or a proxy threw.
-    return undefined;
-  }
 };
 
 /** The names of the schema's messages. */
@@ -49,10 +23,10 @@ const faultByMessage = new Map<string | undefined, PlantFault>(
 );
 
 /**
- * Reads any value as a new plant. Only own members count, members other than `id`, `name` and `tag`
+ * Reads any value as a new plant. Only own members count, members that a plant does not have
  * are ignored, and a member that is `undefined` is absent. Never throws.
  *
- * @returns the plant, or every fault at once, in the order id, name, tag
+ * @returns the plant, or every fault at once, in the order of the members
  * @example
  * ```ts
  * import { parseNewPlant } from '@plantstore/core';
@@ -63,10 +37,7 @@ const faultByMessage = new Map<string | undefined, PlantFault>(
  */
 export const parseNewPlant = (input: unknown): Result<NewPlant, PlantInvalid> => {
   const parsed = schema.safeParse(readMembers(input));
-  if (parsed.success) {
-    const { id, name, tag } = parsed.data;
-    return ok(tag === undefined ? { id, name } : { id, name, tag });
-  }
+  if (parsed.success) return ok(copyPlant(parsed.data));
   const faults = parsed.error.issues.map(({ message }) => faultByMessage.get(message));
   return err({ kind: 'plant-invalid', faults: faults as [PlantFault, ...PlantFault[]] });
 };

@@ -6,7 +6,7 @@
 
 // Built into core, it is zod/mini; built as an entry, it is the zod of the app.
 import * as z from 'zod';
-import { isExactId, type PlantId } from './encode-new-plant.ts';
+import { isExactId, type PlantId } from './exact-id.ts';
 import { type ErrorName, errorTable } from './errors.ts';
 import { isUnicodeText } from './unicode-text.ts';
 

@@ -7,4 +7,12 @@
 export { isBearerToken } from './bearer-token.ts';
 export { decodeBody, type BodyUndecodable } from './decode-body.ts';
 export { operation } from './operation.ts';
-export { encodeNewPlant, isExactId, type PlantId } from './encode-new-plant.ts';
+export { isExactId, type PlantId } from './exact-id.ts';
+export {
+  copyPlant,
+  encodeNewPlant,
+  encodePlant,
+  isRequired,
+  textLength,
+  withoutId,
+} from './plant-members.ts';

@@ -1,14 +1,9 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type {
-  IdTaken,
-  NewPlant,
-  PlantRefused,
-  PlantRepository,
-  StoreUnavailable,
-} from '@plantstore/core';
+import type { IdTaken, PlantRefused, PlantRepository, StoreUnavailable } from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
+import { textLength } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
 import { createLog } from '../log/log.ts';
 import { openStore } from '../open-store.ts';
@@ -30,8 +25,6 @@ const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 /** Returns `line 7`, or `lines 7 to 9`. */
 const nameOf = ({ firstLine, lastLine }: PlantRecord): string =>
   firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`;
-
-const textOf = ({ name, tag }: NewPlant): number => name.length + (tag?.length ?? 0);
 
 /** Returns the reason of a refusal, with that of the database, for the operator. */
 const reasonOf = (error: IdTaken | PlantRefused): string => {
@@ -87,7 +80,7 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
     add: async (lines: readonly PlantRecord[]): Promise<void> => {
       for (const line of lines) {
         batch.push(line);
-        if (line.decoded.isOk()) text += textOf(line.decoded.value);
+        if (line.decoded.isOk()) text += textLength(line.decoded.value);
         const isFull = batch.length >= maxBatch.plants || text >= maxBatch.text;
         const isLast = strict && line.decoded.isErr();
         if (isFull || isLast) await flush();
@@ -163,9 +156,9 @@ JSON or CSV (RFC 4180), as export writes them. A refused line is reported by its
 number on standard error, and the import continues. Creating a plant that exists
 already changes nothing, so an interrupted import can be run again. Stop the
 server of a SQLite database first.
-The header of CSV names the columns id, name and, if there are tags, tag. An
-empty field is absent, and "" is empty text. A record that cannot be read ends
-the import: correct it and import the file again.`,
+The header of CSV names the columns, as in an export; one of an optional member
+may be missing. An empty field is absent, and "" is empty text. A record that
+cannot be read ends the import: correct it and import the file again.`,
   options: {
     format: 'default: csv for a file named .csv, else ndjson',
     strict: 'stop at the first refused line',
