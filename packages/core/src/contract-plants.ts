@@ -1,4 +1,35 @@
+import * as z from 'zod';
+import { parseNewPlant } from './parse-new-plant.ts';
 import type { Plant } from './plant.ts';
+import { Plant as schema } from './schemas.ts';
+
+type Member = keyof Plant;
+
+/** The members of a plant without its id. */
+export const members = Object.keys(schema.shape) as readonly Member[];
+
+/** Returns a plant with another value of a member. */
+export const withMember = <Of extends Plant>(plant: Of, member: Member, value: unknown): Of => ({
+  ...plant,
+  [member]: value,
+});
+
+const isPlant = (plant: Plant): boolean => parseNewPlant({ id: 0n, ...plant }).isOk();
+
+/** Returns the values of a member that has a list of them, or two texts. */
+const valuesOf = (member: Member): readonly [string, ...string[]] =>
+  (z.toJSONSchema(schema.shape[member], { io: 'input' }).enum ?? ['a', 'b']) as [string, string];
+
+/** A plant with every member. */
+export const complete = members.reduce(
+  (plant, member) => withMember(plant, member, valuesOf(member)[0]),
+  {} as Plant,
+);
+const smallest: Plant = { name: 'a' };
+
+/** Returns plants with those values that a member can have. */
+export const plantsWith = (member: Member, values: readonly string[]): readonly Plant[] =>
+  values.map((value) => withMember(smallest, member, value)).filter(isPlant);
 
 /** Int64s that a store may round or truncate. */
 export const ids: readonly bigint[] = [0n, 31n, 53n, 63n]
@@ -47,44 +78,46 @@ const similarTexts: readonly (readonly [string, string])[] = [
   ['plumless', 'buckeroo'],
 ];
 
-const separators = characters
-  .flatMap((one) => [one, one + one, `${one} `, ` ${one} `, `${one}1`])
-  .concat('', '","');
+const separators = ['', '","', ...characters];
+const longSeparators = characters.flatMap((one) => [one + one, `${one} `, ` ${one} `, `${one}1`]);
 
-/** Texts that a store may write in place of no tag, and other tags. */
-const tags = [
-  '',
-  'a',
-  '-',
-  '0',
-  'false',
-  'undefined',
-  'null',
-  'NULL',
-  'None',
-  'nil',
-  '\\N',
-  '(null)',
+/** Texts that a store may write in place of an absent one. */
+const absentTexts = ['', ...'- 0 false undefined null NULL None nil \\N (null)'.split(' ')];
+
+const valuePairs = (member: Member) => {
+  const values = [undefined, ...valuesOf(member), ...absentTexts];
+  return values.flatMap((one, at) => values.slice(at + 1).map((other) => [one, other]));
+};
+
+/** Values of two members in two plants, which a store may confuse because it joins or exchanges them. */
+const joinedValues = (one: string, other: string, between: readonly string[]) => [
+  ...between.flatMap((separator) => [
+    [`${one}${separator}${other}`, undefined, one, other],
+    [undefined, `${one}${separator}${other}`, one, other],
+    [`${one}${separator}b`, 'c', one, `b${separator}c`],
+  ]),
+  ['a,b', undefined, 'a\\', 'b'],
+  ['a', 'b', 'b', 'a'],
+  ...[one, other].map((value) => [value, undefined, undefined, value]),
 ];
 
-const plantOf = (name: string, tag?: string): Plant =>
-  tag === undefined ? { name } : { name, tag };
+const differing = (plant: Plant, member: Member, pairs: readonly (readonly unknown[])[]) =>
+  pairs.map((pair) => pair.map((value) => withMember(plant, member, value)));
 
-/** Pairs of contents that a store may confuse, because it changes a text, or joins a name and a tag. */
-export const similarPlants: readonly (readonly [Plant, Plant])[] = [
-  ...similarTexts.flatMap(([one, other]): [Plant, Plant][] => [
-    [plantOf(one), plantOf(other)],
-    [plantOf('a', other), plantOf('a', one)],
-  ]),
-  ...separators.flatMap((separator): [Plant, Plant][] => [
-    [plantOf(`a${separator}b`), plantOf('a', 'b')],
-    [plantOf(`a${separator}b`, 'c'), plantOf('a', `b${separator}c`)],
-  ]),
-  ...tags.map((tag): [Plant, Plant] => [plantOf('a'), plantOf('a', tag)]),
-  [plantOf('a,b'), plantOf('a\\', 'b')],
-  [plantOf('a', 'b'), plantOf('b', 'a')],
-  [plantOf('a', 'c'), plantOf('b', 'c')],
-];
+/** Pairs of plants that a store may confuse, because it ignores or changes a member, or joins two. */
+export const similarPlants = members
+  .flatMap((member, index) => [
+    ...differing(smallest, member, [...valuePairs(member), ...similarTexts]),
+    ...differing(complete, member, valuePairs(member)),
+    ...members.slice(index + 1).flatMap((next) => {
+      const between = index === 0 ? [...separators, ...longSeparators] : separators;
+      return joinedValues(valuesOf(member)[0], valuesOf(next)[0], between).map((values) => [
+        { ...smallest, [member]: values[0], [next]: values[1] },
+        { ...smallest, [member]: values[2], [next]: values[3] },
+      ]);
+    }),
+  ])
+  .filter((pair) => pair.every(isPlant)) as unknown as readonly (readonly [Plant, Plant])[];
 
 /** Plants that fail validation. */
 export const notPlants: readonly unknown[] = [
@@ -95,10 +128,10 @@ export const notPlants: readonly unknown[] = [
   { id: '7', name: 'Monstera' },
   { name: 'Monstera' },
   { id: 7n },
-  { id: 7n, name: 7 },
-  { id: 7n, name: '\ud800' },
-  { id: 7n, name: 'Monstera\0' },
-  { id: 7n, name: 'Monstera', tag: null },
-  { id: 7n, name: 'Monstera', tag: '\udfff' },
-  { id: 7n, name: 'Monstera', tag: '\0' },
+  ...members.flatMap((member) =>
+    [7, null, '\ud800', '\udfff', '\0', 'Monstera\0'].map((value) => ({
+      id: 7n,
+      ...withMember(complete, member, value),
+    })),
+  ),
 ];

@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { errAsync, okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { assertNewPlant } from './assert-new-plant.ts';
+import { complete, members, withMember } from './contract-plants.ts';
 import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
+import { copyPlant, encodePlant } from './plant-members.ts';
 import type { PlantRepository } from './plant-repository.ts';
 import { describeRepository, type OpenedRepository } from './repository-contract.ts';
 import {
@@ -47,7 +49,7 @@ const lateWriter = (): PlantRepository => {
     const kept = plants.get(plant.id);
     await Promise.resolve();
     if (kept === undefined) plants.set(plant.id, plant);
-    const same = kept === undefined || (kept.name === plant.name && kept.tag === plant.tag);
+    const same = kept === undefined || encodePlant(kept) === encodePlant(plant);
     return same;
   };
   return {
@@ -61,8 +63,9 @@ const readThenWrite = (
   change: (kept: NewPlant | undefined, plant: NewPlant) => NewPlant,
 ): PlantRepository => {
   let last = Promise.resolve();
-  const isKept = async ({ id, name, tag }: NewPlant): Promise<boolean> => {
-    const plant = { id, name, ...(tag !== undefined && { tag }) };
+  const isKept = async (created: NewPlant): Promise<boolean> => {
+    const plant = copyPlant(created);
+    const { id } = plant;
     const before = last;
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;
@@ -71,7 +74,7 @@ const readThenWrite = (
     await Promise.resolve();
     plants.set(id, change(kept, plant));
     resolve();
-    return kept === undefined || (kept.name === name && kept.tag === plant.tag);
+    return kept === undefined || encodePlant(kept) === encodePlant(plant);
   };
   return rejecting((plant) => resultOf(plant.id, isKept(plant)));
 };
@@ -113,6 +116,17 @@ describe('repository contract', () => {
         const seen = new Set<bigint>();
         return refusing(({ id }) => id === 7_000n && seen.size !== seen.add(id).size);
       })(),
+    ],
+    ...members.map((member): Wrong => [
+      `stores one value of the member ${member}`,
+      changing((plant) => withMember(plant, member, complete[member])),
+    ]),
+    [
+      'joins the members of a plant',
+      changing(({ id, ...plant }) => ({
+        id,
+        name: members.flatMap((member) => plant[member] ?? []).join(' / '),
+      })),
     ],
     ['stores ids as doubles', changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) }))],
     [

@@ -4,16 +4,16 @@ import {
   assertNewPlant,
   createMemoryRepository,
   type NewPlant,
+  type Plant,
   type PlantRepository,
 } from '../src/index.ts';
+import { encodePlant } from '../src/plant-members.ts';
 import type { OpenedRepository } from '../src/repository-contract.ts';
 
 type Open = () => Promise<OpenedRepository>;
 
 /** A fault, as the end of "a repository that", and the repository that has it. */
 export type Wrong = readonly [string, Open];
-
-type Content = Pick<NewPlant, 'name' | 'tag'>;
 
 /** What a repository compares. */
 type Key = string | number;
@@ -54,13 +54,11 @@ export const withText = (change: (text: string) => string): Open =>
     ...(tag !== undefined && { tag: change(tag) }),
   }));
 
-const keyOf = ({ name, tag }: Content): string => JSON.stringify([name, tag]);
-
 /** Creates in a map of contents, and returns whether it has the plant now. */
 const keep = (
   contents: Map<bigint, Key>,
   plant: NewPlant,
-  contentOf: (plant: Content) => Key = keyOf,
+  contentOf: (plant: Plant) => Key = encodePlant,
 ): boolean => {
   const content = contentOf(plant);
   if (!contents.has(plant.id)) contents.set(plant.id, content);
@@ -69,7 +67,7 @@ const keep = (
 
 /** Compares plants by a text or number that it makes of their content. */
 const comparing =
-  (contentOf: (plant: Content) => Key): Open =>
+  (contentOf: (plant: Plant) => Key): Open =>
   async () => {
     const contents = new Map<bigint, Key>();
     return {
@@ -77,7 +75,7 @@ const comparing =
     };
   };
 
-const textsOf = ({ name, tag }: Content): string[] => (tag === undefined ? [name] : [name, tag]);
+const textsOf = ({ name, tag }: Plant): string[] => (tag === undefined ? [name] : [name, tag]);
 
 const hashOfJava = (text: string): number =>
   Array.from(text).reduce((hash, one) => (Math.imul(hash, 31) + (one.codePointAt(0) ?? 0)) | 0, 0);
@@ -110,7 +108,7 @@ const likes = (pattern: string, text: string): boolean =>
     ).test(text));
 
 const matchingPatterns: Open = async () => {
-  const plants = new Map<bigint, Content>();
+  const plants = new Map<bigint, Plant>();
   return {
     repository: rejecting(({ id, name, tag }) => {
       const kept = plants.get(id) ?? { name, tag };
@@ -155,10 +153,12 @@ const writingOnce: Open = async () => {
 const acceptingAnyTag: Open = async () => {
   const contents = new Map<bigint, Key>();
   let isFirst = true;
-  const nameOf = (content: Key) => `${content}`.replace(/,("([^"\\]|\\.)*"|null)\]$/, '');
+  const nameOf = (content: Key) => (JSON.parse(`${content}`) as Plant).name;
   const create = (plant: NewPlant) => {
     const isKept = keep(contents, plant);
-    return isKept || (!isFirst && nameOf(contents.get(plant.id) ?? '') === nameOf(keyOf(plant)));
+    return (
+      isKept || (!isFirst && nameOf(contents.get(plant.id) ?? '{}') === nameOf(encodePlant(plant)))
+    );
   };
   const repository = rejecting((plant) => resultOf(plant.id, create(plant)));
   const reopen = async () => {
@@ -213,7 +213,7 @@ export const confusingRepositories: readonly Wrong[] = [
   ...['undefined', 'null', '-', 'NULL', String.raw`\N`, 'None', 'nil', '(null)', '0', 'false'].map(
     named(
       (mark) => `stores no tag as ${mark}`,
-      (mark) => comparing(({ name, tag = mark }) => keyOf({ name, tag })),
+      (mark) => comparing(({ name, tag = mark }) => encodePlant({ name, tag })),
     ),
   ),
   ...[
@@ -248,11 +248,11 @@ export const confusingRepositories: readonly Wrong[] = [
   ],
   [
     'compares names and tags in any order',
-    comparing((plant) => keyOf({ name: textsOf(plant).toSorted().join('\0') })),
+    comparing((plant) => encodePlant({ name: textsOf(plant).toSorted().join('\0') })),
   ],
   ['compares tags only, if there is one', comparing(({ name, tag }) => tag ?? `name ${name}`)],
-  ['compares a hash as Java does', comparing((plant) => hashOfJava(keyOf(plant)))],
-  ['compares a CRC-32', comparing((plant) => crc32(keyOf(plant)))],
+  ['compares a hash as Java does', comparing((plant) => hashOfJava(encodePlant(plant)))],
+  ['compares a CRC-32', comparing((plant) => crc32(encodePlant(plant)))],
   [
     'compares lengths and starts',
     comparing((plant) =>
@@ -298,7 +298,10 @@ export const confusingRepositories: readonly Wrong[] = [
   [
     'stores no tag as an empty tag on restart',
     reopening((kept) =>
-      [...kept].map(([id, content]) => [id, `${content}`.replace(',null]', ',""]')]),
+      [...kept].map(([id, content]) => [
+        id,
+        encodePlant({ tag: '', ...(JSON.parse(`${content}`) as Plant) }),
+      ]),
     ),
   ],
   ['accepts any tag after a restart', acceptingAnyTag],

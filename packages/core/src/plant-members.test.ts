@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeBody } from './decode-body.ts';
+import { isExactId } from './exact-id.ts';
+import { complete, members, withMember } from './contract-plants.ts';
+import {
+  copyPlant,
+  encodeNewPlant,
+  encodePlant,
+  hasUnicodeTexts,
+  haveSameContent,
+  isRequired,
+  textLength,
+  withoutId,
+} from './plant-members.ts';
+import { parseNewPlant } from './parse-new-plant.ts';
+import { NewPlant } from './schemas.ts';
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const text = fc.string({ unit: 'binary' }).filter((one) => !one.includes('\0'));
+
+describe.each(members)('the member %s of the schema', (member) => {
+  const plant = { id: 7n, ...complete };
+
+  it.each([
+    ['parseNewPlant', parseNewPlant(plant)._unsafeUnwrap()],
+    ['copyPlant', copyPlant(plant)],
+    ['withoutId', withoutId(plant)],
+    ['encodePlant', JSON.parse(encodePlant(plant))],
+    ['encodeNewPlant', JSON.parse(encodeNewPlant(plant))],
+  ])(`${member} is in the result of %s`, (_, result) => {
+    expect(result).toHaveProperty(member, complete[member]);
+  });
+
+  it.each([7, null, '\ud800', 'a\0'])(`${member} that is %j has an error of its own`, (value) => {
+    const { faults } = parseNewPlant({ ...plant, [member]: value })._unsafeUnwrapErr();
+    expect(faults).toEqual([expect.stringMatching(`^${member}-`)]);
+  });
+
+  it(`${member} is compared by haveSameContent`, () => {
+    expect(haveSameContent(complete, { ...complete })).toBe(true);
+    expect(haveSameContent(complete, withMember(complete, member, 'another'))).toBe(false);
+  });
+
+  it(`${member} is checked by hasUnicodeTexts, and counted by textLength`, () => {
+    expect(hasUnicodeTexts(withMember(complete, member, 7))).toBe(false);
+    const longer = withMember(complete, member, `${complete[member]}x`);
+    expect(textLength(longer)).toBe(textLength(complete) + 1);
+  });
+});
+
+it('isRequired has the members of the schema in their order', () => {
+  expect(Object.keys(isRequired)).toEqual(Object.keys(NewPlant.shape));
+});
+
+describe('encodeNewPlant', () => {
+  it('encodeNewPlant writes the id as an exact JSON number', () => {
+    expect(encodeNewPlant({ id: 9223372036854775807n, name: 'Monstera' })).toBe(
+      '{"id":9223372036854775807,"name":"Monstera"}',
+    );
+    expect(encodeNewPlant({ id: -0, name: '0', tag: '$&' })).toBe('{"id":0,"name":"0","tag":"$&"}');
+  });
+
+  it('encodeNewPlant omits a tag that is undefined', () => {
+    expect(encodeNewPlant({ id: 1, name: '', tag: undefined })).toBe('{"id":1,"name":""}');
+  });
+
+  it('encodeNewPlant writes JSON that decodes to the same plant, for every id and text', () => {
+    const plant = fc.record({ id: int64, name: text, tag: text }, { requiredKeys: ['id', 'name'] });
+    fc.assert(
+      fc.property(plant, (newPlant) => {
+        const bytes = new TextEncoder().encode(encodeNewPlant(newPlant));
+        expect(decodeBody(bytes).andThen(parseNewPlant)._unsafeUnwrap()).toEqual(newPlant);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('isExactId', () => {
+  it('isExactId is true for every int64 and every safe integer, and false for other values', () => {
+    fc.assert(fc.property(int64, (id) => isExactId(id)));
+    fc.assert(fc.property(fc.maxSafeInteger(), (id) => isExactId(id)));
+    for (const id of [
+      2n ** 63n,
+      -(2n ** 63n) - 1n,
+      2 ** 53,
+      1.5,
+      Number.NaN,
+      Infinity,
+      '7',
+      null,
+    ]) {
+      expect(isExactId(id)).toBe(false);
+    }
+  });
+});
