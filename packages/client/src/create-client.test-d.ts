@@ -1,5 +1,5 @@
 import type { Plant as CorePlant } from '@plantstore/core';
-import type { ErrorName as CoreErrorName, errorTable } from '@plantstore/core/errors';
+import type { ErrorName as CoreErrorName } from '@plantstore/core/errors';
 import type { encodeNewPlant } from '@plantstore/core/wire';
 import type { ResultAsync } from 'neverthrow';
 import { describe, expectTypeOf, it } from 'vitest';
@@ -17,7 +17,6 @@ import {
   type Retry,
   type TokenRequest,
 } from './index.ts';
-import type { errorNames } from './error-names.ts';
 
 type Flat<Of> = { [Member in keyof Of]: Of[Member] };
 
@@ -122,9 +121,6 @@ describe('the types of the client', () => {
     expectTypeOf<Plant>().toEqualTypeOf<CorePlant>();
     expectTypeOf<NewPlant>().toEqualTypeOf<Flat<Parameters<typeof encodeNewPlant>[0]>>();
     expectTypeOf<ErrorName>().toEqualTypeOf<CoreErrorName>();
-    expectTypeOf<typeof errorNames>().toEqualTypeOf<{
-      readonly [Name in CoreErrorName as (typeof errorTable)[Name]['error']]: Name;
-    }>();
   });
 
   it('createPlant accepts valid plants and rejects invalid ones in its types', () => {

@@ -1,4 +1,6 @@
-/** The name of each error number; a type test compares this with the error table of core. */
+import type { ErrorName as CoreErrorName, errorTable } from '@plantstore/core/errors';
+
+/** The name of each error number in the error table of core. */
 export const errorNames = {
   1000: 'bad-request',
   1001: 'body-missing',
@@ -24,7 +26,9 @@ export const errorNames = {
   2501: 'not-implemented',
   3500: 'internal',
   3503: 'unavailable',
-} as const;
+} as const satisfies {
+  readonly [Name in CoreErrorName as (typeof errorTable)[Name]['error']]: Name;
+};
 
 /** The name of an error that the service can return. */
 export type ErrorName = (typeof errorNames)[keyof typeof errorNames];
