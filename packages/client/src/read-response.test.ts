@@ -23,24 +23,25 @@ describe('readResponse', () => {
   });
 
   it.each([
-    ['{"name":"Ficus"}', '{"id":7,"name":"Monstera"}'],
-    ['{"name":"monstera"}', '{"id":7,"name":"Monstera"}'],
-    ['{"name":"\u0065\u0301"}', '{"id":7,"name":"\u00e9"}'],
-    ['{"name":"Monstera","tag":"b"}', '{"id":7,"name":"Monstera"}'],
-    ['{"name":"Monstera","tag":""}', '{"id":7,"name":"Monstera"}'],
-    ['{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":"b"}'],
-    ['{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":""}'],
-    ['{"name":"Monstera","tag":"a"}', '{"id":7,"name":"Monstera","tag":"b"}'],
+    ['name', '{"name":"Ficus"}', '{"id":7,"name":"Monstera"}'],
+    ['name', '{"name":"monstera"}', '{"id":7,"name":"Monstera"}'],
+    ['name', '{"name":"\u0065\u0301"}', '{"id":7,"name":"\u00e9"}'],
+    ['tag', '{"name":"Monstera","tag":"b"}', '{"id":7,"name":"Monstera"}'],
+    ['tag', '{"name":"Monstera","tag":""}', '{"id":7,"name":"Monstera"}'],
+    ['tag', '{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":"b"}'],
+    ['tag', '{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":""}'],
+    ['tag', '{"name":"Monstera","tag":"a"}', '{"id":7,"name":"Monstera","tag":"b"}'],
     // A client without types may send these.
-    ['{"name":7}', '{"id":7,"name":7}'],
-    ['{"name":"Monstera","tag":null}', '{"id":7,"name":"Monstera","tag":null}'],
-    ['{"name":"7"}', '{"id":7,"name":7}'],
+    ['name', '{"name":7}', '{"id":7,"name":7}'],
+    ['tag', '{"name":"Monstera","tag":null}', '{"id":7,"name":"Monstera","tag":null}'],
+    ['name', '{"name":"7"}', '{"id":7,"name":7}'],
+    ['name', '{}', '{"id":7}'],
   ])(
-    'readResponse returns response-invalid for a 200 with %s after the request %s',
-    (body, sent) => {
+    'readResponse returns response-invalid and names %s, for a 200 with %s after the request %s',
+    (name, body, sent) => {
       expect(read(200, body, sent)).toEqual({
         kind: 'response-invalid',
-        message: expect.any(String) as unknown,
+        message: `unexpected response with status 200: its ${name} is not what was sent`,
         status: 200,
         body,
         attempts: 1,
@@ -80,7 +81,7 @@ describe('readResponse', () => {
   });
 
   it('the message of an unexpected response names its status', () => {
-    expect(read(200, '{}')).toHaveProperty('message', 'unexpected response with status 200');
+    expect(read(500, '{}')).toHaveProperty('message', 'unexpected response with status 500');
   });
 
   it('readResponse truncates the body of an error', () => {
