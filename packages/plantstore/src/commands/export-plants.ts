@@ -22,7 +22,7 @@ export const exportPlants: Command = {
   argument: '',
   help: `Writes the plants to standard output in the order of their ids, as lines of JSON
 or CSV (RFC 4180); the server may be running.
-In CSV, an absent tag is an empty field, an empty tag is "", and a plant longer
+In CSV, an absent text is an empty field, an empty one is "", and a plant longer
 than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
   options: { format: 'default: ndjson' },
   async run(call) {
@@ -35,13 +35,15 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
     const copy = async (): Promise<CommandResult> => {
       for await (const read of readStored(database)) {
         if (read.isErr()) return failed(readFailure(read.error.message, exported));
-        const long = read.value.find((plant) => !format.fits(plant));
-        if (long !== undefined) {
-          return failed(
-            `the output is incomplete: the plant ${long.id} is longer than 16 MiB, the maximum of a CSV record; export with --format=ndjson`,
-          );
+        for (const plant of read.value) {
+          const line = format.encode(plant);
+          if (Buffer.byteLength(line) > format.maxBytes) {
+            return failed(
+              `the output is incomplete: the plant ${plant.id} is longer than 16 MiB, the maximum of a CSV record; export with --format=ndjson`,
+            );
+          }
+          text += line;
         }
-        for (const plant of read.value) text += format.encode(plant);
         exported += read.value.length;
         if (text.length >= chunkSize) {
           await write(stdout, text);

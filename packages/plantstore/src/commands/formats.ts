@@ -1,6 +1,6 @@
 import { type NewPlant, parseNewPlant } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
-import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
+import { decodeBody, encodeNewPlant, isRequired } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
 import type { FormatName } from './command.ts';
 import type { CsvFields } from './read-csv.ts';
@@ -21,8 +21,8 @@ type Format = {
   /** Empty if the format has none. */
   readonly header: string;
   readonly encode: (plant: NewPlant) => string;
-  /** Returns whether a plant is short enough to be read again. */
-  readonly fits: (plant: NewPlant) => boolean;
+  /** Maximum size of an encoded plant that can be read again. */
+  readonly maxBytes: number;
   readonly read: (chunks: AsyncIterable<Buffer>) => Records;
 };
 
@@ -61,15 +61,20 @@ async function* readNdjson(chunks: AsyncIterable<Buffer>): Records {
   }
 }
 
+const csvColumns = Object.keys(isRequired) as readonly (keyof NewPlant)[];
+
 /** Maximum size of the text of a record: a quote that is not closed would otherwise buffer the rest of the file. */
 const maxCsvBytes = 16 * 2 ** 20;
 
-const quote = (text: string): string =>
-  text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** Returns the field of a member; an absent one is an empty field, and an empty text is `""`. */
+const fieldOf = (member: NewPlant[keyof NewPlant]): string => {
+  if (member === undefined) return '';
+  const text = String(member);
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
 
-/** Encodes a plant as a line; an absent tag is an empty field, and an empty one is `""`. */
-const encodeCsv = ({ id, name, tag }: NewPlant): string =>
-  `${id},${quote(name)},${tag === undefined ? '' : quote(tag)}\r\n`;
+const encodeCsv = (plant: NewPlant): string =>
+  `${csvColumns.map((column) => fieldOf(plant[column])).join()}\r\n`;
 
 /** Parses at most 20 digits: any number with more is out of the range of int64, too. */
 const idOf = (text: string | undefined): unknown => {
@@ -79,8 +84,8 @@ const idOf = (text: string | undefined): unknown => {
   return digits === undefined ? text : BigInt(sign + digits.slice(0, 20));
 };
 
-const decodeFields = ([id, name, tag]: CsvFields): PlantRecord['decoded'] =>
-  parse({ id: idOf(id), name, tag });
+const decodeFields = (fields: CsvFields): PlantRecord['decoded'] =>
+  parse({ ...fields, id: idOf(fields.id) });
 
 async function* readCsvPlants(chunks: AsyncIterable<Buffer>): Records {
   // Only an import of CSV loads the parser.
@@ -96,14 +101,13 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   ndjson: {
     header: '',
     encode: (plant) => `${encodeNewPlant(plant)}\n`,
-    fits: () => true,
+    maxBytes: Infinity,
     read: readNdjson,
   },
   csv: {
-    header: 'id,name,tag\r\n',
+    header: `${csvColumns.join()}\r\n`,
     encode: encodeCsv,
-    fits: ({ id, name, tag = '' }) =>
-      `${id}`.length + Buffer.byteLength(name) + Buffer.byteLength(tag) <= maxCsvBytes,
+    maxBytes: maxCsvBytes,
     read: readCsvPlants,
   },
 };

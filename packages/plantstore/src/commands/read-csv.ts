@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
+import type { NewPlant } from '@plantstore/core';
+import { isRequired } from '@plantstore/core/wire';
 import { CsvError, parse } from 'csv-parse';
 import { err, ok, type Result } from 'neverthrow';
 import { withoutMark } from './read-lines.ts';
 
-/** The fields of the columns id, name and tag. An empty field is absent, as in PostgreSQL's COPY; with quotes, it is empty text. */
-export type CsvFields = readonly (string | undefined)[];
+/** The fields of a record by their columns. An empty field is absent, as in PostgreSQL's COPY; with quotes, it is empty text. */
+export type CsvFields = { readonly [Column in keyof NewPlant]?: string | undefined };
 
 /** A record of a file; its lines are numbered from 1. */
 export type CsvRecord = {
@@ -38,18 +40,19 @@ const reasonOf = (error: Error, maxBytes: number): string => {
 /** Without a maximum, a line of commas would take any amount of memory. */
 const maxFields = 100;
 
-const columns = ['id', 'name', 'tag'];
+const members = Object.keys(isRequired) as readonly (keyof NewPlant)[];
+const required = members.filter((name) => isRequired[name]);
+const optional = members.filter((name) => !isRequired[name]);
 
-const headerRule =
-  'the header must name the columns id and name, and tag if there are tags, each once and nothing else';
+const headerRule = `the header must name each column once: ${required.join(', ')}, and optionally ${optional.join(', ')}`;
 
-/** Returns the index of each column in a record. */
-const findColumns = (header: CsvFields): readonly number[] => {
-  const { length } = header;
-  if (length === 2 || length === 3) {
-    const isComplete = columns.slice(0, length).every((name) => header.includes(name));
-    if (isComplete) return columns.map((name) => header.indexOf(name));
-  }
+type Fields = readonly (string | undefined)[];
+
+/** Returns the names of the columns. Throws if they are not those of a plant. */
+const columnsOf = (header: Fields): readonly (keyof NewPlant)[] => {
+  const known = members.filter((name) => header.includes(name));
+  if (known.length === header.length && required.every((name) => known.includes(name)))
+    return header as typeof known;
   throw new Unreadable(`${headerRule}; it is ${JSON.stringify(header.join(',').slice(0, 200))}`);
 };
 
@@ -71,7 +74,7 @@ export async function* readCsv(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
 ): AsyncGenerator<Result<readonly CsvRecord[], string>, void, void> {
-  let indexes: readonly number[] | undefined;
+  let columns: readonly (keyof NewPlant)[] | undefined;
   let records: CsvRecord[] = [];
   // Without empty lines. The parser's own number counts a CR LF in quotes twice.
   let line = 1;
@@ -88,15 +91,15 @@ export async function* readCsv(
       if (quoting) lineEnds += countLineEnds(field);
       return field === '' && !quoting ? undefined : field;
     },
-    on_record: (encoded: CsvFields, { empty_lines: empty }) => {
+    on_record: (encoded: Fields, { empty_lines: empty }) => {
       const fields = encoded.map(decode);
-      if (indexes === undefined) indexes = findColumns(fields);
+      if (columns === undefined) columns = columnsOf(fields);
       else {
         const firstLine = line + empty;
         records.push({
           firstLine,
           lastLine: firstLine + lineEnds,
-          fields: indexes.map((index) => fields[index]),
+          fields: Object.fromEntries(columns.map((name, index) => [name, fields[index]])),
         });
       }
       line += lineEnds + 1;
@@ -131,5 +134,5 @@ export async function* readCsv(
   }
   const failure = await parseNext(undefined);
   yield* takeRecords(failure);
-  if (failure === undefined && indexes === undefined) yield err(`${headerRule}; there is none`);
+  if (failure === undefined && columns === undefined) yield err(`${headerRule}; there is none`);
 }
