@@ -6,9 +6,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { makeStore } from '../test/store-file.ts';
 import { backUpPlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
+import { columnNames, plantOf, type Row } from './columns.ts';
+import { findColumns, findMissing } from './database-file.ts';
 import { Database } from './node-sqlite.ts';
 import { openSqliteRepository } from './open-sqlite-repository.ts';
-import { readPlants } from './read-plants.ts';
+import { readable, readPlants } from './read-plants.ts';
 
 let path = '';
 beforeEach(async () => {
@@ -16,6 +18,9 @@ beforeEach(async () => {
   path = join(folder, 'plants.db');
   makeStore(path);
 });
+
+const firstTable =
+  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT';
 
 const alter = (sql: string) => {
   // As sqlite3, which permits text in double quotes.
@@ -31,6 +36,40 @@ const readAll = async (from: string) => {
 };
 
 describe('a file whose plants table was altered', () => {
+  it('a file of the first version is opened and read, and a column of another program is reported', async () => {
+    alter(`DROP TABLE plants; ${firstTable};
+      INSERT INTO plants (id, name) VALUES (7, 'Monstera'); ALTER TABLE plants ADD COLUMN colour TEXT`);
+    const monstera = { id: 7n, name: 'Monstera' };
+    expect(await readAll(path)).toEqual([monstera]);
+    const plants = columnNames
+      .slice(1)
+      .map((name, id) => ({ id: BigInt(id), name: 'a', [name]: 'b' }));
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    for (const plant of [monstera, ...plants])
+      expect((await repository.create(plant)).isOk()).toBe(true);
+    await repository.close();
+    const reported: (readonly string[])[] = [];
+    const onUnknownColumns = (names: readonly string[]) => reported.push(names);
+    const read: unknown[] = [];
+    for await (const one of readPlants({ path, onUnknownColumns })) read.push(one._unsafeUnwrap());
+    expect(read).toEqual([...plants, monstera]);
+    expect(reported).toEqual([['colour']]);
+  });
+
+  it('a column that the table does not have is missing, and reads as NULL', () => {
+    alter(
+      'DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT',
+    );
+    const database = new Database(path);
+    database.exec("INSERT INTO plants VALUES (7, 'Monstera')");
+    expect(findMissing(database, ['name', 'tag'])).toEqual(['tag']);
+    const rows = database.prepare(`SELECT ${readable(findColumns(database).members)} FROM plants`);
+    rows.setReturnArrays(true);
+    rows.setReadBigInts(true);
+    expect(plantOf(rows.get() as unknown as Row)).toStrictEqual({ id: 7n, name: 'Monstera' });
+    database.close();
+  });
+
   it.each([
     ['trigger', 'CREATE TRIGGER silent BEFORE INSERT ON Plants BEGIN SELECT RAISE(IGNORE); END'],
     ['unique index', 'CREATE UNIQUE INDEX silent ON Plants (name)'],
@@ -58,7 +97,7 @@ describe('a file whose plants table was altered', () => {
   ])(
     'a file whose plants table %s is refused as altered, and can be checked, read and backed up',
     async (_, sql) => {
-      alter(`${sql}; INSERT INTO plants VALUES (7, 'Monstera', NULL)`);
+      alter(`${sql}; INSERT INTO plants (id, name, tag) VALUES (7, 'Monstera', NULL)`);
       expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
         kind: 'table-altered',
         message: `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`,
@@ -89,8 +128,8 @@ describe('a file whose plants table was altered', () => {
   it('a file is used, read and backed up after alterations that do not change what is stored, also while it is open', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
     const alterations = [
-      'ALTER TABLE plants ADD COLUMN note TEXT',
-      "ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'shade'",
+      'ALTER TABLE plants ADD COLUMN colour TEXT',
+      "ALTER TABLE plants ADD COLUMN size TEXT NOT NULL DEFAULT 'small'",
       'CREATE TABLE notes (text CHECK (text <> ""))',
       'ALTER TABLE plants ADD COLUMN length INTEGER AS (length(name))',
       'CREATE INDEX by_tag ON plants (tag)',

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import { type Batch, toBatch } from './batch.ts';
+import { type Batch, toBatch } from './columns.ts';
 import type { Expected } from './database-file.ts';
 import type { KeptFile } from './kept-file.ts';
 import type { OpenSqliteError } from './open-error.ts';

@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs';
+import type { NewPlant } from '@plantstore/core';
+import { columnNames, declarationOf, firstNames, laterNames } from './columns.ts';
 import { isMountPoint } from './mount-point.ts';
 import type { Database } from './node-sqlite.ts';
 import { OwnedDatabase } from './owned-database.ts';
@@ -10,13 +12,8 @@ import { walSize, rewriteWal, rewriteTail, syncWal, resolveLinks } from './wal-f
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
 
-const columns = 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT';
-
-/** The statements at each index migrate a file from that schema version to the next one. */
-const migrations = [`CREATE TABLE plants (${columns}) STRICT`] as const;
-
-/** The schema version that this package writes (PRAGMA user_version). */
-export const schemaVersion = migrations.length;
+/** The schema version (PRAGMA user_version). A later column does not change it, so that an older program opens the file again. */
+export const schemaVersion = 1;
 
 /** Reason why a file cannot be used as a plant store, although SQLite reported no error. */
 export type UnusableFile =
@@ -30,28 +27,55 @@ export type UnusableFile =
 const readInteger = (database: Database, sql: string): number =>
   Number(Object.values(database.prepare(sql).get() ?? {})[0]);
 
-const migrate = (database: Database, from: number): void => {
-  database.exec('BEGIN IMMEDIATE');
-  for (const migration of migrations.slice(from)) database.exec(migration);
-  database.exec(`PRAGMA application_id = ${applicationId}`);
-  database.exec(`PRAGMA user_version = ${schemaVersion}`);
-  database.exec('COMMIT');
+/** Returns the columns that hold members of a plant, and the names of the others: of another program, or a newer version. */
+export const findColumns = (database: Database) => {
+  const sql = `SELECT name, name || ' ' || type || iif(pk = 1, ' PRIMARY KEY', '') AS declaration
+    FROM pragma_table_xinfo('plants')`;
+  const rows = database.prepare(sql).all();
+  const found = new Map(rows.map(({ name, declaration }) => [name, declaration]));
+  const isMember = (name: keyof NewPlant) =>
+    found.get(name) === declarationOf(name).replace(' NOT NULL', '');
+  const members = columnNames.filter(isMember);
+  for (const name of members) found.delete(name);
+  return { members, others: [...found.keys()].map(String) };
+};
+
+/** Whether every plant can be read from the table in the order of the ids, also if another program created it. */
+export const hasPlantColumns = (database: Database): boolean => {
+  const sql = `SELECT (SELECT strict FROM pragma_table_list('plants'))
+    AND (SELECT max(pk) FROM pragma_table_xinfo('plants')) = 1`;
+  const { members } = findColumns(database);
+  return firstNames.every((name) => members.includes(name)) && readInteger(database, sql) === 1;
+};
+
+/** Returns the columns of later versions that the table does not have. */
+export const findMissing = (database: Database, later = laterNames) => {
+  const { members, others } = findColumns(database);
+  return later.filter((name) => ![...members, ...others].includes(name));
+};
+
+/** Returns the statements that create the table, or add the missing columns to one of an earlier version. */
+const changesOf = (database: Database): readonly string[] => {
+  if (readInteger(database, 'PRAGMA user_version') === 0) {
+    return [
+      `CREATE TABLE plants (${columnNames.map(declarationOf).join(', ')}) STRICT`,
+      `PRAGMA application_id = ${applicationId}`,
+      `PRAGMA user_version = ${schemaVersion}`,
+    ];
+  }
+  // Another table is reported later, and not changed.
+  if (!hasPlantColumns(database)) return [];
+  const missing = findMissing(database).map(declarationOf);
+  return missing.map((column) => `ALTER TABLE plants ADD COLUMN ${column}`);
 };
 
 /** Whether this package created the table. Another program may have added columns, or renamed it and back. */
 const hasExpectedTable = (database: Database): boolean => {
   const sql = "SELECT sql FROM sqlite_schema WHERE name = 'plants'";
-  const declaration = new RegExp(`^CREATE TABLE "?plants"? \\(${columns}[,)].*\\bSTRICT$`, 's');
-  return declaration.test(String(database.prepare(sql).get()?.['sql']));
-};
-
-/** Whether every plant can be read from the table in the order of the ids, also if another program created it. */
-export const hasPlantColumns = (database: Database): boolean => {
-  const sql = `SELECT count(*) AS found FROM pragma_table_xinfo('plants') WHERE (name, type, pk) IN
-    (VALUES ('id', 'INTEGER', 1), ('name', 'TEXT', 0), ('tag', 'TEXT', 0))
-    AND (SELECT strict FROM pragma_table_list('plants'))
-    AND (SELECT max(pk) FROM pragma_table_xinfo('plants')) = 1`;
-  return readInteger(database, sql) === 3;
+  const first = firstNames.map(declarationOf).join(', ');
+  const later = laterNames.map((name) => `(?=.*, ${declarationOf(name)}[,)])`).join('');
+  const declaration = `^${later}CREATE TABLE "?plants"? \\(${first}[,)].*\\bSTRICT$`;
+  return new RegExp(declaration, 's').test(String(database.prepare(sql).get()?.['sql']));
 };
 
 /** Returns the name of a trigger or unique index on the table: with either, an insert can do nothing. */
@@ -102,8 +126,8 @@ const configureAndMigrate = (database: Database): void => {
   database.exec('PRAGMA journal_mode = WAL');
   // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA synchronous = FULL');
-  const version = readInteger(database, 'PRAGMA user_version');
-  if (version < schemaVersion) migrate(database, version);
+  const changes = changesOf(database);
+  if (changes.length > 0) database.exec(['BEGIN IMMEDIATE', ...changes, 'COMMIT'].join('; '));
 };
 
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */

@@ -163,7 +163,7 @@ describe('WAL file of a database', () => {
     for (const name of ['application_id', 'user_version'])
       database.exec(`PRAGMA main.${name} = ${one(`PRAGMA other.${name}`)}`);
     for (let id = 0; id < 500; id += 1)
-      database.exec(`INSERT INTO main.plants VALUES (${id}, 'x', NULL)`);
+      database.exec(`INSERT INTO main.plants (id, name, tag) VALUES (${id}, 'x', NULL)`);
     expect((await stat(inFolder('plants.db'))).size).toBe(4_096);
     await copyKilled(inFolder('plants.db'), inFolder('killed.db'));
     database.close();
@@ -197,7 +197,7 @@ describe('WAL file of a database', () => {
     makeStore(path);
     const database = new Database(path);
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
-    const insert = database.prepare('INSERT INTO plants VALUES (?, ?, NULL)');
+    const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, NULL)');
     const insertAll = (from: number, to: number) => {
       for (const { id, name } of plants(from, to)) insert.run(id, name);
     };
@@ -230,7 +230,9 @@ describe('WAL file of a database', () => {
     await file.write(size, 0, 4, 28);
     await file.close();
     const database = new Database(path);
-    database.prepare('INSERT INTO plants VALUES (?, ?, NULL)').run(1, 'x'.repeat(50_000));
+    database
+      .prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, NULL)')
+      .run(1, 'x'.repeat(50_000));
     expect(database.prepare('PRAGMA page_count').get()).toEqual({ page_count: pages + 13 });
     expect(hasForeignWal(path)).toBe(false);
     database.close();

@@ -107,7 +107,7 @@ describe('other programs', () => {
     await other.run('COMMIT');
     await other.run('BEGIN IMMEDIATE');
     expect((await openSqliteRepository({ path }))._unsafeUnwrapErr().kind).toBe('locked');
-    await other.run("INSERT INTO plants VALUES (2, 'Fern', NULL)");
+    await other.run("INSERT INTO plants (id, name, tag) VALUES (2, 'Fern', NULL)");
     await other.run('COMMIT');
     await open();
     expect(await other.run(count)).toEqual([{ plants: 2 }]);

@@ -1,4 +1,4 @@
-import { type Batch, type Row, rowsOf } from './batch.ts';
+import { type Batch, columnNames, type Row, rowsOf } from './columns.ts';
 import { findAlteration } from './database-file.ts';
 import type { Rejected } from './commit-thread.ts';
 import type { OwnedDatabase } from './owned-database.ts';
@@ -12,11 +12,13 @@ import { isContentRefused } from './sqlite-failure.ts';
 export const prepareCreateAll = (
   database: OwnedDatabase,
 ): ((batch: Batch) => Rejected | 'table-altered') => {
-  const insertSql = 'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+  const parameters = columnNames.map((_, index) => `?${index + 1}`);
+  const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters.join()}) ON CONFLICT DO NOTHING`;
   const insert = database.prepare(insertSql);
   // Since Node 26, `run` throws for a lastInsertRowid above 2^53 unless it may return a bigint.
   insert.setReadBigInts(true);
-  const compare = database.prepare('SELECT name = ? AND tag IS ? AS same FROM plants WHERE id = ?');
+  const isSame = columnNames.map((name, index) => `${name} IS ${parameters[index]}`).join(' AND ');
+  const compare = database.prepare(`SELECT ${isSame} AS same FROM plants WHERE id = ?1`);
 
   const readSchemaCookie = database.prepare('PRAGMA schema_version');
   const isAltered = (): boolean => {
@@ -30,16 +32,16 @@ export const prepareCreateAll = (
   };
 
   /** Inserts a plant. Returns why it is not stored, if it is not. */
-  const rejectionOf = ([id, name, tag]: Row): 'id-taken' | Error | undefined => {
+  const rejectionOf = (row: Row): 'id-taken' | Error | undefined => {
     let refusal: Error | undefined;
     try {
-      if (Number(insert.run(id, name, tag).changes) === 1) return undefined;
+      if (Number(insert.run(...row).changes) === 1) return undefined;
     } catch (thrown) {
       // A constraint can roll back the transaction.
       if (!isContentRefused(thrown) || !database.isTransaction) throw thrown;
       refusal = thrown;
     }
-    const stored = compare.get(name, tag, id);
+    const stored = compare.get(...row);
     if (stored === undefined) return refusal ?? new Error('a constraint ignored the plant');
     return stored['same'] === 1 ? undefined : 'id-taken';
   };

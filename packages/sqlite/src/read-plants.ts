@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
+import { textLength } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
+import { columnNames, plantOf, type Row } from './columns.ts';
+import { findColumns } from './database-file.ts';
 import { readErrorOf } from './find-damage.ts';
 import type { Database } from './node-sqlite.ts';
 import type { OpenSqliteError } from './open-error.ts';
@@ -13,6 +16,8 @@ export type ReadPlantsOptions = {
   readonly path: string;
   /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
   readonly after?: bigint;
+  /** Called with the names of the columns that are not read, if there are any: of another program, or a newer version. */
+  readonly onUnknownColumns?: (names: readonly string[]) => void;
 };
 
 /** Limits of a batch, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
@@ -22,31 +27,41 @@ const batch = { maxPlants: 1_000, maxText: 2 ** 20 };
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
-type Row = readonly [id: bigint, name: string, tag: string | null];
+/** Returns the columns to read of a table, NULL for each that it does not have. */
+export const readable = (members: readonly string[]): string =>
+  columnNames.map((name) => (members.includes(name) ? name : 'NULL')).join();
 
 /** Each batch is a separate transaction, because a long one would prevent checkpoints. */
 function* readBatches(
   database: Database,
   path: string,
   after: bigint,
+  onUnknownColumns: (names: readonly string[]) => void,
 ): Generator<Result<readonly NewPlant[], OpenSqliteError>> {
-  const select = database.prepare(
-    `SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ${batch.maxPlants}`,
-  );
-  select.setReadBigInts(true);
-  select.setReturnArrays(true);
   for (let last: bigint | undefined = after; last !== undefined && last < largestId;) {
     const plants: NewPlant[] = [];
     let error: OpenSqliteError | undefined;
     try {
       let text = 0;
+      // A server may add a column between two statements.
+      database.exec('BEGIN');
+      const { members, others } = findColumns(database);
+      if (last === after && others.length > 0) onUnknownColumns(others);
+      const select = database.prepare(
+        `SELECT ${readable(members)} FROM plants WHERE id >= ? ORDER BY id LIMIT ${batch.maxPlants}`,
+      );
+      select.setReadBigInts(true);
+      select.setReturnArrays(true);
       const rows = select.iterate(last + 1n) as Iterable<unknown> as Iterable<Row>;
-      for (const [id, name, tag] of rows) {
-        plants.push(tag === null ? { id, name } : { id, name, tag });
-        text += name.length + (tag?.length ?? 0);
+      for (const row of rows) {
+        const plant = plantOf(row);
+        plants.push(plant);
+        text += textLength(plant);
         if (text >= batch.maxText) break;
       }
+      database.exec('COMMIT');
     } catch (thrown) {
+      if (database.isTransaction) database.exec('ROLLBACK');
       error = readErrorOf(path, thrown, database);
     }
     if (plants.length > 0) yield ok(plants);
@@ -74,6 +89,7 @@ function* readBatches(
 export async function* readPlantBatches({
   path,
   after = smallestId - 1n,
+  onUnknownColumns = () => {},
 }: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenSqliteError>, void, void> {
   const absolute = resolve(path);
   const opened = openForReading(absolute);
@@ -82,7 +98,7 @@ export async function* readPlantBatches({
     return;
   }
   try {
-    for (const read of readBatches(opened.value, absolute, after)) {
+    for (const read of readBatches(opened.value, absolute, after, onUnknownColumns)) {
       yield read;
       await nextTurn();
     }

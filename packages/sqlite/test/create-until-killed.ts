@@ -2,7 +2,7 @@
 // Arguments: database file, and "NORMAL" to commit with synchronous=NORMAL.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { toBatch } from '../src/batch.ts';
+import { toBatch } from '../src/columns.ts';
 import { openDatabaseFile } from '../src/database-file.ts';
 import { prepareCreateAll } from '../src/plants-table.ts';
 

@@ -1,5 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
-import { toBatch } from '../src/batch.ts';
+import { toBatch } from '../src/columns.ts';
 import { openDatabaseFile } from '../src/database-file.ts';
 import { prepareCreateAll } from '../src/plants-table.ts';
 

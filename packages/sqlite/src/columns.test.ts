@@ -1,0 +1,20 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { columnNames, plantOf, rowsOf, toBatch } from './columns.ts';
+
+const text = fc.string({ unit: 'binary', maxLength: 5 });
+
+it('a batch keeps every member of every plant, and distinguishes an absent text from an empty one', () => {
+  const members = Object.fromEntries(columnNames.map((name) => [name, text]));
+  const plants = fc.array(
+    fc.record(
+      { ...members, id: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), name: text },
+      { requiredKeys: ['id', 'name'], noNullPrototype: true },
+    ),
+  );
+  fc.assert(
+    fc.property(plants, (batch) => {
+      expect(rowsOf(structuredClone(toBatch(batch))).map(plantOf)).toStrictEqual(batch);
+    }),
+  );
+});

@@ -1,0 +1,41 @@
+import type { NewPlant } from '@plantstore/core';
+
+/** The columns in the order of the table. One of a later version is nullable: a table without it gets it. */
+const columns = {
+  id: 'INTEGER PRIMARY KEY',
+  name: 'TEXT NOT NULL',
+  tag: 'TEXT',
+} as const satisfies Record<keyof NewPlant, string>;
+
+type Name = keyof NewPlant;
+
+export const columnNames = Object.keys(columns) as readonly Name[];
+
+/** The columns of the first version, which every table has, and the others. */
+export const firstNames = columnNames.slice(0, 3);
+export const laterNames = columnNames.slice(3);
+
+/** Returns the declaration of a column. */
+export const declarationOf = (name: Name): string => `${name} ${columns[name]}`;
+
+/** An id, and the values of the other columns in their order. */
+export type Row = readonly [bigint, ...(string | null)[]];
+
+/** The values of plants by column, of which a copy to another thread takes less time than of rows. */
+export type Batch = readonly (readonly unknown[])[];
+
+export const toBatch = (plants: readonly NewPlant[]): Batch =>
+  columnNames.map((name) => plants.map((plant) => plant[name] ?? null));
+
+/** Returns the rows of a batch, in order. */
+export const rowsOf = (batch: Batch): readonly Row[] =>
+  (batch[0] ?? []).map((_, index) => batch.map((column) => column[index]) as unknown as Row);
+
+/** Returns the plant of a row. */
+export const plantOf = (row: Row): NewPlant => {
+  const plant: Partial<Record<Name, unknown>> = {};
+  for (const [index, name] of columnNames.entries()) {
+    if (row[index] !== null) plant[name] = row[index];
+  }
+  return plant as NewPlant;
+};
