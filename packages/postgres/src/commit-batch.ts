@@ -9,7 +9,8 @@ import {
   retryStrategyOf,
   sqlStateOf,
 } from './server-failure.ts';
-import type { Query, Row, Session } from './session.ts';
+import { columnNames, type Row } from './columns.ts';
+import type { Query, Session } from './session.ts';
 import { insertStatement, readStatement } from './statements.ts';
 
 const lockNotAvailable = '55P03';
@@ -86,13 +87,15 @@ export const createCommitBatch = (table: string): CommitBatch => {
     const others = plants.filter(({ id }) => !found.has(id));
     if (others.length > 0) await run(readStatement(table, others));
 
-    return plants.map(({ id, name, tag }) => {
+    return plants.map((plant) => {
+      const { id } = plant;
       const row = found.get(id);
       if (row === undefined) {
         return refusal === undefined ? notKept(new Error(missingReason)) : refused(refusal);
       }
       // Compared here, because a nondeterministic collation can treat different texts as equal.
-      return row[1] === name && row[2] === (tag ?? null) ? ok() : err({ kind: 'id-taken', id });
+      const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
+      return isSame ? ok() : err({ kind: 'id-taken', id });
     });
   };
 };

@@ -24,7 +24,7 @@ const countOf = async (id: bigint) => {
 };
 
 const insertAsynchronously = async (id: bigint) =>
-  runSql(server.url(), `INSERT INTO plants VALUES (${id}, 'Monstera', NULL)`);
+  runSql(server.url(), `INSERT INTO plants (id, name, tag) VALUES (${id}, 'Monstera', NULL)`);
 
 describe('server with asynchronous commit', () => {
   it('a crash of a server with asynchronous commit loses a plant that another program inserted, which shows that the test detects lost plants', async () => {
@@ -136,7 +136,7 @@ describe('server that requires a missing standby', () => {
     const inserting = runSql(
       server.url(),
       'SET synchronous_commit = on',
-      `INSERT INTO plants VALUES (5, 'Hoya')`,
+      `INSERT INTO plants (id, name) VALUES (5, 'Hoya')`,
     );
     while ((await waits('INSERT')) < 1) await sleep(20);
     const creating = [

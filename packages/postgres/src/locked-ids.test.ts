@@ -14,7 +14,7 @@ const holdOpen = async (url: string, ...statements: readonly string[]) => {
   return holder;
 };
 
-const insertOf = (id: bigint) => `INSERT INTO plants VALUES (${id}, 'Ficus')`;
+const insertOf = (id: bigint) => `INSERT INTO plants (id, name) VALUES (${id}, 'Ficus')`;
 
 const plantsFrom = (first: bigint, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: first + BigInt(index), name: 'Monstera' }));

@@ -49,7 +49,7 @@ describe('repository', () => {
       'ALTER TABLE plants ENABLE ROW LEVEL SECURITY',
       'CREATE POLICY seen ON plants FOR SELECT USING (id <> 2)',
       `CREATE POLICY taken ON plants FOR INSERT WITH CHECK (name <> 'weed')`,
-      `INSERT INTO plants VALUES (2, 'Monstera', NULL)`,
+      `INSERT INTO plants (id, name, tag) VALUES (2, 'Monstera', NULL)`,
     );
     await expectWeedRefused(await open(sharedUrl(database, role)), 2);
   });
@@ -79,7 +79,7 @@ describe('repository', () => {
     const { proxy, repository, direct } = await openBehindProxy();
     await runSql(
       direct,
-      `INSERT INTO plants SELECT id, repeat('🪴', 250000), repeat('🪴', 250000) FROM generate_series(1, 50) id`,
+      `INSERT INTO plants (id, name, tag) SELECT id, repeat('🪴', 250000), repeat('🪴', 250000) FROM generate_series(1, 50) id`,
     );
     const long = '🪴'.repeat(250_000);
     const before = proxy.bytesSent();

@@ -1,15 +1,14 @@
+import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
+import { columnNames, declarationOf, firstNames } from './columns.ts';
 import type { DatabaseUrl } from './database-url.ts';
 import type { OpenPostgresError } from './open-error.ts';
 import { describeThrown, sqlStateOf } from './server-failure.ts';
 import type { Session } from './session.ts';
 import { insertStatement, quoted, readStatement } from './statements.ts';
 
-/** The columns of the table, in alphabetical order. */
-const columns = ['id bigint PRIMARY KEY', 'name text NOT NULL', 'tag text'];
-
 const createTable = (name: string): string =>
-  `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')})`;
+  `CREATE TABLE IF NOT EXISTS ${name} (${columnNames.map(declarationOf).join(', ')})`;
 
 /**
  * Whether the table `t` and its partitions are permanent and logged. Inheritance children are refused: ids are unique
@@ -26,13 +25,15 @@ export const notDurable =
 const findTable = `SELECT n.nspname, ${isDurable}
   FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace WHERE t.oid = to_regclass('plants')`;
 
-// Without the quotes of quote_all_identifiers.
-const findColumns = `SELECT concat_ws(' ', a.attname,
+// The name, the declaration without the quotes of quote_all_identifiers, and whether an insert must have a value: a domain
+// can refuse NULL, or have a default.
+const findColumns = `SELECT a.attname, concat_ws(' ', a.attname,
     replace(format_type(a.atttypid, a.atttypmod), '"', ''),
     CASE WHEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary
       AND i.indimmediate AND i.indkey::text = a.attnum::text) THEN 'PRIMARY KEY'
-      WHEN a.attnotnull THEN 'NOT NULL' END)
-  FROM pg_attribute a
+      WHEN a.attnotnull THEN 'NOT NULL' END),
+    (a.attnotnull OR t.typnotnull) AND NOT a.atthasdef AND a.attidentity = '' AND t.typdefault IS NULL
+  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
   WHERE a.attrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`;
 
@@ -65,15 +66,52 @@ const foreign = (database: string, found: string): OpenPostgresError => ({
   message: `${database} has a table plants with another definition (${found}), which was not changed: name another database in the URL, or another schema with options=-csearch_path=…`,
 });
 
-/** Finds a difference between the definition of the table and the one that this module creates. */
-const findDifference = async (
+const isMember = (name: unknown): name is keyof NewPlant => columnNames.some((one) => one === name);
+
+/** Returns the names of columns that hold no member of a plant: of another program, or a newer version. */
+export const findUnknownColumns = async (session: Session): Promise<readonly string[]> =>
+  (await firstColumnOf(session, findColumns, 'plants')).filter((name) => !isMember(name));
+
+/** Adds columns to the table of an earlier version. */
+export const addColumns = async (
   session: Session,
+  { user, database }: DatabaseUrl,
   table: string,
-  isLogged: boolean,
-): Promise<string | undefined> => {
-  if (!isLogged) return notDurable;
-  const found = await firstColumnOf(session, findColumns, table);
-  return found.toSorted().join() === columns.join() ? undefined : found.join(', ');
+  names: readonly (keyof NewPlant)[],
+): Promise<OpenPostgresError | undefined> => {
+  const added = names.map((name) => `ADD COLUMN IF NOT EXISTS ${declarationOf(name)}`);
+  const alter = `ALTER TABLE ${table} ${added.join(', ')};`;
+  // While it waits for a reader of the table, such as pg_dump, the creates of other servers wait, too.
+  const text = `DO $alter$ BEGIN SET LOCAL lock_timeout = '100ms'; ${alter} END $alter$`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await session.query({ text });
+      return undefined;
+    } catch (cause) {
+      const code = sqlStateOf(cause) ?? '';
+      const isLocked = code === '55P03';
+      if (isLocked && attempt < maxAttempts) continue;
+      if (!isLocked && !deniedCodes.includes(code)) throw cause;
+      const message = `the role ${user} cannot add a column to the table plants in ${database} (${describeThrown(cause)}); when no other session has the table locked, let its owner run: ${alter}`;
+      return { kind: 'table-denied', message, cause };
+    }
+  }
+};
+
+/** Checks the columns of the table, and adds those of later versions that it does not have. */
+const checkColumns = async (
+  session: Session,
+  url: DatabaseUrl,
+  table: string,
+): Promise<OpenPostgresError | undefined> => {
+  const rows = await session.query({ text: findColumns, values: [table] });
+  const isUsable = rows.every(([name, declaration, needsValue]) =>
+    isMember(name) ? declaration === declarationOf(name) : needsValue === 'f',
+  );
+  const missing = columnNames.filter((name) => rows.every((row) => row[0] !== name));
+  if (!isUsable || missing.some((name) => firstNames.includes(name)))
+    return foreign(url.database, rows.map((row) => row[1]).join(', '));
+  return missing.length > 0 ? addColumns(session, url, table, missing) : undefined;
 };
 
 /** Plans the statements with EXPLAIN, which finds faults that the catalog does not show. */
@@ -92,12 +130,14 @@ const findStatementFault = async (session: Session, table: string): Promise<stri
 
 const checkTable = async (
   session: Session,
-  { user, database }: DatabaseUrl,
+  url: DatabaseUrl,
   table: string,
   isLogged: boolean,
 ): Promise<OpenPostgresError | undefined> => {
-  const difference = await findDifference(session, table, isLogged);
-  if (difference !== undefined) return foreign(database, difference);
+  const { user, database } = url;
+  if (!isLogged) return foreign(database, notDurable);
+  const unusable = await checkColumns(session, url, table);
+  if (unusable !== undefined) return unusable;
   const missing = await firstColumnOf(session, findMissingPrivileges, table);
   if (missing.length > 0) {
     const grants = missing.map((privileges) => grant(privileges, user)).join(' ');
@@ -124,7 +164,8 @@ const mayNotCreate = async (
 };
 
 /**
- * Creates the table if it does not exist, and never alters an existing one. Throws the exceptions of the driver.
+ * Creates the table if it does not exist, and adds the columns that one of an earlier version does not have. Throws the
+ * exceptions of the driver.
  *
  * @returns the table name with its schema, quoted, which does not depend on the search path of a pooled session
  */

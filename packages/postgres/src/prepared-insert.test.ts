@@ -3,6 +3,7 @@ import { insertsIn, handleNext, monstera, openBehindProxy } from '../test/behind
 import { expectStored } from '../test/load.ts';
 import type { PostgresProxy, StatementAction } from '../test/postgres-proxy.ts';
 import { runSql } from '../test/shared-postgres.ts';
+import { columnNames, declarationOf } from './columns.ts';
 
 const inserts = ({ statements }: PostgresProxy) =>
   statements.filter(({ text }) => text.startsWith('INSERT'));
@@ -89,7 +90,7 @@ describe('insert', () => {
   it.each([
     'ALTER TABLE plants ALTER tag TYPE varchar, ALTER name TYPE varchar',
     'ALTER TABLE plants ADD planted timestamptz DEFAULT now()',
-    'DROP TABLE plants; CREATE TABLE plants (tag text, name text NOT NULL, id bigint PRIMARY KEY)',
+    `DROP TABLE plants; CREATE TABLE plants (${columnNames.map(declarationOf).toReversed().join(', ')})`,
   ])('the insert succeeds after %s', async (change) => {
     const { repository, direct } = await openBehindProxy();
     expect((await repository.create(monstera)).isOk()).toBe(true);

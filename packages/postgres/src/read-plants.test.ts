@@ -48,8 +48,8 @@ describe('readPlants', () => {
     await openAndClose(url);
     await runSql(
       url,
-      `INSERT INTO plants SELECT id, 'plant ' || id, NULL FROM generate_series(1, 2500) id`,
-      `INSERT INTO plants SELECT id, repeat('x', 3000000), repeat('y', 3000000) FROM generate_series(2501, 2502) id`,
+      `INSERT INTO plants (id, name, tag) SELECT id, 'plant ' || id, NULL FROM generate_series(1, 2500) id`,
+      `INSERT INTO plants (id, name, tag) SELECT id, repeat('x', 3000000), repeat('y', 3000000) FROM generate_series(2501, 2502) id`,
     );
     const { plants, errors } = await readAll(url);
     expect(errors).toEqual([]);
@@ -64,7 +64,7 @@ describe('readPlants', () => {
     await openAndClose(url);
     await runSql(
       url,
-      `INSERT INTO plants SELECT id, repeat('x', 1000000), repeat('y', 500000) FROM generate_series(1, 7) id`,
+      `INSERT INTO plants (id, name, tag) SELECT id, repeat('x', 1000000), repeat('y', 500000) FROM generate_series(1, 7) id`,
     );
     const sizes: number[] = [];
     for await (const read of readPlantBatches({ url })) sizes.push(read._unsafeUnwrap().length);
@@ -78,7 +78,7 @@ describe('readPlants', () => {
     const role = await newRole(database);
     await runSql(
       sharedUrl(database),
-      `INSERT INTO plants VALUES (7, 'Monstera', NULL)`,
+      `INSERT INTO plants (id, name, tag) VALUES (7, 'Monstera', NULL)`,
       `GRANT SELECT ON plants TO ${role.user}`,
     );
     const { plants, errors } = await readAll(sharedUrl(database, role));

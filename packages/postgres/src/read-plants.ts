@@ -1,9 +1,11 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
+import { columnNames, nullableNames, plantOf, type Row, textNames } from './columns.ts';
 import { connectLeader } from './connect-leader.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { type OpenPostgresError, statementError } from './open-error.ts';
-import type { Row, Session } from './session.ts';
+import { findUnknownColumns } from './plants-table.ts';
+import type { Session } from './session.ts';
 
 /** Options of {@link readPlants} and {@link readPlantBatches}. */
 export type ReadPlantsOptions = {
@@ -11,6 +13,8 @@ export type ReadPlantsOptions = {
   readonly url: string;
   /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
   readonly after?: bigint;
+  /** Called with the names of the columns that are not read, if there are any: of another program, or a newer version. */
+  readonly onUnknownColumns?: (names: readonly string[]) => void;
 };
 
 /** Timeout of reading one page, in milliseconds. */
@@ -23,24 +27,23 @@ const maxPageBytes = 4 * 2 ** 20;
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
-const nextPlants = `SELECT id, name, tag FROM plants WHERE id >= $1 ORDER BY id LIMIT ${maxPagePlants}`;
+const columns = columnNames.join(', ');
+// A column that the table of an earlier version does not have is that of `absent`, which encloses it.
+const absent = nullableNames.map((name) => `NULL::text AS ${name}`).join(', ');
+const nextPlants = `SELECT page.* FROM (SELECT ${absent}) AS absent,
+  LATERAL (SELECT ${columns} FROM plants WHERE id >= $1 ORDER BY id LIMIT ${maxPagePlants}) AS page`;
 // PostgreSQL knows the size of a long text without reading it.
-const size = 'octet_length(name) + coalesce(octet_length(tag), 0)';
+const size = textNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
 
 /** Returns a page as one text, because the driver takes longer for a value than the server; NULL when it is too long. */
-const wholePage = `SELECT json_agg(json_build_array(id::text, name, tag) ORDER BY id) FROM (${nextPlants}) AS page
+const wholePage = `SELECT json_agg(json_build_array(id::text, ${textNames.join(', ')}) ORDER BY id) FROM (${nextPlants}) AS page
   WHERE ${maxPageBytes} >= (SELECT sum(${size}) FROM (${nextPlants}) AS page)`;
 
-const longPage = `SELECT id, name, tag FROM (
-    SELECT id, name, tag, sum(${size}) OVER
+const longPage = `SELECT ${columns} FROM (
+    SELECT ${columns}, sum(${size}) OVER
       (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM (${nextPlants}) AS page
   ) AS sized WHERE coalesce(before, 0) < ${maxPageBytes} ORDER BY id`;
-
-const plantOf = ([id, name, tag]: Row): NewPlant => {
-  const plant = { id: BigInt(id ?? ''), name: name ?? '' };
-  return typeof tag === 'string' ? { ...plant, tag } : plant;
-};
 
 const readPage = async (session: Session, from: bigint): Promise<readonly NewPlant[]> => {
   const values = [String(from)];
@@ -72,6 +75,7 @@ const readPage = async (session: Session, from: bigint): Promise<readonly NewPla
 export async function* readPlantBatches({
   url: text,
   after,
+  onUnknownColumns = () => {},
 }: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenPostgresError>, void, void> {
   const read = readDatabaseUrl(text, process.env);
   if (read.isErr()) {
@@ -85,21 +89,19 @@ export async function* readPlantBatches({
     return;
   }
   const session = connected.value;
+  let last = after ?? smallestId - 1n;
   try {
-    let last = after ?? smallestId - 1n;
+    const unknown = await findUnknownColumns(session);
+    if (unknown.length > 0) onUnknownColumns(unknown);
     while (last < largestId) {
-      let plants: readonly NewPlant[];
-      try {
-        plants = await readPage(session, last + 1n);
-      } catch (thrown) {
-        yield err(statementError(url, session.address, thrown));
-        return;
-      }
+      const plants = await readPage(session, last + 1n);
       const end = plants.at(-1);
       if (end === undefined) return;
       yield ok(plants);
       last = end.id;
     }
+  } catch (thrown) {
+    yield err(statementError(url, session.address, thrown));
   } finally {
     await session.close();
   }

@@ -43,7 +43,9 @@ it.each([
 );
 
 it('a plant that was stored before its constraint is created again, and a different one has its id taken', async () => {
-  const { url, repository } = await openWith("INSERT INTO plants VALUES (7, 'weed', NULL)");
+  const { url, repository } = await openWith(
+    "INSERT INTO plants (id, name, tag) VALUES (7, 'weed', NULL)",
+  );
   await runSql(url, "ALTER TABLE plants ADD CHECK (name NOT LIKE 'weed%') NOT VALID");
   expect((await repository.create({ id: 7n, name: 'weed' })).isOk()).toBe(true);
   const kindOf = async (id: bigint, name: string) =>

@@ -4,12 +4,10 @@ import { type BackendKey, cancelStatement } from './cancel-statement.ts';
 import { requireChannelBinding } from './channel-binding.ts';
 import type { Address, DatabaseUrl } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
+import type { Row } from './columns.ts';
 import { readPassFile } from './pass-file.ts';
 import { sqlStateOf } from './server-failure.ts';
 import { throwAfterTimeout } from './throw-after-timeout.ts';
-
-/** A row; every column as text. */
-export type Row = readonly (string | null)[];
 
 /** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */
 export type Query = {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, open } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, runSql } from '../test/shared-postgres.ts';
+import { columnNames, declarationOf } from './columns.ts';
 
 let leader: PostgresServer;
 let standby: PostgresServer;
@@ -51,7 +52,7 @@ it('the leader is found at any position in the URL, and a new leader after a fai
     standby.url(),
     'SELECT pg_promote()',
     // This standby is a copy without replication, so the table does not exist yet.
-    'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
+    `CREATE TABLE plants (${columnNames.map(declarationOf).join(', ')})`,
   );
   // Stored or unavailable, depending on whether the table existed when it connected to the new leader.
   await pending;

@@ -1,4 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
+import { columnNames, nullableNames, textNames } from './columns.ts';
 import type { Query } from './session.ts';
 
 /** Quotes an SQL identifier. */
@@ -16,7 +17,7 @@ const durable = `(SELECT CASE current_setting('synchronous_commit') WHEN 'off'
 const afterPendingCommits = `(SELECT pg_logical_emit_message(true, 'plantstore', '')) IS NOT NULL`;
 
 // Also set in the statement. An insert waits for an open transaction that has inserted or deleted the same id.
-const lockTimeout = `(SELECT set_config('lock_timeout', $5::text, true)) IS NOT NULL`;
+const lockTimeout = `(SELECT set_config('lock_timeout', $1::text, true)) IS NOT NULL`;
 
 const escaped = String.raw`\$&`;
 
@@ -24,7 +25,19 @@ const escaped = String.raw`\$&`;
 const textArray = (texts: readonly string[]): string =>
   `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, escaped)}"`).join()}}`;
 
-const insertInto = (table: string): string => `INSERT INTO ${table} (id, name, tag)`;
+const insertInto = (table: string): string => `INSERT INTO ${table} (${columnNames.join(', ')})`;
+
+// The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
+const arrays = [
+  { name: 'id', type: 'bigint' },
+  ...textNames.map((name) => ({ name, type: 'text' })),
+  ...nullableNames.map((name) => ({ name: `has_${name}`, type: 'bool' })),
+];
+const arrayNames = arrays.map(({ name }) => name).join(', ');
+const parameters = arrays.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
+const values = columnNames.map((name) =>
+  nullableNames.includes(name) ? `CASE WHEN has_${name} THEN ${name} END` : name,
+);
 
 /**
  * Returns a statement that inserts plants whose ids do not exist, and returns their rows, which a trigger may
@@ -40,16 +53,13 @@ export const insertStatement = (
   plants: readonly NewPlant[],
   lockTimeoutMs: number,
 ): Query => ({
-  // The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
-  text: `${insertInto(table)} SELECT id, name, CASE WHEN tagged THEN tag END
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bool[]) AS new (id, name, tag, tagged)
-    WHERE ${durable} AND ${lockTimeout} ON CONFLICT (id) DO NOTHING RETURNING id, name, tag`,
+  text: `${insertInto(table)} SELECT ${values.join(', ')} FROM unnest(${parameters}) AS new (${arrayNames})
+    WHERE ${durable} AND ${lockTimeout} ON CONFLICT (id) DO NOTHING RETURNING ${columnNames.join(', ')}`,
   values: [
-    `{${plants.map(({ id }) => id).join()}}`,
-    textArray(plants.map(({ name }) => name)),
-    textArray(plants.map(({ tag }) => tag ?? '')),
-    `{${plants.map(({ tag }) => tag !== undefined).join()}}`,
     lockTimeoutMs,
+    `{${plants.map(({ id }) => id).join()}}`,
+    ...textNames.map((name) => textArray(plants.map((plant) => plant[name] ?? ''))),
+    ...nullableNames.map((name) => `{${plants.map((plant) => plant[name] !== undefined).join()}}`),
   ],
 });
 
@@ -59,12 +69,13 @@ export const insertStatement = (
  */
 export const readStatement = (table: string, others: readonly NewPlant[]): Query => {
   const sizes = new Map<bigint, number>();
-  for (const { id, name, tag = '' } of others) {
+  for (const plant of others) {
     // One more than the length. PostgreSQL counts characters, which are at least one UTF-16 code unit each.
-    sizes.set(id, Math.max(sizes.get(id) ?? 0, name.length + 1, tag.length + 1));
+    const lengths = textNames.map((name) => (plant[name]?.length ?? 0) + 1);
+    sizes.set(plant.id, Math.max(sizes.get(plant.id) ?? 0, ...lengths));
   }
   return {
-    text: `SELECT id, left(name, size), left(tag, size) FROM ${table}
+    text: `SELECT id, ${textNames.map((name) => `left(${name}, wanted.size)`).join(', ')} FROM ${table}
       JOIN unnest($1::bigint[], $2::int[]) AS wanted (id, size) USING (id)
       WHERE ${durable} AND ${afterPendingCommits}`,
     values: [[...sizes.keys()].map(String), [...sizes.values()]],

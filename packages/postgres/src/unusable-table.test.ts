@@ -2,6 +2,20 @@ import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newRole, open, openAndClose } from '../test/open.ts';
 import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { columnNames } from './columns.ts';
+import { connectLeader } from './connect-leader.ts';
+import { readDatabaseUrl } from './database-url.ts';
+import { addColumns } from './plants-table.ts';
+import { readPlants } from './read-plants.ts';
+
+const readAll = async (
+  url: string,
+  onUnknownColumns: (names: readonly string[]) => void = () => {},
+) => {
+  const plants: unknown[] = [];
+  for await (const read of readPlants({ url, onUnknownColumns })) plants.push(read._unsafeUnwrap());
+  return plants;
+};
 
 describe('a table that cannot be used', () => {
   it('a missing table can be created with the statements of the message when the role may not create it', async () => {
@@ -41,7 +55,8 @@ describe('a table that cannot be used', () => {
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text)',
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text NOT NULL)',
     'CREATE TABLE plants (id bigint, name text NOT NULL, tag text, PRIMARY KEY (id, name))',
-    'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, colour text)',
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, colour text NOT NULL)',
+    'CREATE DOMAIN paint AS text NOT NULL; CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, colour paint)',
     'CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, name text NOT NULL, tag text)',
     "CREATE VIEW plants AS SELECT 1::bigint AS id, ''::text AS name, ''::text AS tag",
   ])('a table that cannot be used is refused and left unchanged: %s', async (statement) => {
@@ -53,6 +68,75 @@ describe('a table that cannot be used', () => {
     expect(error.kind).toBe('table-foreign');
     expect(error.message).toMatch(/another definition \(id .*\), which was not changed/);
     expect(await runSql(sharedUrl(database), columns)).toEqual(before);
+  });
+
+  it.each([
+    'size text',
+    'created_at timestamptz NOT NULL DEFAULT now()',
+    'length int GENERATED ALWAYS AS (length(name)) STORED',
+    'row bigint GENERATED ALWAYS AS IDENTITY',
+    'number serial',
+    'colour paint',
+  ])(
+    'a table of the first version is used with the additional column %s, which is reported when it is read',
+    async (column) => {
+      const url = sharedUrl(await emptyDatabase());
+      await runSql(
+        url,
+        "CREATE DOMAIN paint AS text NOT NULL DEFAULT 'green'",
+        'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
+        "INSERT INTO plants (id, name) VALUES (7, 'Monstera')",
+        `ALTER TABLE plants ADD COLUMN ${column}`,
+      );
+      const repository = await open(url);
+      const monstera = { id: 7n, name: 'Monstera' };
+      const plants = columnNames
+        .slice(1)
+        .map((name, id) => ({ id: BigInt(id), name: 'a', [name]: 'b' }));
+      for (const plant of [monstera, ...plants])
+        expect((await repository.create(plant)).isOk()).toBe(true);
+      expect((await repository.create({ id: 7n, name: 'Ficus' })).isOk()).toBe(false);
+      const reported: (readonly string[])[] = [];
+      const read = await readAll(url, (names) => reported.push(names));
+      expect(read).toEqual([...plants, monstera]);
+      expect(reported).toEqual([[column.split(' ')[0]]]);
+    },
+  );
+
+  it('a table without a column can be read, and gets the column from its owner once no session has it locked', async () => {
+    const database = await emptyDatabase();
+    const role = await newRole(database);
+    const url = sharedUrl(database);
+    await runSql(
+      url,
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL)',
+      "INSERT INTO plants (id, name) VALUES (7, 'Monstera')",
+      `GRANT SELECT ON plants TO ${role.user}`,
+    );
+    expect(await readAll(sharedUrl(database, role))).toStrictEqual([{ id: 7n, name: 'Monstera' }]);
+    const addTag = async (text: string) => {
+      const parsed = readDatabaseUrl(text, {})._unsafeUnwrap();
+      const session = (
+        await connectLeader({ ...parsed, statementTimeoutMs: 30_000 })
+      )._unsafeUnwrap();
+      onTestFinished(async () => session.close());
+      return addColumns(session, parsed, 'public.plants', ['tag']);
+    };
+    const statement = 'ALTER TABLE public.plants ADD COLUMN IF NOT EXISTS tag text;';
+    const denied = await addTag(sharedUrl(database, role));
+    expect(denied?.kind).toBe('table-denied');
+    expect(denied?.message).toContain('(must be owner of table plants');
+    const holder = await connectSql(url);
+    onTestFinished(async () => holder.end());
+    await holder.query('BEGIN; SELECT * FROM plants');
+    const locked = await addTag(url);
+    expect(locked?.kind).toBe('table-denied');
+    expect(locked?.message).toContain('(canceling statement due to lock timeout');
+    expect(locked?.message).toContain(`let its owner run: ${statement}`);
+    await holder.query('ROLLBACK');
+    expect(await addTag(url)).toBeUndefined();
+    expect(await addTag(url)).toBeUndefined();
+    await openAndClose(url);
   });
 
   it.each([
