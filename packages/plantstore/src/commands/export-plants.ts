@@ -31,9 +31,11 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
     const progress = createProgress(call);
     let text = format.header;
     let exported = 0;
+    const reportUnknown = (names: readonly string[]): void =>
+      progress.writeLine(`columns of other programs or versions are left out: ${names.join(', ')}`);
 
     const copy = async (): Promise<CommandResult> => {
-      for await (const read of readStored(database)) {
+      for await (const read of readStored(database, reportUnknown)) {
         if (read.isErr()) return failed(readFailure(read.error.message, exported));
         for (const plant of read.value) {
           const line = format.encode(plant);

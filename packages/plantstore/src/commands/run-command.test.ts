@@ -1,5 +1,6 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { newFolder, runIn } from '../../test/run-in-folder.ts';
 import { settingTable } from '../settings/setting-table.ts';
@@ -123,4 +124,19 @@ it('check finds a damaged page, with status 1, and export reports how many plant
   const exported = await runIn(folder, ['export']);
   expect(exported.status).toBe(1);
   expect(exported.stderr).toMatch(/damaged.*; \d+ plants were read before/);
+});
+
+it('export names the columns of another program, and exports the plants without them', async () => {
+  const folder = await newFolder();
+  await runIn(folder, ['import'], '{"id":7,"name":"Monstera"}\n');
+  const database = new DatabaseSync(join(folder, 'plants.db'));
+  database.exec(
+    'ALTER TABLE plants ADD COLUMN colour TEXT; ALTER TABLE plants ADD COLUMN size TEXT',
+  );
+  database.close();
+  expect(await runIn(folder, ['export'])).toEqual({
+    status: 0,
+    stdout: '{"id":7,"name":"Monstera"}\n',
+    stderr: 'columns of other programs or versions are left out: colour, size\n1 plant exported\n',
+  });
 });

@@ -7,18 +7,19 @@ import { plantCount } from './progress.ts';
 
 /**
  * Reads the plants of a database in batches, in the order of their ids. An error is the last result, with a message for
- * the operator.
+ * the operator. `onUnknownColumns` is called with the names of columns that are not read.
  */
 export async function* readStored(
   database: StoredDatabase,
+  onUnknownColumns: (names: readonly string[]) => void = () => {},
 ): AsyncGenerator<Result<readonly NewPlant[], { readonly message: string }>, void, void> {
   switch (database.kind) {
     case 'sqlite':
-      return yield* readPlantBatches({ path: database.path });
+      return yield* readPlantBatches({ path: database.path, onUnknownColumns });
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) yield err({ message: postgres.error });
-      else yield* postgres.value.readPlantBatches({ url: database.url });
+      else yield* postgres.value.readPlantBatches({ url: database.url, onUnknownColumns });
     }
   }
 }
