@@ -5,14 +5,15 @@ import {
   type PlantRepository,
 } from '@plantstore/core';
 import { describeRepository } from '@plantstore/core/repository-contract';
+import { encodePlant } from '@plantstore/core/wire';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 
 const createJsonRepository = (plants: Map<bigint, string>): PlantRepository => {
   const create = async (plant: NewPlant): Promise<Result<void, IdTaken>> => {
     assertNewPlant(plant);
-    const { id, name, tag } = plant;
-    const json = JSON.stringify({ name, tag });
+    const { id } = plant;
+    const json = encodePlant(plant);
     const kept = plants.get(id) ?? json;
     plants.set(id, kept);
     return kept === json ? ok() : err({ kind: 'id-taken', id });

@@ -81,8 +81,8 @@ export type UnexpectedStatus = Responded & {
 };
 
 /**
- * The error for a response that violates the contract: a 200 without the plant that was sent (its name and
- * tag unchanged), or a 400 without an error.
+ * The error for a response that violates the contract: a 200 without the plant that was sent, or a 400 without
+ * an error. After a 200, `message` names the member that differs: an older server does not know a later member.
  *
  * @interface
  */
