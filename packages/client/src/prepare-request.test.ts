@@ -1,3 +1,4 @@
+import { isRequired } from '@plantstore/core/wire';
 import { describe, expect, it } from 'vitest';
 import { hostile, untyped } from '../test/fixtures.ts';
 import { readSettings } from './client-options.ts';
@@ -65,7 +66,7 @@ describe('prepareRequest', () => {
     });
     const counting = Object.setPrototypeOf({}, inherited) as unknown;
     expect(bodyOf(counting)).toBe('{"id":7,"name":"a","tag":"b"}');
-    expect(reads).toEqual(['id', 'name', 'tag']);
+    expect(reads).toEqual(Object.keys(isRequired));
   });
 
   it.each([

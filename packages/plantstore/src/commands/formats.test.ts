@@ -72,7 +72,8 @@ it('import reads ids of CSV exactly', async () => {
 
 it('export quotes CR, LF, quotes and commas in CSV, and empty text', () => {
   const texts = ['a\rb', 'a\nb', 'a"b', 'a,b', '', ' a '];
+  const absent = ','.repeat(formats.csv.header.split(',').length - 2);
   expect(texts.map((name) => formats.csv.encode({ id: 1n, name }))).toEqual(
-    ['"a\rb"', '"a\nb"', '"a""b"', '"a,b"', '""', ' a '].map((field) => `1,${field},\r\n`),
+    ['"a\rb"', '"a\nb"', '"a""b"', '"a,b"', '""', ' a '].map((field) => `1,${field}${absent}\r\n`),
   );
 });
