@@ -1,4 +1,3 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { errorTable } from './errors.ts';
@@ -11,12 +10,6 @@ if (process.env['UPDATE_OPENAPI'] === '1') await writeFile(file, written);
 describe('openapi.json', () => {
   it('openapi.json equals the generated document (UPDATE_OPENAPI=1 rewrites it)', async () => {
     expect(await readFile(file, 'utf8')).toBe(written);
-  });
-
-  it('openapi.json is valid OpenAPI 3.1', async () => {
-    const result = await new Validator().validate(JSON.parse(written) as Record<string, unknown>);
-    expect(result).toMatchObject({ valid: true });
-    expect(openApiDocument().openapi).toMatch(/^3\.1\./);
   });
 
   it.each([
