@@ -15,6 +15,8 @@ export const columnNames = Object.keys(columns) as readonly Name[];
 export const firstNames = columnNames.slice(0, 3);
 export const laterNames = columnNames.slice(3);
 
+const otherNames = columnNames.filter((name) => name !== 'id');
+
 /** Returns the declaration of a column. */
 export const declarationOf = (name: Name): string => `${name} ${columns[name]}`;
 
@@ -22,14 +24,16 @@ export const declarationOf = (name: Name): string => `${name} ${columns[name]}`;
 export type Row = readonly [bigint, ...(string | null)[]];
 
 /** The values of plants by column, of which a copy to another thread takes less time than of rows. */
-export type Batch = readonly (readonly unknown[])[];
+export type Batch = readonly [ids: BigInt64Array, ...others: (string | null)[][]];
 
-export const toBatch = (plants: readonly NewPlant[]): Batch =>
-  columnNames.map((name) => plants.map((plant) => plant[name] ?? null));
+export const toBatch = (plants: readonly NewPlant[]): Batch => [
+  BigInt64Array.from(plants, ({ id }) => id),
+  ...otherNames.map((name) => plants.map((plant) => plant[name] ?? null)),
+];
 
 /** Returns the rows of a batch, in order. */
-export const rowsOf = (batch: Batch): readonly Row[] =>
-  (batch[0] ?? []).map((_, index) => batch.map((column) => column[index]) as unknown as Row);
+export const rowsOf = ([ids, ...others]: Batch): readonly Row[] =>
+  Array.from(ids, (id, index) => [id, ...others.map((column) => column[index] ?? null)]);
 
 /** Returns the plant of a row. */
 export const plantOf = (row: Row): NewPlant => {
