@@ -104,7 +104,7 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   ],
   [
     'the health port is in use',
-    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+$/m,
+    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+; choose another port or host$/m,
     async () => [...memory, '--health-port', await takenPort()],
   ],
   [

@@ -144,7 +144,9 @@ describe('the health server', () => {
     const { port } = await running(async () => true);
     const options = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
     expect(await startHealth(options, { host: '127.0.0.1', port })).toEqual(
-      err(`listen EADDRINUSE: address already in use 127.0.0.1:${port}`),
+      err(
+        `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port or host`,
+      ),
     );
   });
 });

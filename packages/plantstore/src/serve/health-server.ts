@@ -37,7 +37,7 @@ export async function startHealth(
     await once(server, 'listening');
   } catch (thrown) {
     // Node names the address: "listen EADDRINUSE: address already in use 127.0.0.1:3001".
-    return err(noSocket || (thrown as Error).message);
+    return err(noSocket || `${(thrown as Error).message}; choose another port or host`);
   }
   const address = server.address();
   const close = () => {
