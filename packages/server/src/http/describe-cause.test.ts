@@ -50,7 +50,7 @@ describe('description of a cause', () => {
   });
 
   it("the description of authenticate's error has names, codes and messages of its causes, without stacks and the token", () => {
-    const cause = Object.assign(new TypeError('refused mf_9~%2B in mF_9~+'), { code: 'E_TOKEN' });
+    const cause = Object.assign(new TypeError('refused mf_9~%2B in mF_9%7e+'), { code: 'E_TOKEN' });
     expect(describeAuthenticateError(new Error('cannot verify', { cause }), 'mF_9~+')).toBe(
       'Error: cannot verify\ncaused by: TypeError: refused … in … [E_TOKEN]',
     );

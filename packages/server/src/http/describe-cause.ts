@@ -17,10 +17,12 @@ export function describeCause(cause: unknown): string {
 
 /** Returns an error of `authenticate` as text for a log: names, codes and messages, with the token redacted. */
 export function describeAuthenticateError(thrown: unknown, token: string): string {
-  return [token, encodeURIComponent(token)].reduce(
-    (text, form) => text.replaceAll(new RegExp(form.replaceAll(/\W/g, '\\$&'), 'gi'), '…'),
-    describeSafely(thrown, headOf),
-  );
+  // In any case, and with any of its characters percent-encoded, as in a form.
+  const pattern = token.replaceAll(/./g, (one) => {
+    const hex = one.charCodeAt(0).toString(16);
+    return `(?:\\x${hex}|%${hex})`;
+  });
+  return describeSafely(thrown, headOf).replaceAll(new RegExp(pattern, 'gi'), '…');
 }
 
 type Show = (error: Error) => string;
