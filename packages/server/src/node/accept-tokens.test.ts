@@ -36,6 +36,17 @@ describe('acceptTokens', () => {
     expect(() => acceptTokens(['fine', 'two words'])).toThrow('cannot be sent');
   });
 
+  it('acceptTokens throws a TypeError for an end that is not a time', () => {
+    const endsAt = Date.parse('the end of the year');
+    expect(() => acceptTokens([{ token: 'fine', endsAt }])).toThrow(TypeError);
+  });
+
+  it('acceptTokens uses the last name and end of a token that it gets twice', () => {
+    const ended = { token: 'one', endsAt: 1 };
+    expect(acceptTokens([ended, 'one'])('one')).toBe(true);
+    expect(acceptTokens(['one', ended])('one')).toBe(false);
+  });
+
   it('acceptTokens does not expose its tokens to util.inspect', () => {
     expect(inspect(acceptTokens(['s3cr3t']), { depth: null, showHidden: true })).not.toContain(
       's3cr3t',

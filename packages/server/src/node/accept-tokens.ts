@@ -14,9 +14,10 @@ export type AcceptedToken = {
 
 /**
  * Creates an `authenticate` function that accepts exactly these tokens. It keeps their SHA-256 digests
- * and compares each in constant time, so that the duration reveals nothing about a token.
+ * and compares each in constant time, so that the duration reveals nothing about a token. The last entry counts of a
+ * token that is given twice.
  *
- * @throws TypeError for a token that is not a valid bearer token (RFC 6750 §2.1)
+ * @throws TypeError for a token that is not a valid bearer token (RFC 6750 §2.1), and for an end that is not a number
  * @example
  * ```ts
  * import { acceptTokens } from '@plantstore/server';
@@ -53,6 +54,7 @@ function keptOf(given: string | AcceptedToken): Kept {
     endsAt = Infinity,
   }: AcceptedToken = typeof given === 'string' ? { token: given } : given;
   if (!isBearerToken(token)) throw new TypeError('a token cannot be sent as a bearer token');
+  if (Number.isNaN(endsAt)) throw new TypeError('the end of a token is not a time');
   const digest = Buffer.from(hexDigest(token), 'latin1');
   return { digest, endsAt, decision: name === undefined || { tokenName: name } };
 }
