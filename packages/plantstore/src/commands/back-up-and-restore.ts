@@ -1,17 +1,6 @@
 import { backUpPlants, restorePlants } from '@plantstore/sqlite';
-import { done, failed, invalid, type Command, type StoredDatabase } from './command.ts';
+import { done, failed, invalid, type Command } from './command.ts';
 import { plantCount } from './progress.ts';
-
-/** What backs up and restores the other databases. */
-const ownTools = {
-  postgres: {
-    backup: 'PostgreSQL has its own tools: pg_dump --format=custom --table=plants --file=TO',
-    restore: 'PostgreSQL has its own tools: pg_restore --dbname=DATABASE FROM',
-  },
-} as const satisfies Record<Exclude<StoredDatabase['kind'], 'sqlite'>, unknown>;
-
-const invalidFor = (kind: keyof typeof ownTools, command: 'backup' | 'restore') =>
-  invalid(`${command} is for SQLite; ${ownTools[kind][command]}`);
 
 /** Copies the SQLite file of a server, running or not. */
 export const backUp: Command = {
@@ -23,7 +12,8 @@ replaced. A command that is killed leaves no TO, but can leave a file
 TO.RANDOM.partial, which can be removed.`,
   options: {},
   async run({ database, file: to = '', stdout }) {
-    if (database.kind !== 'sqlite') return invalidFor(database.kind, 'backup');
+    if (database.kind === 'postgres')
+      return useOwnTool('backup', 'pg_dump --format=custom --table=plants --file=TO');
     const backedUp = await backUpPlants({ from: database.path, to });
     if (backedUp.isErr()) return failed(backedUp.error.message);
     const { plants, size } = backedUp.value;
@@ -42,10 +32,14 @@ mkdir elsewhere && mv plants.db* elsewhere/
 If interrupted, run it again.`,
   options: {},
   async run({ database, file: from = '', stdout }) {
-    if (database.kind !== 'sqlite') return invalidFor(database.kind, 'restore');
+    if (database.kind === 'postgres')
+      return useOwnTool('restore', 'pg_restore --dbname=DATABASE FROM');
     const restored = await restorePlants({ from, to: database.path });
     if (restored.isErr()) return failed(restored.error.message);
     stdout.write(`${database.path}: ${plantCount(restored.value.plants)}, checked\n`);
     return done;
   },
 };
+
+const useOwnTool = (command: string, tool: string) =>
+  invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);

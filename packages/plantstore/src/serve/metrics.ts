@@ -1,9 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { err, ok, type Result } from 'neverthrow';
 import type { RequestEndEvent, RunningServer } from '@plantstore/server';
 import { version } from '../version.ts';
 import type { MetricsPage } from './health-server.ts';
-import { isInstalled, missingPackage } from '../is-installed.ts';
+import { loadOptional } from '../load-optional.ts';
 import type { StoreListeners, Store } from '../open-store.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -40,7 +39,7 @@ const misnamed = [
 export type Prometheus = typeof import('prom-client');
 
 /** Creates the metrics of the process. */
-export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics => {
+export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics {
   const { Counter, Gauge, Histogram } = prometheus;
   const register = new prometheus.Registry();
   const registers = [register];
@@ -81,12 +80,11 @@ export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boo
       name: `plantstore_${name}`,
       help,
       labelNames: Object.keys(labels),
-      registers: [],
+      registers,
       async collect() {
         created.set(labels, await value());
       },
     });
-    register.registerMetric(created);
   };
   gauge('store_up', 'Whether the server accepts plants and the store responds: 1 or 0', async () =>
     Number(await isReady()),
@@ -126,12 +124,12 @@ export const createMetrics = (prometheus: Prometheus, isReady: () => Promise<boo
       unsubscribe(channelName, onEnd);
     },
   };
-};
+}
 
-const packageName = 'prom-client';
-
-/** Loads prom-client, an optional peer dependency. */
-export const loadPrometheus = async (): Promise<Result<Prometheus, string>> =>
-  isInstalled(packageName)
-    ? ok(await import('prom-client'))
-    : err(missingPackage('--metrics on (PLANTSTORE_METRICS)', packageName));
+/** Loads prom-client. */
+export const loadPrometheus = async () =>
+  loadOptional(
+    'prom-client',
+    '--metrics on (PLANTSTORE_METRICS)',
+    async () => import('prom-client'),
+  );
