@@ -29,26 +29,25 @@ const secretVariables = [variableOf('tokens'), variableOf('database')];
  * settings; of a command, see `runCommand`; `at once` for status 1 although a thread of the store may hang: after a second
  * signal, the deadline or an uncaught exception
  */
-export const main = async ({
+export async function main({
   argv,
   env,
   stdin,
   ...programProcess
-}: MainOptions): Promise<ExitStatus> => {
+}: MainOptions): Promise<ExitStatus> {
   const { stdout, stderr } = programProcess;
   // An error of a message (a closed pipe, a full disk) does not stop the program.
   stderr.on('error', () => {});
   // Only a server may lose its output, which is its log.
   const exitStatusOf = createExitStatus(stdout, stderr);
+  const given = { ...env };
+  for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
   if (argv[0]?.startsWith('-') === false) {
     // A server never needs it.
     const { runCommand } = await import('./commands/run-command.ts');
-    const given = { ...env };
-    for (const variable of secretVariables) delete env[variable];
     return exitStatusOf(await runCommand(argv, given, { stdin, stdout, stderr }));
   }
-  const invocation = readSettings(argv, env, takeHandedSockets(env, process.pid));
-  for (const variable of [...secretVariables, ...misspeltVariables(env)]) delete env[variable];
+  const invocation = readSettings(argv, given, takeHandedSockets(env, process.pid));
   switch (invocation.kind) {
     case 'help':
       stdout.write(helpText);
@@ -64,4 +63,4 @@ export const main = async ({
     case 'run':
       return run(invocation, programProcess);
   }
-};
+}

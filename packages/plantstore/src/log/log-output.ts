@@ -12,21 +12,11 @@ export type LogOutput = {
   readonly written: () => Promise<void>;
 };
 
-/** Returns the number of written bytes. Node continues after a short write, until a write fails. */
-const writeToFile = (descriptor: number, bytes: Uint8Array): number => {
-  try {
-    return writeSync(descriptor, bytes);
-  } catch {
-    // The disk is full, for example. The log counts what is missing.
-    return 0;
-  }
-};
-
 /**
  * Returns the output of a log. The stream of a file would not report that only a part was written, so that its
  * descriptor is used instead.
  */
-export const logOutputOf = (stream: Writable & { readonly fd?: unknown }): LogOutput => {
+export function logOutputOf(stream: Writable & { readonly fd?: unknown }): LogOutput {
   const { fd } = stream;
   // process.stdout has a descriptor, and is a socket unless it is a file.
   if (typeof fd !== 'number' || stream instanceof Socket) {
@@ -43,9 +33,15 @@ export const logOutputOf = (stream: Writable & { readonly fd?: unknown }): LogOu
     waiting: () => 0,
     write(text, onFailed) {
       const bytes = Buffer.from(text);
-      const written = writeToFile(fd, bytes);
+      let written = 0;
+      try {
+        // Node continues after a short write, until a write fails.
+        written = writeSync(fd, bytes);
+      } catch {
+        // The disk is full, for example. The log counts what is missing.
+      }
       if (written < bytes.byteLength) onFailed(written);
     },
     written: async () => {},
   };
-};
+}

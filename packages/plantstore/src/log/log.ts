@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { Logger } from '@plantstore/server';
 import { logOutputOf } from './log-output.ts';
-import { createPrettyLine } from './pretty-line.ts';
+import { createPrettyLine, type Fields, type Level } from './pretty-line.ts';
 
 /** One JSON object per line for programs, or one line per event for people. */
 export type LogFormat = 'json' | 'pretty';
@@ -18,9 +18,6 @@ export type Log = Logger & {
    */
   readonly end: (maxMs: number) => Promise<void>;
 };
-
-type Level = keyof Logger;
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A buffered line, and how many lines are missing if it is not written. */
 type Line = { readonly text: string; readonly missing: number };

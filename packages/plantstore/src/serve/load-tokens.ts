@@ -52,16 +52,23 @@ function parseTokens(text: string): Result<readonly AcceptedToken[], string> {
   return tokens.length === 0 ? err('has no token: write one per line') : ok(tokens);
 }
 
+/** What may follow a token, in any order. */
+const wordForm = /^(name|until)=(.*)$/;
 const nameForm = /^[\w.-]{1,32}$/;
 
 function parseLine(line: string, earlier: readonly AcceptedToken[]): Result<AcceptedToken, Fault> {
   const [token = '', ...words] = line.split(/\s+/);
   if (!isBearerToken(token)) return err({ kind: 'token' });
-  const values = parseWords(words);
-  if (values.isErr()) return err({ kind: 'word', word: values.error });
-  const name = values.value.get('name');
+  const values = new Map<string, string>();
+  for (const [index, word] of words.entries()) {
+    const [, key = '', value = ''] = wordForm.exec(word) ?? [];
+    // The token is the first word.
+    if (key === '' || values.has(key)) return err({ kind: 'word', word: index + 2 });
+    values.set(key, value);
+  }
+  const name = values.get('name');
   if (name !== undefined && !nameForm.test(name)) return err({ kind: 'name' });
-  const until = values.value.get('until');
+  const until = values.get('until');
   const endsAt = until === undefined ? undefined : endOf(until);
   if (until !== undefined && endsAt === undefined) return err({ kind: 'until' });
   const isContradicted = earlier.some(
@@ -73,21 +80,6 @@ function parseLine(line: string, earlier: readonly AcceptedToken[]): Result<Acce
     ...(name !== undefined && { name: copyOf(name) }),
     ...(endsAt !== undefined && { endsAt }),
   });
-}
-
-/** What may follow a token, in any order. */
-const wordForm = /^(name|until)=(.*)$/;
-
-/** Returns the values by key, or the number of the word that is wrong. */
-function parseWords(words: readonly string[]): Result<ReadonlyMap<string, string>, number> {
-  const values = new Map<string, string>();
-  for (const [index, word] of words.entries()) {
-    const [, key, value] = wordForm.exec(word) ?? [];
-    // The token is the first word.
-    if (key === undefined || value === undefined || values.has(key)) return err(index + 2);
-    values.set(key, value);
-  }
-  return ok(values);
 }
 
 const dateForm = /^\d{4}-\d\d-\d\d$/;

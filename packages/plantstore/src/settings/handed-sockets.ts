@@ -11,16 +11,31 @@ export type Handover = {
   readonly warnings: readonly string[];
 };
 
+export const nothingHanded: Handover = { sockets: {}, faults: [], warnings: [] };
+
+/**
+ * Reads which sockets this process is handed by systemd's socket activation (sd_listen_fds(3)). Removes the
+ * variables, because they are for this process only.
+ */
+export function takeHandedSockets(env: Record<string, string | undefined>, pid: number): Handover {
+  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
+  for (const variable of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[variable];
+  if (count === undefined || owner === undefined) return nothingHanded;
+  if (owner === String(pid)) return readSockets(count, names?.split(':'));
+  const warning = `the handed-over sockets are not used: LISTEN_PID is ${owner}, and this process is ${pid}; start the server without a wrapper such as npx or a shell`;
+  return { ...nothingHanded, warnings: [warning] };
+}
+
 /** The first file descriptor that systemd hands over (sd_listen_fds(3)). */
 const firstFd = 3;
 
 /** Name of the health port's socket (`FileDescriptorName=`). Any other name is that of the socket for plants. */
 const healthName = 'health';
 
-const readSockets = (count: string, names: readonly string[] | undefined): Handover => {
-  const length = /^\d{1,4}$/.test(count) ? Number(count) : Number.NaN;
-  const fault = (message: string): Handover => ({ sockets: {}, faults: [message], warnings: [] });
-  if (Number.isNaN(length)) return fault('LISTEN_FDS must be the number of sockets');
+function readSockets(count: string, names: readonly string[] | undefined): Handover {
+  const fault = (message: string): Handover => ({ ...nothingHanded, faults: [message] });
+  if (!/^\d{1,4}$/.test(count)) return fault('LISTEN_FDS must be the number of sockets');
+  const length = Number(count);
   if (names !== undefined && names.length !== length) {
     return fault(`LISTEN_FDNAMES has ${names.length} names, and LISTEN_FDS is ${length}`);
   }
@@ -34,21 +49,5 @@ const readSockets = (count: string, names: readonly string[] | undefined): Hando
     }
     sockets[part] = firstFd + index;
   }
-  return { sockets, faults: [], warnings: [] };
-};
-
-/**
- * Reads which sockets this process is handed by systemd's socket activation (sd_listen_fds(3)). Removes the
- * variables, because they are for this process only.
- */
-export const takeHandedSockets = (
-  env: Record<string, string | undefined>,
-  pid: number,
-): Handover => {
-  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
-  for (const variable of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[variable];
-  if (count === undefined || owner === undefined) return { sockets: {}, faults: [], warnings: [] };
-  if (owner === String(pid)) return readSockets(count, names?.split(':'));
-  const warning = `the handed-over sockets are not used: LISTEN_PID is ${owner}, and this process is ${pid}; start the server without a wrapper such as npx or a shell`;
-  return { sockets: {}, faults: [], warnings: [warning] };
-};
+  return { ...nothingHanded, sockets };
+}

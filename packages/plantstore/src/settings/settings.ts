@@ -1,5 +1,5 @@
 import { type CommandLineOptions, readCommandLine } from './command-line.ts';
-import type { HandedSockets, Handover } from './handed-sockets.ts';
+import { type HandedSockets, type Handover, nothingHanded } from './handed-sockets.ts';
 import { nearestName } from './nearest-name.ts';
 import {
   type DatabaseSetting,
@@ -178,8 +178,6 @@ const settingsText = (settings: Settings, sources: Sources): string =>
       return `${title}${(sources[name] ?? 'default').padEnd(34)}${shown}\n`;
     })
     .join('');
-
-const nothingHanded: Handover = { sockets: {}, faults: [], warnings: [] };
 
 /** Reads the settings from a command line (without the program's name) and an environment. */
 export const readSettings = (
