@@ -23,6 +23,21 @@ import {
   type StoredDatabase,
 } from './command.ts';
 
+/**
+ * Runs the command that the command line begins with.
+ *
+ * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
+ */
+export async function runCommand(
+  argv: readonly string[],
+  env: Environment,
+  streams: CommandStreams,
+): Promise<number> {
+  const { status, messages } = await callCommand(argv, env, streams);
+  writeMessages(streams.stderr, messages);
+  return status;
+}
+
 /** The commands by name. Each loads only what it needs: a short command takes little longer than its start. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./back-up-and-restore.ts')).backUp,
@@ -39,69 +54,13 @@ const optionParsers: Readonly<Record<OptionName, Parser<unknown> | undefined>> =
   format: oneOf(...formatNames),
   strict: undefined,
 };
-
 const optionNames = Object.keys(optionParsers) as OptionName[];
 
-const databaseFlag = flagOf('database') ?? '';
-const helpLine = (flag: string, help: string): string => `  ${flag}\n      ${help}\n`;
-
-const optionLine = (name: OptionName, help: string): string => {
-  const parser = optionParsers[name];
-  const flag = toFlag(name);
-  return helpLine(parser === undefined ? flag : `${flag} ${parser.placeholder}`, help);
-};
-
-const helpOf = (
-  name: string,
-  { argument, help, options }: Command,
-): string => `Usage: plantstore ${[name, argument, '[options]'].filter(Boolean).join(' ')}
-
-${help}
-
-${helpLine(`${databaseFlag} ${settingTable.database.parser.placeholder}`, `default: ${variableOf('database')}, else ${defaultOf('database')}`)}${optionNames.map((one) => (options[one] === undefined ? '' : optionLine(one, options[one]))).join('')}${helpLine('-h, --help', 'print this and exit')}
-Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ',\n3 if lines were refused' : ''}.
-`;
-
-const readDatabase = (
-  values: CommandLine['values'],
-  env: Environment,
-): Result<StoredDatabase, string> => {
-  const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
-  const text = values.get(databaseFlag) ?? env[variableOf('database')];
-  const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
-  if (parsed.isErr()) return err(`${source} ${parsed.error}`);
-  return parsed.value.kind === 'memory'
-    ? err(`${source} must be a database that outlives the process, not memory:`)
-    : ok(parsed.value);
-};
-
-/** Parses the options of a command line; an invalid one has no value. */
-const readOptions = (values: CommandLine['values'], env: Environment) => {
-  const faults: string[] = [];
-  const options: Record<string, unknown> = {};
-  for (const name of optionNames) {
-    const parser = optionParsers[name];
-    const flag = toFlag(name);
-    const text = values.get(flag);
-    if (parser === undefined) options[name] = text !== undefined;
-    else if (text !== undefined) {
-      const parsed = parser.parse(text);
-      if (parsed.isOk()) options[name] = parsed.value;
-      else faults.push(`${flag} ${parsed.error}`);
-    }
-  }
-  const database = readDatabase(values, env);
-  if (database.isOk()) options['database'] = database.value;
-  else faults.push(database.error);
-  // Complete if there are no faults.
-  return { faults, options: options as CommandOptions };
-};
-
-const callCommand = async (
+async function callCommand(
   [name = '', ...argv]: readonly string[],
   env: Environment,
   streams: CommandStreams,
-): Promise<CommandResult> => {
+): Promise<CommandResult> {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) {
     const known = [...Object.keys(commands), '--help', '--version'];
@@ -128,26 +87,68 @@ const callCommand = async (
     streams.stdout.write(helpOf(name, command));
     return done;
   }
-  const { faults: optionFaults, options } = readOptions(values, env);
   const [file] = positionals;
   if (positionals.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
     faults.push(`${name} needs ${argument}, the path of a file`);
   }
-  const all = [...faults, ...optionFaults];
-  return all.length > 0 ? invalid(...all) : command.run({ ...options, ...streams, file });
-};
+  const options = readOptions(values, env, faults);
+  return faults.length > 0 ? invalid(...faults) : command.run({ ...options, ...streams, file });
+}
 
-/**
- * Runs the command that the command line begins with.
- *
- * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
- */
-export const runCommand = async (
-  argv: readonly string[],
+/** Parses the options of a command line, and adds what is wrong to the faults. */
+function readOptions(values: CommandLine['values'], env: Environment, faults: string[]) {
+  const options: Record<string, unknown> = {};
+  for (const name of optionNames) {
+    const parser = optionParsers[name];
+    const flag = toFlag(name);
+    const text = values.get(flag);
+    if (parser === undefined) options[name] = text !== undefined;
+    else if (text !== undefined) {
+      const parsed = parser.parse(text);
+      if (parsed.isOk()) options[name] = parsed.value;
+      else faults.push(`${flag} ${parsed.error}`);
+    }
+  }
+  const database = readDatabase(values, env);
+  if (database.isOk()) options['database'] = database.value;
+  else faults.push(database.error);
+  // Complete if there are no faults.
+  return options as CommandOptions;
+}
+
+const databaseFlag = flagOf('database') ?? '';
+
+function readDatabase(
+  values: CommandLine['values'],
   env: Environment,
-  streams: CommandStreams,
-): Promise<number> => {
-  const { status, messages } = await callCommand(argv, env, streams);
-  writeMessages(streams.stderr, messages);
-  return status;
-};
+): Result<StoredDatabase, string> {
+  const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
+  const text = values.get(databaseFlag) ?? env[variableOf('database')];
+  const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
+  if (parsed.isErr()) return err(`${source} ${parsed.error}`);
+  return parsed.value.kind === 'memory'
+    ? err(`${source} must be a database that outlives the process, not memory:`)
+    : ok(parsed.value);
+}
+
+function helpOf(name: string, { argument, help, options }: Command): string {
+  const usage = ['plantstore', name, argument, '[options]'].filter(Boolean).join(' ');
+  const { placeholder } = settingTable.database.parser;
+  const defaults = `default: ${variableOf('database')}, else ${defaultOf('database')}`;
+  const ownLines = optionNames.map((one) => {
+    const text = options[one];
+    const words = [toFlag(one), optionParsers[one]?.placeholder].filter(Boolean).join(' ');
+    return text === undefined ? '' : helpLine(words, text);
+  });
+  return `Usage: ${usage}
+
+${help}
+
+${helpLine(`${databaseFlag} ${placeholder}`, defaults)}${ownLines.join('')}${helpLine('-h, --help', 'print this and exit')}
+Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ',\n3 if lines were refused' : ''}.
+`;
+}
+
+function helpLine(flag: string, help: string): string {
+  return `  ${flag}\n      ${help}\n`;
+}
