@@ -28,7 +28,6 @@ export type Limits = {
   readonly handlerTimeoutMs: number;
 };
 
-/** The defaults. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 1_048_576,
   maxInFlight: 1_024,

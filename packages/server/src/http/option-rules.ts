@@ -26,6 +26,9 @@ export function assertOptions(
   }
 }
 
+/** The longest timeout: a timer of Node waits for at most 24 days. */
+const dayMs = 86_400_000;
+
 /** The rules of the options that need no module of Node. */
 export const serviceRules = {
   repository: rule(undefined, 'must have create', hasFunctions('create')),
@@ -45,13 +48,12 @@ export const serviceRules = {
   maxBodyBytes: limit('maxBodyBytes', 268_435_456),
   maxInFlight: limit('maxInFlight', 1_000_000),
   maxConnections: limit('maxConnections', 1_000_000),
-  headersTimeoutMs: timeout('headersTimeoutMs'),
-  requestTimeoutMs: timeout('requestTimeoutMs'),
-  keepAliveTimeoutMs: timeout('keepAliveTimeoutMs'),
-  handlerTimeoutMs: timeout('handlerTimeoutMs'),
+  headersTimeoutMs: limit('headersTimeoutMs', dayMs),
+  requestTimeoutMs: limit('requestTimeoutMs', dayMs),
+  keepAliveTimeoutMs: limit('keepAliveTimeoutMs', dayMs),
+  handlerTimeoutMs: limit('handlerTimeoutMs', dayMs),
 };
 
-/** Creates a rule. */
 export function rule<Value>(
   byDefault: Value,
   requirement: string,
@@ -60,14 +62,12 @@ export function rule<Value>(
   return { default: byDefault, requirement, isValid };
 }
 
-/** Creates the rule of an option that is a whole number. */
 export function wholeNumber(byDefault: number, min: number, max: number): OptionRule<number> {
   const isValid = (value: unknown) =>
     Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   return rule(byDefault, `must be a whole number from ${min} to ${max}`, isValid);
 }
 
-/** Returns a check of a list. */
 export function isListOf(isValid: (value: unknown) => boolean): OptionRule['isValid'] {
   return (list) => Array.isArray(list) && list.every(isValid);
 }
@@ -79,9 +79,4 @@ function hasFunctions(...names: readonly string[]): OptionRule['isValid'] {
 
 function limit(name: keyof Limits, max: number): OptionRule<number> {
   return wholeNumber(defaultLimits[name], 1, max);
-}
-
-/** At most a day: a timer of Node waits for at most 24 days. */
-function timeout(name: keyof Limits): OptionRule<number> {
-  return limit(name, 86_400_000);
 }

@@ -1,5 +1,4 @@
 import { errorTable } from '@plantstore/core/errors';
-
 import type { ResponseData } from './response-data.ts';
 import { byteLength } from './byte-length.ts';
 import { describeCause } from './describe-cause.ts';

@@ -10,5 +10,4 @@ export const loadHttp = () => process.getBuiltinModule('node:http');
 /** Loads node:https, for TLS only, because it takes a fifth of the time of a start. */
 export const loadHttps = () => process.getBuiltinModule('node:https');
 
-/** Whether a server serves HTTPS. */
 export const isTlsServer = (server: Server): server is TlsServer => 'setSecureContext' in server;

@@ -65,7 +65,6 @@ const logHandshakes = (server: Server, logger: Logger): void => {
   });
 };
 
-/** A server with its state. */
 export type AssembledServer = {
   readonly server: Server;
   readonly context: ServerContext;

@@ -28,7 +28,6 @@ const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host
 const reachable = (address: string): string =>
   ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[address] ?? address;
 
-/** The address to listen on. */
 export type ListenAddress = {
   readonly host: string;
   readonly port: number;
@@ -48,7 +47,6 @@ export const cannotListen = (target: ListenAddress | ListenSocket, thrown: unkno
   return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
 };
 
-/** The result of listening. */
 export type Listening =
   | {
       readonly kind: 'listening';
@@ -67,16 +65,15 @@ export const listenOn = async (
   try {
     server.listen({ ...target });
     await once(server, 'listening');
+    const address = server.address();
+    if (address !== null && typeof address === 'object') {
+      const { address: host, port } = address;
+      return { kind: 'listening', host, authority: `${inUrl(reachable(host))}:${port}` };
+    }
+    // Before the event loop accepts a connection.
+    server.close();
+    throw new Error('the socket has no IP address');
   } catch (cause) {
     return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
   }
-  const address = server.address();
-  if (address === null || typeof address === 'string') {
-    // Before the event loop accepts a connection.
-    server.close();
-    const cause = new Error('the socket has no IP address');
-    return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
-  }
-  const { address: host, port } = address;
-  return { kind: 'listening', host, authority: `${inUrl(reachable(host))}:${port}` };
 };
