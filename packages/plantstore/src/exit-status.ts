@@ -6,8 +6,6 @@ import { writeMessages } from './settings/write-messages.ts';
 /** The exit status of the process; `at once` for status 1 although a thread of the store may hang. */
 export type ExitStatus = number | 'at once';
 
-const closed = 'it is closed; to discard the output, use > /dev/null';
-
 /** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */
 const readAndWrite = /^flags:\s*\d*2$/m;
 
@@ -40,7 +38,10 @@ export const createExitStatus = (stdout: Writable, stderr: Writable) => {
       stdout.write('', () => settle());
     });
     if (failure === undefined && !isClosed(stdout)) return 0;
-    const reason = failure === undefined ? closed : fileErrorReason(failure);
+    const reason =
+      failure === undefined
+        ? 'it is closed; to discard the output, use > /dev/null'
+        : fileErrorReason(failure);
     writeMessages(stderr, [`done, but cannot write to standard output: ${reason}`]);
     return 1;
   };

@@ -10,7 +10,6 @@ import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
 export type MainOptions = ProgramProcess & {
-  /** The arguments of the command line. */
   readonly argv: readonly string[];
   /** The environment variables. Those with secrets are removed, because a crash dump contains the others. */
   readonly env: Record<string, string | undefined>;

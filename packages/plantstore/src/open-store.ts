@@ -60,7 +60,6 @@ async function openSqlite(
     .mapErr(({ message }) => cannotOpen(message));
 }
 
-/** Loads the PostgreSQL store. */
 export const loadPostgres = async () =>
   loadOptional(
     '@plantstore/postgres',

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 
-/** Returns the version of this package. */
 export const version = (): string => {
   // By its name, because the build puts this file into another folder.
   const manifest: unknown = createRequire(import.meta.url)('plantstore/package.json');

@@ -36,7 +36,6 @@ const readEvery = async (call: CommandCall): Promise<CommandResult> => {
   return done;
 };
 
-/** Checks a database and prints its number of plants. */
 export const check: Command = {
   argument: '',
   help: `Checks a database; the server may be running. Counts and reads every plant, and

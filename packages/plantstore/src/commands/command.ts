@@ -4,7 +4,6 @@ import type { DatabaseSetting } from '../settings/setting-table.ts';
 /** A database that outlives the process. */
 export type StoredDatabase = Exclude<DatabaseSetting, { readonly kind: 'memory' }>;
 
-/** Names of the file formats. */
 export const formatNames = ['ndjson', 'csv'] as const;
 export type FormatName = (typeof formatNames)[number];
 
@@ -15,14 +14,12 @@ export type CommandOptions = {
   readonly format: FormatName | undefined;
 };
 
-/** The streams of the process. */
 export type CommandStreams = {
   readonly stdin: () => Readable;
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
 };
 
-/** Options, streams and argument of a command. */
 export type CommandCall = CommandOptions &
   CommandStreams & {
     /** The argument that is not an option. */

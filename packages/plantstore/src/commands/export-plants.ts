@@ -17,7 +17,6 @@ const write = async (stdout: Writable, text: string): Promise<void> =>
     });
   });
 
-/** Writes plants to standard output, as lines. */
 export const exportPlants: Command = {
   argument: '',
   help: `Writes the plants to standard output in the order of their ids, as lines of JSON

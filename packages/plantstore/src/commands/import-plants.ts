@@ -106,9 +106,6 @@ async function* readRecords(
   }
 }
 
-const sizeOf = async (file: string | undefined): Promise<number> =>
-  file === undefined ? 0 : ((await stat(file).catch(() => undefined))?.size ?? 0);
-
 type Records = ReturnType<typeof readRecords>;
 
 /** Creates the plants of the first records that were read, and of those after them. */
@@ -122,14 +119,14 @@ const importRecords = async (
   const progress = createProgress(call);
   const imported = createImport(repository, call.strict, progress);
   const { counts } = imported;
-  const size = await sizeOf(call.file);
+  const stats = call.file === undefined ? undefined : await stat(call.file).catch(() => undefined);
   const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
   let unread: string | undefined;
   for (let read = first; read.done !== true; read = await records.next()) {
     if (read.value.isOk()) await imported.add(read.value.value);
     else unread = read.value.error;
     if (imported.isStopped()) break;
-    progress.show(() => `${summary()} ${percent(bytesRead(), size)}`);
+    progress.show(() => `${summary()} ${percent(bytesRead(), stats?.size ?? 0)}`);
   }
   await imported.finish();
   const failure = imported.failure();
@@ -144,9 +141,6 @@ const importRecords = async (
   }
   return counts.refused > 0 ? someRefused : done;
 };
-
-/** Bytes of a read; larger than the default, because each has a fixed cost. */
-const highWaterMark = 2 ** 18;
 
 /** Creates the plant of each record of a file or of standard input. */
 export const importPlants: Command = {
@@ -166,7 +160,8 @@ cannot be read ends the import: correct it and import the file again.`,
   async run(call) {
     const { file, database, stderr } = call;
     const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
-      file === undefined ? call.stdin() : createReadStream(file, { highWaterMark });
+      // Larger reads than the default, because each has a fixed cost.
+      file === undefined ? call.stdin() : createReadStream(file, { highWaterMark: 2 ** 18 });
     const records = readRecords(source, call);
     // Read first: a source that cannot be read must not create a database.
     const first = await records.next();

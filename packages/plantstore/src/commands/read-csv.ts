@@ -116,7 +116,6 @@ export async function* readCsv(
       else parser.write(chunk, onParsed);
     });
 
-  /** Yields the records that were read, and the failure. */
   function* takeRecords(
     failure: Error | undefined,
   ): Generator<Result<readonly CsvRecord[], string>, void, void> {

@@ -2,7 +2,6 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
-/** Where a log is written to. */
 export type LogOutput = {
   /** Returns the number of bytes that wait to be written. */
   readonly waiting: () => number;

@@ -10,7 +10,6 @@ export type LogFormat = 'json' | 'pretty';
 
 /** A logger whose lines of one turn of the event loop share a write. */
 export type Log = Logger & {
-  /** Writes the buffered lines. */
   readonly flush: () => void;
   /**
    * Writes the buffered lines and the number of missing ones, and waits until a slow reader has received them, for at most
@@ -117,11 +116,8 @@ function toJson(fields: Fields, unprintable: () => Fields): string {
 }
 
 function toText(_key: string, value: unknown): unknown {
-  return value instanceof Error
-    ? inspect(value)
-    : typeof value === 'bigint'
-      ? String(value)
-      : value;
+  if (value instanceof Error) return inspect(value);
+  return typeof value === 'bigint' ? String(value) : value;
 }
 
 /**

@@ -4,10 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describeCause, type Logger } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 
-/** A running health server. */
 export type HealthServer = { readonly url: string; readonly close: () => void };
 
-/** The options of the health server. */
 export type HealthOptions = {
   readonly isReady: () => Promise<boolean>;
   readonly metrics: MetricsPage | undefined;

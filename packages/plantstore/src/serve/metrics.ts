@@ -6,17 +6,14 @@ import { loadOptional } from '../load-optional.ts';
 import type { StoreListeners, Store } from '../open-store.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** The members of a started server that the gauges read. */
-export type Measured = {
-  readonly server: RunningServer;
-  readonly store: Store;
-  readonly settings: Pick<Settings, 'database' | 'maxInFlight' | 'maxConnections'>;
-};
-
-/** The metrics of the process. */
 export type Metrics = MetricsPage &
   Required<StoreListeners> & {
-    readonly measure: (measured: Measured) => void;
+    /** Adds the gauges of a started server. */
+    readonly measure: (started: {
+      readonly server: RunningServer;
+      readonly store: Store;
+      readonly settings: Pick<Settings, 'database' | 'maxInFlight' | 'maxConnections'>;
+    }) => void;
     readonly stop: () => void;
   };
 
@@ -28,23 +25,16 @@ const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 1
 
 const channelName = 'plantstore:request:end';
 
-/** Gauges of prom-client whose names promtool does not accept. */
-const misnamed = [
-  'nodejs_active_resources_total',
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-];
-
-/** The package prom-client. */
 export type Prometheus = typeof import('prom-client');
 
-/** Creates the metrics of the process. */
 export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics {
   const { Counter, Gauge, Histogram } = prometheus;
   const register = new prometheus.Registry();
   const registers = [register];
   prometheus.collectDefaultMetrics({ register });
-  for (const name of misnamed) register.removeSingleMetric(name);
+  // promtool does not accept the names of these gauges.
+  for (const kind of ['resources', 'handles', 'requests'])
+    register.removeSingleMetric(`nodejs_active_${kind}_total`);
 
   const requests = new Counter({
     name: 'plantstore_requests_total',
@@ -126,7 +116,6 @@ export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boo
   };
 }
 
-/** Loads prom-client. */
 export const loadPrometheus = async () =>
   loadOptional(
     'prom-client',

@@ -5,7 +5,6 @@ import { describeCause, type Logger } from '@plantstore/server';
 
 type StoreState = Result<void, Omit<StoreUnavailable, 'kind'>>;
 
-/** Checks whether a store is available, without a write. */
 export type StoreCheck = () => Promise<StoreState>;
 
 /** Whether plants can be created here now. */

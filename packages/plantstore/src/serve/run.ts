@@ -14,7 +14,6 @@ import { writeMessages } from '../settings/write-messages.ts';
 import type { ProgramContext, StartedProgram } from './start-program.ts';
 import { stoppingMessage } from '../log/log-messages.ts';
 
-/** The streams and signals of the process. */
 export type ProgramProcess = {
   /** Receives the log. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
@@ -93,7 +92,6 @@ export async function run(
   }
 }
 
-/** Starts the health server, if the settings name its port or its socket was handed over. */
 async function openHealth(
   options: HealthOptions,
   { host, healthPort }: Settings,

@@ -20,10 +20,8 @@ export type ProgramContext = {
   readonly sockets: HandedSockets;
   readonly loaded: StartInputs;
   readonly log: Logger;
-  /** Receives the generated token. */
   readonly stderr: Writable;
   readonly stop: Stop;
-  /** URL of the health server, if there is one. */
   readonly healthUrl: string | undefined;
   readonly metrics: Metrics | undefined;
 };

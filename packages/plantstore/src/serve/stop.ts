@@ -20,13 +20,11 @@ export function createStop(process: EventEmitter, log: Logger): Stop {
   let hangUpTask: (() => void) | undefined;
   let isHangUpMissed = false;
 
-  const onStop = (signal: unknown) => {
-    if (!requested.signal.aborted) {
-      requested.abort(signal);
-      return;
-    }
-    log.warn({}, 'stopped at once');
-    atOnce.abort();
+  const onStop = () => {
+    if (requested.signal.aborted) {
+      log.warn({}, 'stopped at once');
+      atOnce.abort();
+    } else requested.abort();
   };
   const onHangUp = () => {
     isHangUpMissed = hangUpTask === undefined;

@@ -1,4 +1,3 @@
-/** File descriptors of sockets that are open already. */
 export type HandedSockets = {
   readonly plants?: number;
   readonly health?: number;

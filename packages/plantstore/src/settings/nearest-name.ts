@@ -12,8 +12,6 @@ const isWithinDistance = (edits: number, from: string, to: string): boolean => {
   );
 };
 
-const maxEdits = 3;
-
 /**
  * Returns the candidate that is closest to a misspelt name, ignoring case. All begin with the prefix; a third of the
  * other characters of the candidate may differ, and at most 3.
@@ -24,7 +22,7 @@ export const nearestName = (
   prefix: string,
 ): string | undefined => {
   const restOf = (text: string) => text.slice(prefix.length).toLowerCase();
-  for (let edits = 0; edits <= maxEdits; edits += 1) {
+  for (let edits = 0; edits <= 3; edits += 1) {
     const nearest = candidates.find((candidate) => {
       const rest = restOf(candidate);
       return edits <= rest.length / 3 && isWithinDistance(edits, restOf(name), rest);

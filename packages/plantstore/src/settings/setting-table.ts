@@ -22,7 +22,6 @@ export type Setting = {
   | { /** Effect if the setting is not set. */ readonly unset: string }
 );
 
-/** Where plants are kept. */
 export type DatabaseSetting =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -125,7 +124,6 @@ export const settingTable = {
   },
 } as const satisfies Record<string, Setting>;
 
-/** The name of a setting in the table: `maxBodyBytes`. */
 export type SettingName = keyof typeof settingTable;
 
 export const settingNames = Object.keys(settingTable) as SettingName[];
@@ -171,7 +169,6 @@ export const showSetting = (name: SettingName, value: unknown): string => {
   return Array.isArray(value) ? value.join(',') : String(value);
 };
 
-/** A parser for one of some words. */
 export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Word> {
   return {
     placeholder: words.join('|'),

@@ -45,7 +45,6 @@ export type Invocation =
       readonly warnings: readonly string[];
     };
 
-const prefix = 'PLANTSTORE_';
 const variables = settingNames.map(variableOf);
 const options: CommandLineOptions = {
   ...Object.fromEntries(
@@ -96,7 +95,7 @@ Exit status: 0 after a graceful stop, 2 for invalid settings, 1 otherwise.
 
 const nearestVariable = (name: string): string | undefined =>
   /^plantstore_[\w-]*$/i.test(name) && !variables.includes(name)
-    ? nearestName(name, variables, prefix)
+    ? nearestName(name, variables, 'PLANTSTORE_')
     : undefined;
 
 /** Returns the variables that are misspelt settings. Others may be foreign, such as those that Kubernetes sets. */

@@ -9,23 +9,19 @@ import {
 export type TokenSet = {
   readonly authenticate: Authenticate;
   /** Names and ends, in the order of the file. */
-  readonly entries: readonly {
-    readonly name: string | undefined;
-    readonly endsAt: number | undefined;
-  }[];
+  readonly entries: readonly Omit<AcceptedToken, 'token'>[];
 };
 
 /** Creates a set that accepts these tokens, each before its end. */
 export function createTokenSet(tokens: readonly AcceptedToken[]): TokenSet {
   return {
     authenticate: acceptTokens(tokens),
-    entries: tokens.map(({ name, endsAt }) => ({ name, endsAt })),
+    entries: tokens.map(({ token: _token, ...entry }) => entry),
   };
 }
 
 const message = 'tokens of the file have expired and are rejected';
 
-/** Returns warnings with the names of the tokens that have expired. */
 export function expiredTokenWarnings(tokens: TokenSet): string[] {
   const { ended, names } = expiredIn(tokens);
   if (ended === 0) return [];
@@ -33,7 +29,6 @@ export function expiredTokenWarnings(tokens: TokenSet): string[] {
   return [`${message}: ${names}${isAll ? '; there is no other, so every client is refused' : ''}`];
 }
 
-/** Logs a warning with the names of the tokens that have expired. */
 export function warnOfExpiredTokens(tokens: TokenSet, log: Logger): void {
   const expired = expiredIn(tokens);
   if (expired.ended > 0) log.warn(expired, message);
