@@ -17,7 +17,10 @@ import { parseNewPlant } from './parse-new-plant.ts';
 import { NewPlant } from './schemas.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const text = fc.string({ unit: 'binary' }).filter((one) => !one.includes('\0'));
+// The unit 'binary' of fast-check takes a second of CPU time.
+const text = fc
+  .array(fc.integer({ min: 1, max: 0x10ffff }))
+  .map((points) => String.fromCodePoint(...points).toWellFormed());
 
 describe.each(members)('the member %s of the schema', (member) => {
   const plant = { id: 7n, ...complete };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { columnNames, plantOf, rowsOf, toBatch } from './columns.ts';
 
-const text = fc.string({ unit: 'binary', maxLength: 5 });
+const text = fc.string({ unit: 'grapheme', maxLength: 5 });
 
 it('a batch keeps every member of every plant, and distinguishes an absent text from an empty one', () => {
   const members = Object.fromEntries(columnNames.map((name) => [name, text]));
