@@ -2,7 +2,6 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../packages/server/src/http/limits.ts';
 import {
   defaultOf,
   flagOf,
@@ -56,6 +55,28 @@ const rowsOf = (page: string, first: RegExp): string[][] =>
     )
     .filter(([cell = '']) => first.test(cell));
 
+it('the error bodies in the pages have the messages of the error table', () => {
+  const messages = Object.fromEntries(
+    Object.values(errorTable).map(({ error, message }) => [error, message]),
+  );
+  const bodies = pages.flatMap((page) =>
+    [...read(page).matchAll(/\{"error":([1-3]\d+),"message":"([^"]*)"\}/g)].map(
+      ([body, number, message = '']) => ({
+        number,
+        texts: message.split('; '),
+        at: `${page}: ${body}`,
+      }),
+    ),
+  );
+  expect(bodies.length).toBeGreaterThan(2);
+  const outdated = bodies.filter(
+    ({ number, texts }) =>
+      texts[0] !== messages[Number(number)] ||
+      !texts.every((text) => Object.values(messages).includes(text)),
+  );
+  expect(outdated.map(({ at }) => at)).toEqual([]);
+});
+
 describe('tables of the pages', () => {
   it('the tables of the pages contain every error with its name and status', () => {
     const errors = Object.entries(errorTable).map(([name, { error, status }]) => [
@@ -68,7 +89,8 @@ describe('tables of the pages', () => {
 
   it('the tables of the pages contain every setting with the description of the server', () => {
     const rows = rowsOf('docs/program.md', /^(--[a-z-]+)?$/);
-    expect(rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'))).toEqual(
+    const settings = rows.filter(([, variable = '']) => variable.startsWith('PLANTSTORE_'));
+    expect(settings, 'docs/program.md').toEqual(
       settingNames.map((name) => [
         flagOf(name) ?? '',
         variableOf(name),
@@ -78,13 +100,45 @@ describe('tables of the pages', () => {
     );
   });
 
-  it('the tables of the pages contain every limit with its default', () => {
-    const limits = rowsOf('packages/server/README.md', /^(max|[a-z]+Timeout|keepAlive)/).map(
-      ([name = '', , byDefault]) => [name, Number(byDefault)],
-    );
-    expect(Object.fromEntries(limits)).toEqual(defaultLimits);
-  });
+  it.each(['client', 'postgres', 'server'])(
+    'the README and the docstrings of %s contain every number that is the default of an option',
+    (name) => {
+      const folder = `packages/${name}`;
+      const source = sourceOf(folder);
+      const inDocstrings = numbersIn(source, documentedDefault);
+      const inCode = numbersIn(source, defaultInCode).filter(([option]) =>
+        inDocstrings.some(([documented]) => documented === option),
+      );
+      const options = Object.fromEntries(inCode);
+      const documented = inDocstrings.filter(([option]) => option in options);
+      const inTable = rowsOf(`${folder}/README.md`, /^[a-z]\w+$/).flatMap(([option, ...cells]) =>
+        cells.filter((cell) => /^\d+$/.test(cell)).map((cell) => [option, Number(cell)]),
+      );
+      expect(inCode.length).toBeGreaterThan(2);
+      expect(Object.fromEntries(documented), `docstrings of ${folder}`).toEqual(options);
+      expect(Object.fromEntries(inTable), `${folder}/README.md`).toEqual(options);
+    },
+  );
 });
+
+/** Returns the code of a package without its tests. */
+const sourceOf = (folder: string): string =>
+  globSync(`${folder}/src/**/*.ts`, { cwd: root, exclude: ['**/*.test.ts', '**/*.test-d.ts'] })
+    .map(read)
+    .join('\n');
+
+/** The default in a docstring, and the option below it. */
+const documentedDefault =
+  /Default:[\s*]*(?<number>\d[\d_]*)(?:(?!\*\/)[^])*\*\/\s*readonly (?<option>\w+)/g;
+
+/** An option with its default: `keepAliveTimeoutMs: 75_000,`. */
+const defaultInCode = /^ +(?<option>\w+)(?::| =) (?:wholeNumber\()?(?<number>\d[\d_]*),/gm;
+
+const numbersIn = (source: string, pattern: RegExp): (readonly [string, number])[] =>
+  [...source.matchAll(pattern)].map(({ groups: { option = '', number = '' } = {} }) => [
+    option,
+    Number(number.replaceAll('_', '')),
+  ]);
 
 type Manifest = { exports: Record<string, { '@plantstore/source'?: string }> };
 type Typedoc = { entryPoints?: string[] };

@@ -29,6 +29,29 @@ const logged = [
   ),
 ].flatMap(([, text, name]) => text ?? constants.get(name) ?? []);
 
+/** Returns the members of a type of the events of a request. */
+const membersOf = (type: string): string[] =>
+  read('packages/server/src/http/request-events.ts')
+    .split(`export type ${type} = {`)[1]!
+    .split('\n};')[0]!
+    .split('\n')
+    .flatMap((line) => /^ {2}readonly (\w+)/.exec(line)?.[1] ?? []);
+
+it('the list of the fields of a request in the log is complete', () => {
+  const listed = [
+    ...read('docs/observability.md')
+      .split('The line of a request')[1]!
+      .split('Its `message`')[0]!
+      .matchAll(/^- `(\w+)`/gm),
+  ].map(([, field]) => field);
+  // `request` is spread into the line, and `isWritten` selects its message.
+  const ofEvents = ['request', 'isWritten'];
+  const fields = [...membersOf('RequestInfo'), ...membersOf('RequestEndEvent'), 'cause'];
+  expect(listed, 'docs/observability.md').toEqual(
+    fields.filter((field) => !ofEvents.includes(field)),
+  );
+});
+
 describe('table of errors in the log', () => {
   it('the table of errors in the log contains only messages that the code logs', () => {
     expect(documented.length).toBeGreaterThan(20);

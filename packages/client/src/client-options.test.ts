@@ -6,16 +6,6 @@ const timeoutOf = (attemptTimeoutMs: unknown) =>
   readSettings({ attemptTimeoutMs }).limits.attemptTimeoutMs;
 
 describe('readSettings', () => {
-  it('the default limits are those of the docstrings', () => {
-    expect(defaultLimits).toEqual({
-      attemptTimeoutMs: 10_000,
-      timeoutMs: 30_000,
-      retries: 3,
-      retryDelayMs: 200,
-      maxRetryDelayMs: 5_000,
-    });
-  });
-
   it.each<[string, unknown]>([
     ['undefined', undefined],
     ['null', null],
