@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@plantstore/client';
+import { errorTable } from '@plantstore/core/errors';
 import { expect, it, onTestFinished } from 'vitest';
 import { createPlantOrThrow, PlantNotCreated } from './client-throw.ts';
 
@@ -27,7 +28,7 @@ it('use-core.ts creates a plant and prints the error of each other one', async (
   expect(stdout.split('\n')).toEqual([
     'created Monstera',
     'not created: another plant has the id 7',
-    'not created: id must be an exact integer; name is required',
+    `not created: ${errorTable['id-not-integer'].message}; ${errorTable['name-required'].message}`,
     '',
   ]);
 });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createClient } from '@plantstore/client';
 import type { PlantRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
-import { startServer } from '@plantstore/server';
+import { optionRules, startServer } from '@plantstore/server';
 import { createFetchHandler } from '@plantstore/server/fetch';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { type RawResponse, sendRaw } from '@plantstore/test-support/raw-http';
@@ -76,7 +76,9 @@ const requests: Readonly<
     const { port } = await startProgram({ args }, cleanup);
     return sendRaw(port, Buffer.from('POST /plants HTTP/1.1\r\nHost: loc'));
   },
-  'body-too-large': post('', { 'Content-Length': '1048577' }),
+  'body-too-large': post('', {
+    'Content-Length': String(optionRules.maxBodyBytes.default + 1),
+  }),
   'media-type-unsupported': post(plant, { 'Content-Type': 'text/plain' }),
   'expectation-failed': post(plant, { Expect: 'unknown' }),
   'headers-too-large': post(plant, { Cookie: 'x'.repeat(17_000) }),

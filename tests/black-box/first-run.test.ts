@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
+import { acceptingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
 import { newFolder, post, startProgram, startWithoutTokens } from './program.ts';
 
 const run = promisify(execFile);
@@ -62,7 +63,7 @@ describe('first log line', () => {
     const [first = ''] = server.stdout().split('\n');
     expect(JSON.parse(first)).toMatchObject({
       level: 'info',
-      message: 'accepting plants',
+      message: acceptingMessage,
       url: `http://127.0.0.1:${server.port}/garden/plants`,
       database: `sqlite:${path}`,
       pid: server.process.pid,

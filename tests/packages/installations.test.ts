@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errorTable } from '@plantstore/core/errors';
 import { freePort } from '@plantstore/test-support/free-port';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -137,7 +138,7 @@ describe('a bundle for browsers', () => {
   const zodNames = ['ZodError', '$ZodType', '$ZodCheck', '_zod', 'toJSONSchema'];
 
   it('a bundle of the client for browsers contains nothing of zod, of Node, or of the server', async () => {
-    const serverMessages = ['a JSON body is required', 'another plant has this id'];
+    const serverMessages = [errorTable['body-missing'].message, errorTable['id-taken'].message];
     const unwanted = [...zodNames, 'node:', 'process.', 'Buffer.', 'require(', ...serverMessages];
     expect(unwanted.filter(isIn(await bundle('client')))).toEqual([]);
   });
@@ -253,7 +254,9 @@ describe('installation with TypeScript', { timeout: minutes }, () => {
   it('an installation with zod compiles with the schemas of core, and runs', async () => {
     expect(await compile(app, 'schemas')).toEqual(nothing);
     expect(await runIn(app, process.execPath, ['out/schemas/use-schemas.js'])).toEqual(
-      printing('7 Monstera; id must be an exact integer; name is required'),
+      printing(
+        `7 Monstera; ${errorTable['id-not-integer'].message}; ${errorTable['name-required'].message}`,
+      ),
     );
   });
 });

@@ -113,7 +113,7 @@ describe('openapi.json', () => {
       });
     }
     expect(responses['401']?.description).toBe(
-      'Returned by the server: a bearer token is required (2401); the bearer token is not accepted (2402)',
+      `Returned by the server: ${errorTable.unauthenticated.message} (2401); ${errorTable['token-rejected'].message} (2402)`,
     );
   });
 });
