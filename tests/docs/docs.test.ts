@@ -1,5 +1,5 @@
 import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import {
@@ -140,7 +140,7 @@ const numbersIn = (source: string, pattern: RegExp): (readonly [string, number])
     Number(number.replaceAll('_', '')),
   ]);
 
-type Manifest = { exports: Record<string, { '@plantstore/source'?: string }> };
+type Manifest = { name: string; exports: Record<string, { '@plantstore/source'?: string }> };
 type Typedoc = { entryPoints?: string[] };
 
 // The program exports nothing.
@@ -153,6 +153,19 @@ it.each(globSync('packages/!(plantstore)', { cwd: root }))(
     const own = existsSync(join(root, file)) ? (JSON.parse(read(file)) as Typedoc) : {};
     const { entryPoints = ['src/index.ts'] } = own;
     expect(entryPoints.map((entryPoint) => `./${entryPoint}`)).toEqual(modules);
+  },
+);
+
+it.each(globSync('packages/!(plantstore)', { cwd: root }))(
+  'the README of %s contains every subpath that the package exports',
+  (folder) => {
+    const { name, exports } = JSON.parse(read(`${folder}/package.json`)) as Manifest;
+    const subpaths = Object.keys(exports).filter((key) => !/^\.(?:\/package\.json)?$/.test(key));
+    const page = read(`${folder}/README.md`);
+    const missing = subpaths.filter(
+      (subpath) => !page.includes(`\`${posix.join(name, subpath)}\``),
+    );
+    expect(missing).toEqual([]);
   },
 );
 
