@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-// Below tests, so that the packages resolve; below node_modules, so that other tools ignore it.
+// Below tests, so that their dependencies resolve; below node_modules, so that other tools ignore it.
 const cache = join(root, 'tests/node_modules/.cache');
 
 type Example = { file: string; line: number; code: string };
@@ -43,7 +43,7 @@ const compile = (examples: readonly Example[]): string[] => {
   }
   const tsconfig = {
     extends: relative(scratch, join(root, 'tsconfig.json')),
-    compilerOptions: { noUnusedLocals: false, rootDir: root, types: ['node'] },
+    compilerOptions: { noUnusedLocals: false, paths: sources(), rootDir: root, types: ['node'] },
     files: [...places.keys()],
     include: [],
   };
@@ -61,6 +61,20 @@ const compile = (examples: readonly Example[]): string[] => {
       (_, name: string, line: string) => `${places.get(name)}:${line}`,
     );
   return status === 0 ? [] : errors.split('\n');
+};
+
+type Manifest = { name: string; exports?: Record<string, { '@plantstore/source'?: string }> };
+
+/** Returns the source of each export of the packages. */
+const sources = (): Record<string, [string]> => {
+  const paths: Record<string, [string]> = {};
+  for (const file of globSync(join(root, 'packages/*/package.json'))) {
+    const { name, exports = {} } = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+    for (const [subpath, { '@plantstore/source': source }] of Object.entries(exports)) {
+      if (source !== undefined) paths[posix.join(name, subpath)] = [join(dirname(file), source)];
+    }
+  }
+  return paths;
 };
 
 const files = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted();
