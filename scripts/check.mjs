@@ -58,7 +58,9 @@ async function check(name, subjects, [program, ...args]) {
   const start = performance.now();
   const { promise, resolve } = Promise.withResolvers();
   const command = [join('node_modules', program), ...args];
-  execFile(process.execPath, command, { maxBuffer: Infinity }, (error, stdout, stderr) => {
+  // A test of broken code can wait for ever.
+  const options = { maxBuffer: Infinity, timeout: 180_000 };
+  execFile(process.execPath, command, options, (error, stdout, stderr) => {
     const result = error === null ? 'passed' : 'failed';
     if (result === 'failed') process.stdout.write(`\n${stdout}${stderr}`);
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
