@@ -159,6 +159,7 @@ export const installApp = async (folder: string, registry: string): Promise<void
 export const installTools = async (folder: string): Promise<void> => {
   await mkdir(folder);
   const dependencies = {
+    '@arethetypeswrong/cli': '0.18',
     'node-20': 'npm:node@20',
     'node-22.18': 'npm:node@22.18.0',
     'node-26': 'npm:node@26',

@@ -1,15 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire, isBuiltin } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-const require = createRequire(import.meta.url);
-const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
 const importPattern = /(?:\bfrom |\bimport |\bimport\()['"]([^'"]+)['"]/g;
 
 type Manifest = {
@@ -26,7 +24,8 @@ const additionalFiles: Readonly<Record<string, readonly string[]>> = {
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const { tarballs, clone, version } = inject('release');
+const { tarballs, clone, version, tools } = inject('release');
+const attw = join(tools, 'node_modules/.bin/attw');
 
 it('the release contains every package', () => {
   const packages = readdirSync(join(root, 'packages'));
