@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { defaultOf, settingNames } from './settings/setting-table.ts';
 import { acceptingMessage } from './log/log-messages.ts';
@@ -66,6 +66,22 @@ describe('main', () => {
       server.close();
     });
     for (const event of events) options.signals.emit(event, new Error('a bug'));
+    expect(await status).toBe('at once');
+  });
+
+  it.each([
+    ['a second signal', 'SIGTERM'],
+    ['an uncaught exception', 'uncaughtException'],
+  ])('main stops at once at %s while the last log lines are not read', async (_, event) => {
+    const options = outside([]);
+    const stdout = new Writable({
+      write(lines: Buffer, _encoding, onWritten) {
+        if (!lines.includes('"stopped"')) onWritten();
+        else setImmediate(() => options.signals.emit(event, new Error('a bug')));
+      },
+    });
+    const status = main({ ...options, stdout });
+    options.signals.emit('SIGTERM');
     expect(await status).toBe('at once');
   });
 

@@ -53,41 +53,43 @@ export async function run(
   let health: HealthServer | undefined;
   let metrics: Metrics | undefined;
   try {
-    const loaded = await unlessAborted(atOnce, loadStartInputs(settings, sockets));
-    if (loaded.isErr()) return fail(loaded.error);
-    const { prometheus } = loaded.value;
-    metrics = prometheus && createMetrics(prometheus, isReady);
-    const opened = await openHealth({ isReady, metrics, log }, settings, sockets);
-    if (opened.isErr()) return fail(opened.error);
-    health = opened.value;
-    const context: ProgramContext = {
-      settings,
-      sockets,
-      loaded: loaded.value,
-      log,
-      stderr,
-      stop,
-      healthUrl: health?.url,
-      metrics,
-    };
-    // Imported dynamically, because a command needs no HTTP.
-    const starting = import('./start-program.ts').then(async (all) => all.startProgram(context));
-    const started = await unlessAborted(atOnce, starting);
-    if (started.isErr()) return fail(started.error);
-    // After the first line, which names the URL.
-    logWarnings();
-    await serveUntilStopped(started.value, context, readiness);
-    return 0;
+    try {
+      const loaded = await unlessAborted(atOnce, loadStartInputs(settings, sockets));
+      if (loaded.isErr()) return fail(loaded.error);
+      const { prometheus } = loaded.value;
+      metrics = prometheus && createMetrics(prometheus, isReady);
+      const opened = await openHealth({ isReady, metrics, log }, settings, sockets);
+      if (opened.isErr()) return fail(opened.error);
+      health = opened.value;
+      const context: ProgramContext = {
+        settings,
+        sockets,
+        loaded: loaded.value,
+        log,
+        stderr,
+        stop,
+        healthUrl: health?.url,
+        metrics,
+      };
+      // Imported dynamically, because a command needs no HTTP.
+      const starting = import('./start-program.ts').then(async (all) => all.startProgram(context));
+      const started = await unlessAborted(atOnce, starting);
+      if (started.isErr()) return fail(started.error);
+      // After the first line, which names the URL.
+      logWarnings();
+      await serveUntilStopped(started.value, context, readiness);
+      return 0;
+    } finally {
+      health?.close();
+      metrics?.stop();
+      // The deadline of the stop is the reader's, too. A second signal or an exception ends the process at once.
+      const remainingMs = settings.shutdownTimeoutMs - (performance.now() - stoppingAt);
+      await unlessAborted(atOnce, log.end(Math.max(minLogTimeoutMs, remainingMs)));
+    }
   } catch (thrown) {
     if (thrown === atOnce.reason) return 'at once';
     throw thrown;
   } finally {
-    health?.close();
-    metrics?.stop();
-    // The deadline of the stop is the reader's, too. A second signal or an exception ends the process at once.
-    const remainingMs = settings.shutdownTimeoutMs - (performance.now() - stoppingAt);
-    const written = log.end(Math.max(minLogTimeoutMs, remainingMs));
-    await unlessAborted(atOnce, written).catch(() => {});
     stop.removeListeners();
   }
 }
