@@ -6,27 +6,11 @@ import { writeMessages } from './settings/write-messages.ts';
 /** The exit status of the process; `at once` for status 1 although a thread of the store may hang. */
 export type ExitStatus = number | 'at once';
 
-/** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */
-const readAndWrite = /^flags:\s*\d*2$/m;
-
-/**
- * Whether standard output was closed when the process started: Node.js then opens `/dev/null` for reading and writing in
- * its place. A shell opens `> /dev/null` for writing only. Without `/proc`, the two cannot be distinguished.
- */
-const isClosed = ({ fd = -1 }: Writable & { readonly fd?: number }): boolean => {
-  try {
-    const mode = readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8');
-    return readAndWrite.test(mode) && fstatSync(fd).rdev === statSync('/dev/null').rdev;
-  } catch {
-    return false;
-  }
-};
-
 /**
  * Creates a function that waits until standard output is written, and returns the exit status of a process with the given
  * one: 1 in place of 0 if the output is lost.
  */
-export const createExitStatus = (stdout: Writable, stderr: Writable) => {
+export function createExitStatus(stdout: Writable, stderr: Writable) {
   // Without a listener, an error would end the process. `stdout.errored` is reset, because Node.js does not close standard output.
   let failure: Error | undefined;
   stdout.on('error', (error) => {
@@ -45,4 +29,20 @@ export const createExitStatus = (stdout: Writable, stderr: Writable) => {
     writeMessages(stderr, [`done, but cannot write to standard output: ${reason}`]);
     return 1;
   };
-};
+}
+
+/** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */
+const readAndWrite = /^flags:\s*\d*2$/m;
+
+/**
+ * Whether standard output was closed when the process started: Node.js then opens `/dev/null` for reading and writing in
+ * its place. A shell opens `> /dev/null` for writing only. Without `/proc`, the two cannot be distinguished.
+ */
+function isClosed({ fd = -1 }: Writable & { readonly fd?: number }): boolean {
+  try {
+    const mode = readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8');
+    return readAndWrite.test(mode) && fstatSync(fd).rdev === statSync('/dev/null').rdev;
+  } catch {
+    return false;
+  }
+}

@@ -16,10 +16,10 @@ const reasons = new Map([
 ]);
 
 /** Returns why a system call on a file failed, to follow the file's name and a colon. Rethrows other errors. */
-export const fileErrorReason = (thrown: unknown): string => {
+export function fileErrorReason(thrown: unknown): string {
   if (!(thrown instanceof Error && 'code' in thrown && 'syscall' in thrown)) throw thrown;
   // For this error number, libuv has no code.
   if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'a quota is exceeded';
   const code = String(thrown.code);
   return reasons.get(code) ?? code;
-};
+}

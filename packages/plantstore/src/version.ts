@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
-export const version = (): string => {
+export function version(): string {
   // By its name, because the build puts this file into another folder.
   const manifest: unknown = createRequire(import.meta.url)('plantstore/package.json');
   return (manifest as { version: string }).version;
-};
+}

@@ -26,7 +26,6 @@ export type CommandCall = CommandOptions &
     readonly file: string | undefined;
   };
 
-/** Exit status of a command, and messages for standard error. */
 export type CommandResult = { readonly status: number; readonly messages: readonly string[] };
 
 export type Command = {

@@ -10,10 +10,10 @@ import type { ProgramProcess } from './run.ts';
  *
  * @returns 0 if a start would get that far, else the exit status of that start
  */
-export const checkSettings = async (
+export async function checkSettings(
   { settings, sockets, warnings, text }: Invocation & { readonly kind: 'run' | 'check-settings' },
   { stdout, stderr }: ProgramProcess,
-): Promise<number> => {
+): Promise<number> {
   const loaded = await loadStartInputs(settings, sockets);
   const store = await inspectDatabase(settings.database);
   const failure = loaded.isErr() ? loaded.error : undefined;
@@ -22,4 +22,4 @@ export const checkSettings = async (
   const expired = loaded.isOk() ? expiredTokenWarnings(loaded.value.tokens) : [];
   writeMessages(stderr, errors, [...warnings, ...expired]);
   return failure?.status ?? (store.isErr() ? 1 : 0);
-};
+}

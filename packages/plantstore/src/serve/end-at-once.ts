@@ -2,11 +2,11 @@
  * Ends the process with status 1, also while a thread waits for a sync of the disk: `process.exit` waits for the thread.
  * The kernel ends all threads when a process executes another program.
  */
-export const endAtOnce = (): never => {
+export function endAtOnce(): never {
   const { env, execPath, pid } = process;
   if (process.execve !== undefined && process.platform !== 'win32')
     process.execve(execPath, [execPath, '--eval', 'process.exit(1)'], { ...env, NODE_OPTIONS: '' });
   // On Windows, the status is 1, too.
   process.kill(pid, 'SIGKILL');
   throw new Error('the process is ending');
-};
+}

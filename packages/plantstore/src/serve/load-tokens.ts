@@ -98,7 +98,6 @@ function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** Number of lines that a message names. */
 const maxNamedLines = 5;
 
 function listLines(lines: readonly string[]): string {

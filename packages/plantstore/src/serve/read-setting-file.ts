@@ -9,7 +9,7 @@ const faults = new Map([
 ]);
 
 /** Reads a file that the settings name. The error is a reason that follows the path in a sentence. */
-export const readSettingFile = async (path: string): Promise<Result<Buffer, string>> => {
+export async function readSettingFile(path: string): Promise<Result<Buffer, string>> {
   try {
     const status = await stat(path);
     // Opening a pipe blocks until it has a writer, and a device may have no end.
@@ -21,4 +21,4 @@ export const readSettingFile = async (path: string): Promise<Result<Buffer, stri
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
     return err(faults.get(code) ?? `cannot be read (${code})`);
   }
-};
+}

@@ -17,11 +17,11 @@ export type CommandLine = {
  *
  * @param maxArguments - number of arguments that are not options
  */
-export const readCommandLine = (
+export function readCommandLine(
   argv: readonly string[],
   options: CommandLineOptions,
   maxArguments: number,
-): CommandLine => {
+): CommandLine {
   const named = Object.entries(options).map(([flag, option]) => [flag.slice(2), option] as const);
   // Strict mode throws at the first fault; all of them are reported.
   const { tokens } = parseArgs({
@@ -55,4 +55,4 @@ export const readCommandLine = (
     else values.set(flag, value);
   }
   return { values, positionals, faults: [...faults] };
-};
+}

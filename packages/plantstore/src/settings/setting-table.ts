@@ -133,23 +133,23 @@ export const toFlag = (name: string): string =>
   `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
 
 /** Returns the flag, such as `--max-body-bytes`, or `undefined` for a secret. */
-export const flagOf = (name: SettingName): string | undefined => {
+export function flagOf(name: SettingName): string | undefined {
   const { isSecret }: Setting = settingTable[name];
   return isSecret ? undefined : toFlag(name);
-};
+}
 
 /** Returns the environment variable, such as `PLANTSTORE_MAX_BODY_BYTES`. */
 export const variableOf = (name: SettingName): string =>
   `PLANTSTORE_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
 /** Returns the default of a setting, as the help and the documentation show it. */
-export const defaultOf = (name: SettingName): string => {
+export function defaultOf(name: SettingName): string {
   const row: Setting = settingTable[name];
   return 'default' in row ? String(row.default) || 'none' : row.unset;
-};
+}
 
 /** Returns the name of a database; for a URL only hosts and database, because the rest may contain a password. */
-export const databaseName = (setting: DatabaseSetting): string => {
+export function databaseName(setting: DatabaseSetting): string {
   switch (setting.kind) {
     case 'memory':
       return 'memory:';
@@ -158,16 +158,16 @@ export const databaseName = (setting: DatabaseSetting): string => {
     case 'postgres':
       return setting.url.replace(/\?.*$/s, '').replace(/^[^:]*:\/\/(?:.*@)?/s, 'postgres://');
   }
-};
+}
 
 /** Returns a setting's value as text, without secrets. */
-export const showSetting = (name: SettingName, value: unknown): string => {
+export function showSetting(name: SettingName, value: unknown): string {
   const { isSecret }: Setting = settingTable[name];
   if (isSecret) return 'set, not shown';
   if (name === 'database') return databaseName(value as DatabaseSetting);
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return Array.isArray(value) ? value.join(',') : String(value);
-};
+}
 
 export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Word> {
   return {
@@ -184,7 +184,6 @@ function onOff(): Parser<boolean> {
   return { placeholder, parse: (text) => parse(text).map((word) => word === 'on') };
 }
 
-/** The parser and the default of an option of the server. */
 type OptionRow<Value> = { readonly parser: Parser<Value>; readonly default: Value };
 
 function textOption(placeholder: string, rule: OptionRule<string>): OptionRow<string> {
