@@ -3,7 +3,17 @@ import { type CommandCall, done, type CommandResult, failed, type Command } from
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
 
-const checkSqlite = (path: string, { stdout }: CommandCall): CommandResult => {
+export const check: Command = {
+  argument: '',
+  help: `Checks a database; the server may be running. Counts and reads every plant, and
+runs the integrity check of SQLite.
+An I/O error is reported as a failure of the disk, and not as damage.`,
+  options: {},
+  run: async (call) =>
+    call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call),
+};
+
+function checkSqlite(path: string, { stdout }: CommandCall): CommandResult {
   const checked = checkPlants(path);
   if (checked.isErr()) return failed(checked.error.message);
   const { plants, size, walSize, damage } = checked.value;
@@ -17,10 +27,10 @@ const checkSqlite = (path: string, { stdout }: CommandCall): CommandResult => {
     `${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file\nsound\n`,
   );
   return done;
-};
+}
 
 /** Reads every plant, of a database that checks its own files. */
-const readEvery = async (call: CommandCall): Promise<CommandResult> => {
+async function readEvery(call: CommandCall): Promise<CommandResult> {
   const progress = createProgress(call);
   let plants = 0;
   for await (const read of readStored(call.database)) {
@@ -34,14 +44,4 @@ const readEvery = async (call: CommandCall): Promise<CommandResult> => {
   progress.clear();
   call.stdout.write(`${plantCount(plants)} read\n`);
   return done;
-};
-
-export const check: Command = {
-  argument: '',
-  help: `Checks a database; the server may be running. Counts and reads every plant, and
-runs the integrity check of SQLite.
-An I/O error is reported as a failure of the disk, and not as damage.`,
-  options: {},
-  run: async (call) =>
-    call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call),
-};
+}

@@ -8,15 +8,6 @@ import { readFailure, readStored } from './stored-plants.ts';
 /** Minimum size of a write, in UTF-16 code units. */
 const chunkSize = 2 ** 16;
 
-/** Resolves once the text is written, for backpressure. Rejects with errors of system calls. */
-const write = async (stdout: Writable, text: string): Promise<void> =>
-  new Promise((settle, reject) => {
-    stdout.write(text, (error) => {
-      if (error) reject(error);
-      else settle();
-    });
-  });
-
 export const exportPlants: Command = {
   argument: '',
   help: `Writes the plants to standard output in the order of their ids, as lines of JSON
@@ -64,3 +55,13 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
     return result;
   },
 };
+
+/** Resolves once the text is written, for backpressure. Rejects with errors of system calls. */
+async function write(stdout: Writable, text: string): Promise<void> {
+  return new Promise((settle, reject) => {
+    stdout.write(text, (error) => {
+      if (error) reject(error);
+      else settle();
+    });
+  });
+}

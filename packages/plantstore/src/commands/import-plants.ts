@@ -19,22 +19,92 @@ import { fileErrorReason } from '../file-error-reason.ts';
 import { formatOf, type PlantRecord } from './formats.ts';
 import { createProgress, percent, plantCount, type Progress } from './progress.ts';
 
+/** Creates the plant of each record of a file or of standard input. */
+export const importPlants: Command = {
+  argument: '[FROM]',
+  help: `Creates the plant of each line of the file FROM, or of standard input: lines of
+JSON or CSV (RFC 4180), as export writes them. A refused line is reported by its
+number on standard error, and the import continues. Creating a plant that exists
+already changes nothing, so an interrupted import can be run again. Stop the
+server of a SQLite database first.
+The header of CSV names the columns, as in an export; one of an optional member
+may be missing. An empty field is absent, and "" is empty text. A record that
+cannot be read ends the import: correct it and import the file again.`,
+  options: {
+    format: 'default: csv for a file named .csv, else ndjson',
+    strict: 'stop at the first refused line',
+  },
+  async run(call) {
+    const { file, database, stderr } = call;
+    const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
+      // Larger reads than the default, because each has a fixed cost.
+      file === undefined ? call.stdin() : createReadStream(file, { highWaterMark: 2 ** 18 });
+    const records = readRecords(source, call);
+    // Read first: a source that cannot be read must not create a database.
+    const first = await records.next();
+    if (first.done !== true && first.value.isErr()) return failed(first.value.error);
+    const log = createLog('pretty', stderr);
+    const store = await openStore(database, log);
+    if (store.isErr()) return failed(store.error);
+    try {
+      return await importRecords(first, records, () => source.bytesRead ?? 0, call, store.value);
+    } finally {
+      await store.value.close();
+      log.flush();
+    }
+  },
+};
+
+type Records = AsyncGenerator<Result<readonly PlantRecord[], string>, void, void>;
+
+/** Reads the records of a source. An error is the last result, with a message for the operator. */
+async function* readRecords(source: Readable, { format, file }: CommandCall): Records {
+  try {
+    yield* formatOf(format, file).read(source);
+  } catch (thrown) {
+    yield err(`cannot read ${file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
+  }
+}
+
+/** Creates the plants of the first records that were read, and of those after them. */
+async function importRecords(
+  first: Awaited<ReturnType<Records['next']>>,
+  records: Records,
+  bytesRead: () => number,
+  call: CommandCall,
+  repository: PlantRepository,
+): Promise<CommandResult> {
+  const progress = createProgress(call);
+  const imported = createImport(repository, call.strict, progress);
+  const { counts } = imported;
+  const stats = call.file === undefined ? undefined : await stat(call.file).catch(() => undefined);
+  const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
+  let unread: string | undefined;
+  for (let read = first; read.done !== true; read = await records.next()) {
+    if (read.value.isOk()) await imported.add(read.value.value);
+    else unread = read.value.error;
+    if (imported.isStopped()) break;
+    progress.show(() => `${summary()} ${percent(bytesRead(), stats?.size ?? 0)}`);
+  }
+  await imported.finish();
+  const failure = imported.failure();
+  progress.clear();
+  call.stdout.write(`${summary()}\n`);
+  if (failure !== undefined) return failed(`${failure}; run it again to continue`);
+  // In strict mode, a record that was refused before it has stopped the import.
+  if (unread !== undefined && !imported.isStopped()) {
+    return failed(
+      `${unread}; the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again`,
+    );
+  }
+  return counts.refused > 0 ? someRefused : done;
+}
+
 /** Limits of a batch; a single plant may be longer. Text in UTF-16 code units. */
 const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 
-/** Returns `line 7`, or `lines 7 to 9`. */
-const nameOf = ({ firstLine, lastLine }: PlantRecord): string =>
-  firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`;
-
-/** Returns the reason of a refusal, with that of the database, for the operator. */
-const reasonOf = (error: IdTaken | PlantRefused): string => {
-  if (error.kind === 'id-taken') return errorTable['id-taken'].message;
-  const { message, cause } = error;
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
-};
-
 /** Creates plants in batches, each while the next one is being collected. */
-const createImport = (repository: PlantRepository, strict: boolean, progress: Progress) => {
+function createImport(repository: PlantRepository, strict: boolean, progress: Progress) {
   const counts = { created: 0, refused: 0 };
   let batch: PlantRecord[] = [];
   let text = 0;
@@ -92,88 +162,16 @@ const createImport = (repository: PlantRepository, strict: boolean, progress: Pr
       await creating;
     },
   };
-};
-
-/** Reads the records of a source. An error is the last result, with a message for the operator. */
-async function* readRecords(
-  source: Readable,
-  { format, file }: CommandCall,
-): AsyncGenerator<Result<readonly PlantRecord[], string>, void, void> {
-  try {
-    yield* formatOf(format, file).read(source);
-  } catch (thrown) {
-    yield err(`cannot read ${file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
-  }
 }
 
-type Records = ReturnType<typeof readRecords>;
+/** Returns `line 7`, or `lines 7 to 9`. */
+function nameOf({ firstLine, lastLine }: PlantRecord): string {
+  return firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`;
+}
 
-/** Creates the plants of the first records that were read, and of those after them. */
-const importRecords = async (
-  first: Awaited<ReturnType<Records['next']>>,
-  records: Records,
-  bytesRead: () => number,
-  call: CommandCall,
-  repository: PlantRepository,
-): Promise<CommandResult> => {
-  const progress = createProgress(call);
-  const imported = createImport(repository, call.strict, progress);
-  const { counts } = imported;
-  const stats = call.file === undefined ? undefined : await stat(call.file).catch(() => undefined);
-  const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
-  let unread: string | undefined;
-  for (let read = first; read.done !== true; read = await records.next()) {
-    if (read.value.isOk()) await imported.add(read.value.value);
-    else unread = read.value.error;
-    if (imported.isStopped()) break;
-    progress.show(() => `${summary()} ${percent(bytesRead(), stats?.size ?? 0)}`);
-  }
-  await imported.finish();
-  const failure = imported.failure();
-  progress.clear();
-  call.stdout.write(`${summary()}\n`);
-  if (failure !== undefined) return failed(`${failure}; run it again to continue`);
-  // In strict mode, a record that was refused before it has stopped the import.
-  if (unread !== undefined && !imported.isStopped()) {
-    return failed(
-      `${unread}; the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again`,
-    );
-  }
-  return counts.refused > 0 ? someRefused : done;
-};
-
-/** Creates the plant of each record of a file or of standard input. */
-export const importPlants: Command = {
-  argument: '[FROM]',
-  help: `Creates the plant of each line of the file FROM, or of standard input: lines of
-JSON or CSV (RFC 4180), as export writes them. A refused line is reported by its
-number on standard error, and the import continues. Creating a plant that exists
-already changes nothing, so an interrupted import can be run again. Stop the
-server of a SQLite database first.
-The header of CSV names the columns, as in an export; one of an optional member
-may be missing. An empty field is absent, and "" is empty text. A record that
-cannot be read ends the import: correct it and import the file again.`,
-  options: {
-    format: 'default: csv for a file named .csv, else ndjson',
-    strict: 'stop at the first refused line',
-  },
-  async run(call) {
-    const { file, database, stderr } = call;
-    const source: Readable & Partial<Pick<ReadStream, 'bytesRead'>> =
-      // Larger reads than the default, because each has a fixed cost.
-      file === undefined ? call.stdin() : createReadStream(file, { highWaterMark: 2 ** 18 });
-    const records = readRecords(source, call);
-    // Read first: a source that cannot be read must not create a database.
-    const first = await records.next();
-    if (first.done !== true && first.value.isErr()) return failed(first.value.error);
-    const log = createLog('pretty', stderr);
-    const store = await openStore(database, log);
-    if (store.isErr()) return failed(store.error);
-    try {
-      return await importRecords(first, records, () => source.bytesRead ?? 0, call, store.value);
-    } finally {
-      await store.value.close();
-      log.flush();
-    }
-  },
-};
+/** Returns the reason of a refusal, with that of the database, for the operator. */
+function reasonOf(error: IdTaken | PlantRefused): string {
+  if (error.kind === 'id-taken') return errorTable['id-taken'].message;
+  const { message, cause } = error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
