@@ -12,13 +12,14 @@ import { isContentRefused } from './sqlite-failure.ts';
 export const prepareCreateAll = (
   database: OwnedDatabase,
 ): ((batch: Batch) => Rejected | 'table-altered') => {
-  const parameters = columnNames.map((_, index) => `?${index + 1}`);
-  const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters.join()}) ON CONFLICT DO NOTHING`;
+  // Node 22.18 binds no value to a numbered parameter.
+  const parameters = columnNames.map(() => '?').join();
+  const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters}) ON CONFLICT DO NOTHING`;
   const insert = database.prepare(insertSql);
   // Since Node 26, `run` throws for a lastInsertRowid above 2^53 unless it may return a bigint.
   insert.setReadBigInts(true);
-  const isSame = columnNames.map((name, index) => `${name} IS ${parameters[index]}`).join(' AND ');
-  const compare = database.prepare(`SELECT ${isSame} AS same FROM plants WHERE id = ?1`);
+  const isSame = columnNames.map((name) => `${name} IS ?`).join(' AND ');
+  const compare = database.prepare(`SELECT ${isSame} AS same FROM plants WHERE id = ?`);
 
   const readSchemaCookie = database.prepare('PRAGMA schema_version');
   const isAltered = (): boolean => {
@@ -41,7 +42,7 @@ export const prepareCreateAll = (
       if (!isContentRefused(thrown) || !database.isTransaction) throw thrown;
       refusal = thrown;
     }
-    const stored = compare.get(...row);
+    const stored = compare.get(...row, row[0]);
     if (stored === undefined) return refusal ?? new Error('a constraint ignored the plant');
     return stored['same'] === 1 ? undefined : 'id-taken';
   };
