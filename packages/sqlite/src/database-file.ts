@@ -48,10 +48,11 @@ export const hasPlantColumns = (database: Database): boolean => {
   return firstNames.every((name) => members.includes(name)) && readInteger(database, sql) === 1;
 };
 
-/** Returns the columns of later versions that the table does not have. */
+/** Returns the columns of later versions that the table does not have. SQLite ignores the case of names. */
 export const findMissing = (database: Database, later = laterNames) => {
   const { members, others } = findColumns(database);
-  return later.filter((name) => ![...members, ...others].includes(name));
+  const found = [...members, ...others].map((name) => name.toLowerCase());
+  return later.filter((name) => !found.includes(name));
 };
 
 /** Returns the statements that create the table, or add the missing columns to one of an earlier version. */
@@ -122,12 +123,17 @@ export const findAlteration = (database: Database): UnusableFile | undefined => 
   return by === undefined ? undefined : { kind: 'table-altered', by };
 };
 
-const configureAndMigrate = (database: Database): void => {
+/** Creates or migrates the schema, and returns why the table cannot be used, which is then unchanged. */
+const configureAndMigrate = (database: OwnedDatabase): UnusableFile | undefined => {
   database.exec('PRAGMA journal_mode = WAL');
   // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA synchronous = FULL');
   const changes = changesOf(database);
-  if (changes.length > 0) database.exec(['BEGIN IMMEDIATE', ...changes, 'COMMIT'].join('; '));
+  database.exec([changes.length > 0 ? 'BEGIN IMMEDIATE' : 'BEGIN', ...changes].join('; '));
+  database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
+  const altered = findAlteration(database);
+  database.exec(altered === undefined ? 'COMMIT' : 'ROLLBACK');
+  return altered;
 };
 
 /** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
@@ -163,9 +169,7 @@ const prepareFile = (
   if (unusable !== undefined) return unusable;
   // With a WAL file, the last pages can be in it alone.
   if (!hadWal && isTruncated(database, path)) return { kind: 'damaged' };
-  configureAndMigrate(database);
-  database.schemaCookie = readInteger(database, 'PRAGMA schema_version');
-  const altered = findAlteration(database);
+  const altered = configureAndMigrate(database);
   if (altered !== undefined) return altered;
   syncWal(path);
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
