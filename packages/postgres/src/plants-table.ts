@@ -47,7 +47,8 @@ const findSchema = `SELECT current_schema(), current_setting('search_path')`;
 
 // IF NOT EXISTS is not atomic: another process can create the table at the same time.
 const concurrentCreateCodes = ['23505', '42P07', '42710', 'XX000', '40001', '40P01'];
-const deniedCodes = ['42501', '3F000', '25006'];
+// Also the exception of an event trigger, which can forbid DDL.
+const deniedCodes = ['42501', '3F000', '25006', 'P0001'];
 
 // A generated column; a rule on INSERT.
 const unsupportedTableCodes = ['428C9', '0A000'];

@@ -126,8 +126,15 @@ describe('a table that cannot be used', () => {
     const denied = await addTag(sharedUrl(database, role));
     expect(denied?.kind).toBe('table-denied');
     expect(denied?.message).toContain('(must be owner of table plants');
+    await runSql(
+      url,
+      "CREATE FUNCTION forbid() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no DDL''; END'",
+      'CREATE EVENT TRIGGER forbidden ON ddl_command_start EXECUTE FUNCTION forbid()',
+    );
+    expect((await addTag(url))?.message).toContain('(no DDL (P0001)');
     const holder = await connectSql(url);
     onTestFinished(async () => holder.end());
+    await holder.query('DROP EVENT TRIGGER forbidden');
     await holder.query('BEGIN; SELECT * FROM plants');
     const locked = await addTag(url);
     expect(locked?.kind).toBe('table-denied');
