@@ -21,8 +21,11 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
     const progress = createProgress(call);
     let text = format.header;
     let exported = 0;
+    // Another program can use any character in a name.
     const reportUnknown = (names: readonly string[]): void =>
-      progress.writeLine(`columns of other programs or versions are left out: ${names.join(', ')}`);
+      progress.writeLine(
+        `columns of other programs or versions are left out: ${JSON.stringify(names.join(', '))}`,
+      );
 
     const copy = async (): Promise<CommandResult> => {
       for await (const read of readStored(database, reportUnknown)) {

@@ -130,13 +130,13 @@ it('export names the columns of another program, and exports the plants without 
   const folder = await newFolder();
   await runIn(folder, ['import'], '{"id":7,"name":"Monstera"}\n');
   const database = new DatabaseSync(join(folder, 'plants.db'));
-  database.exec(
-    'ALTER TABLE plants ADD COLUMN colour TEXT; ALTER TABLE plants ADD COLUMN size TEXT',
-  );
+  for (const name of ['colour', '"size,\n\u001b[2J"'])
+    database.exec(`ALTER TABLE plants ADD COLUMN ${name} TEXT`);
   database.close();
   expect(await runIn(folder, ['export'])).toEqual({
     status: 0,
     stdout: '{"id":7,"name":"Monstera"}\n',
-    stderr: 'columns of other programs or versions are left out: colour, size\n1 plant exported\n',
+    stderr:
+      'columns of other programs or versions are left out: "colour, size,\\n\\u001b[2J"\n1 plant exported\n',
   });
 });
