@@ -22,13 +22,19 @@ describe('check of a PostgreSQL repository', () => {
     await expect.poll(async () => connectionsOf(sharedUrl(database))).toBe(2);
   });
 
-  it('the check of a PostgreSQL repository fails when the database is read-only or the table does not exist', async () => {
+  it('the check of a PostgreSQL repository fails when the database is read-only, or the table or a column does not exist', async () => {
     const database = await newDatabase();
     const repository = await open(sharedUrl(database));
     expect((await repository.check()).isOk()).toBe(true);
     await runSql(sharedUrl(database), 'ALTER TABLE plants RENAME TO others');
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/does not exist/);
-    await runSql(sharedUrl(database), 'ALTER TABLE others RENAME TO plants');
+    await runSql(
+      sharedUrl(database),
+      'ALTER TABLE others RENAME TO plants',
+      'ALTER TABLE plants RENAME tag TO label',
+    );
+    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/does not exist/);
+    await runSql(sharedUrl(database), 'ALTER TABLE plants RENAME label TO tag');
     expect((await repository.check()).isOk()).toBe(true);
     await runSql(
       sharedUrl(database),

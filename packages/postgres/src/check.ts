@@ -1,5 +1,6 @@
 import type { StoreUnavailable } from '@plantstore/core';
 import { ok, type Result } from 'neverthrow';
+import { columnNames } from './columns.ts';
 import type { Connect } from './connect-leader.ts';
 import { isDurable, notDurable } from './plants-table.ts';
 import { describeThrown, retryStrategyOf, unavailable } from './server-failure.ts';
@@ -12,11 +13,11 @@ export type Checker = {
   readonly close: () => Promise<void>;
 };
 
-/** Reads the table, and detects what has changed since it was opened: a read-only server, a table that loses plants. */
+/** Reads the table, and detects what has changed since it was opened: a read-only server, a table that loses plants or has lost a column. */
 const checkStatement = (table: string) => ({
   text: `SELECT current_setting('transaction_read_only'),
     (SELECT ${isDurable} FROM pg_class t WHERE t.oid = to_regclass($1)), count(*)
-    FROM (SELECT id FROM ${table} LIMIT 1) AS found`,
+    FROM (SELECT ${columnNames.join()} FROM ${table} LIMIT 1) AS found`,
   values: [table],
 });
 
