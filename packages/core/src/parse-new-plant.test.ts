@@ -11,10 +11,7 @@ const faults = (input: unknown) =>
 describe('parseNewPlant', () => {
   it('parseNewPlant accepts an id as a bigint or a safe integer and returns a bigint', () => {
     for (const id of [7, 7n]) {
-      expect(parseNewPlant({ id, name: 'x' })._unsafeUnwrap()).toEqual({
-        id: 7n,
-        name: 'x',
-      });
+      expect(parseNewPlant({ id, name: 'x' })._unsafeUnwrap()).toEqual({ id: 7n, name: 'x' });
     }
   });
 
@@ -78,11 +75,8 @@ describe('parseNewPlant', () => {
 
   it('parseNewPlant returns text unchanged: empty, untrimmed, not normalized', () => {
     for (const name of ['', ' x ', 'e\u0301', '\u00e9', '🪴']) {
-      expect(parseNewPlant({ id: 1n, name, tag: name })._unsafeUnwrap()).toEqual({
-        id: 1n,
-        name,
-        tag: name,
-      });
+      const plant = { id: 1n, name, tag: name };
+      expect(parseNewPlant(plant)._unsafeUnwrap()).toEqual(plant);
     }
   });
 
@@ -90,17 +84,12 @@ describe('parseNewPlant', () => {
     const input: unknown = JSON.parse(
       '{"id":7,"name":"x","__proto__":{"tag":"evil"},"constructor":1,"colour":"green"}',
     );
-    expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({
-      id: 7n,
-      name: 'x',
-    });
+    expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({ id: 7n, name: 'x' });
   });
 
   it('parseNewPlant treats a tag that is undefined as absent', () => {
-    expect(parseNewPlant({ id: 7, name: 'x', tag: undefined })._unsafeUnwrap()).toStrictEqual({
-      id: 7n,
-      name: 'x',
-    });
+    const input = { id: 7, name: 'x', tag: undefined };
+    expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({ id: 7n, name: 'x' });
   });
 
   it('parseNewPlant never throws, and returns a fault for every input that is not a plant', () => {
