@@ -105,8 +105,8 @@ export const rows: readonly Row[] = [
   [
     'nothing is ever overwritten',
     'open-sqlite-repository',
-    '(${parameters.join()}) ON CONFLICT DO NOTHING`;',
-    '(${parameters.join()}) ON CONFLICT DO UPDATE SET name = excluded.name`;',
+    '(${parameters}) ON CONFLICT DO NOTHING`;',
+    '(${parameters}) ON CONFLICT DO UPDATE SET name = excluded.name`;',
   ],
   [
     'every member is compared in SQLite',
