@@ -47,8 +47,8 @@ export const reporters = [...configDefaults.reporters, skipReporter()];
 export default defineConfig({
   test: {
     globalSetup: 'tests/build-program.ts',
-    // Most tests wait for I/O: three workers for each core are faster than two.
-    maxWorkers: 3 * availableParallelism(),
+    // Most tests wait for I/O. With twice as many, a run takes a tenth less time, and a tenth more CPU time.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     reporters,
     projects: folders.map(testsIn),
   },
