@@ -6,7 +6,7 @@ import { errorTable } from '@plantstore/core/errors';
 import { freePort } from '@plantstore/test-support/free-port';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultLimits } from '../../packages/server/src/http/limits.ts';
+import { defaultLimits } from '../../packages/server/src/http/options.ts';
 import { newFolder, startProgram, token, untilLogged, untilOutput } from '../black-box/program.ts';
 import { proxyKinds, type ProxyOptions, readDeployFile, startProxy } from './proxies.ts';
 import { senderTo } from './send.ts';

@@ -4,21 +4,22 @@
  */
 
 export { type AcceptedToken, acceptTokens } from './node/accept-tokens.ts';
-export type { Authenticate, TokenDecision } from './http/authenticate.ts';
 export { createHttpServer, type HttpServerOptions } from './node/create-http-server.ts';
-export { createRequestListener } from './node/create-request-listener.ts';
+export {
+  createRequestListener,
+  type RequestListenerOptions,
+} from './node/create-request-listener.ts';
 export { describeCause } from './http/describe-cause.ts';
 export type { Logger } from './http/logger.ts';
-export { optionRules } from './node/option-rules.ts';
 export type { OptionRule } from './http/option-rules.ts';
-export type { RequestListenerOptions } from './node/request-handler.ts';
+export { optionRules } from './node/option-rules.ts';
+export type { Authenticate, ServiceOptions, TokenDecision } from './http/options.ts';
 export type {
   RequestEndEvent,
   RequestErrorEvent,
   RequestInfo,
   RequestStartEvent,
-} from './http/request-events.ts';
-export type { ServiceOptions } from './http/service-options.ts';
+} from './http/request-record.ts';
 export {
   type RenewedTls,
   type RunningServer,

@@ -4,7 +4,7 @@ import type {
   RequestEndEvent,
   RequestErrorEvent,
   RequestStartEvent,
-} from '../src/http/request-events.ts';
+} from '../src/http/request-record.ts';
 
 /** An event, and the last part of the name of its channel. */
 export type RecordedEvent = readonly [

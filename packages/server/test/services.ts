@@ -2,8 +2,7 @@ import { createMemoryRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
-import { limitsOf } from '../src/http/limits.ts';
-import type { ServiceOptions } from '../src/http/service-options.ts';
+import { limitsOf, type ServiceOptions } from '../src/http/options.ts';
 import { goodRequest, headOf, maxBodyBytes, type Request } from './requests.ts';
 
 /** Creates a service that accepts the token `good`. */
@@ -29,7 +28,7 @@ export const errorNameOf = (error: number | undefined): ErrorName | undefined =>
 
 /** Returns the result of an admission: the name of the error, or `admitted`. */
 export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefined =>
-  admission.kind === 'admitted' ? 'admitted' : errorNameOf(admission.responseData.error);
+  admission.response === undefined ? 'admitted' : errorNameOf(admission.response.error);
 
 /** Returns the result of the admission of a changed valid request. */
 export const admissionOf = async (

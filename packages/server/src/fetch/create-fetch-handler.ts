@@ -1,18 +1,14 @@
-import {
-  type ResponseData,
-  errorResponse,
-  type Fields,
-  tooManyInFlight,
-} from '../http/response-data.ts';
-import { readHead, type RequestHead } from '../http/request-head.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import { authorityOf } from '../http/request-path.ts';
-import { infoOf, publishError, publishEnd, publishStart } from '../http/request-log.ts';
-import { createService } from '../http/service.ts';
-import { type Limits, limitsOf } from '../http/limits.ts';
 import { type Logger, loggerOf } from '../http/logger.ts';
-import type { ServiceOptions } from '../http/service-options.ts';
-import { createSeparateTimeouts } from '../http/timeouts.ts';
+import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
+import { authorityOf, readHead, type RequestHead } from '../http/request-head.ts';
+import { RequestRecord } from '../http/request-record.ts';
+import {
+  errorResponse,
+  type HeaderList,
+  type ResponseData,
+  tooManyInFlight,
+} from '../http/responses.ts';
+import { createService } from '../http/service.ts';
 import { createInFlight } from './in-flight.ts';
 import { readBody } from './read-body.ts';
 
@@ -54,15 +50,16 @@ const headOf = ({ method, url, headers }: Request): RequestHead => {
 
 const responseOf = (
   method: string,
-  { status, fields, body }: ResponseData,
-  more: Fields,
+  { status, headers, body }: ResponseData,
+  more: HeaderList,
 ): Response => {
-  const headers = new Headers();
-  const all = [...fields, ...more];
+  const fields = new Headers();
+  const all = [...headers, ...more];
   for (let index = 0; index < all.length; index += 2) {
-    headers.append(all[index] ?? '', all[index + 1] ?? '');
+    fields.append(all[index] ?? '', all[index + 1] ?? '');
   }
-  return new Response(status === 204 || method === 'HEAD' ? null : body, { status, headers });
+  const hasBody = status !== 204 && method !== 'HEAD';
+  return new Response(hasBody ? body : null, { status, headers: fields });
 };
 
 /** Settles as the result of a function, or resolves with `undefined` once a signal aborts. */
@@ -111,27 +108,26 @@ const unlessAborted = async <T>(
  * ```
  */
 export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler => {
-  const logger = loggerOf(options.logger);
+  const source = { logger: loggerOf(options.logger), clientAddressOf: () => undefined };
   const limits = limitsOf(options);
-  const service = createService(options, limits, createSeparateTimeouts);
+  const service = createService(options, limits);
   const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = limits;
   const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
   const respondTo = async (
     request: Request,
     head: RequestHead,
-    admitted: { tokenName: string | undefined },
+    record: RequestRecord,
   ): Promise<ResponseData> => {
     try {
       const admission = await service.admit(head);
-      if (admission.kind === 'responded') return admission.responseData;
-      admitted.tokenName = admission.tokenName;
+      if (admission.response !== undefined) return admission.response;
+      record.tokenName = admission.tokenName;
       const entry = inFlight.enter();
       if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
       try {
         const body = await readBody(request, limits);
-        if (!(body instanceof Uint8Array)) return body;
-        return await new Promise((resolve) => service.create(body, resolve));
+        return body instanceof Uint8Array ? await service.create(body) : body;
       } finally {
         inFlight.leave(entry);
       }
@@ -145,21 +141,14 @@ export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler =
     const request = isUrl ? new Request(input, init) : input;
     const { signal } = request;
     signal.throwIfAborted();
-    const startedAt = performance.now();
     const head = headOf(request);
-    const requestId = requestIdOf(head.requestId);
-    const described = { info: infoOf(head, undefined, requestId) };
-    publishStart(described);
-    const admitted: { tokenName: string | undefined } = { tokenName: undefined };
-    const responseData = await unlessAborted(signal, async () =>
-      respondTo(request, head, admitted),
-    );
-    if (responseData?.error !== undefined) publishError(described, responseData);
-    const isWritten = responseData !== undefined;
-    publishEnd(logger, { request: described, responseData, startedAt, ...admitted, isWritten });
+    const record = new RequestRecord(source, head);
+    const response = await unlessAborted(signal, async () => respondTo(request, head, record));
+    if (response !== undefined) record.respond(response);
+    record.end(response !== undefined);
     // As fetch does, rejects with the abort reason even if it is not an Error.
-    if (!isWritten) throw signal.reason as Error;
-    const fields = [...service.fieldsFor(head.origin), 'X-Request-Id', requestId];
-    return responseOf(request.method, responseData, fields);
+    if (response === undefined) throw signal.reason as Error;
+    const more = [...service.headersFor(head.origin), 'X-Request-Id', record.id];
+    return responseOf(request.method, response, more);
   };
 };

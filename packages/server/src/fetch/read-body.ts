@@ -1,6 +1,6 @@
-import { type ResponseData, errorResponse } from '../http/response-data.ts';
-import { createBodyBuffer } from '../http/body-buffer.ts';
-import type { Limits } from '../http/limits.ts';
+import { BodyBuffer } from '../http/body-buffer.ts';
+import type { Limits } from '../http/options.ts';
+import { errorResponse, type ResponseData } from '../http/responses.ts';
 
 const unreadable = 'the body was read before this handler was called, or is not a stream of bytes';
 
@@ -16,7 +16,7 @@ export const readBody = async (
   { body, bodyUsed, signal }: Request,
   { maxBodyBytes, requestTimeoutMs }: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>,
 ): Promise<Uint8Array | ResponseData> => {
-  const buffer = createBodyBuffer(maxBodyBytes);
+  const buffer = new BodyBuffer(maxBodyBytes);
   if (bodyUsed || body?.locked === true) return errorResponse('internal', { cause: unreadable });
   if (body === null) return buffer.bytes();
   const reader = body.getReader() as ReadableStreamDefaultReader<unknown>;

@@ -44,7 +44,7 @@ describe('admission', () => {
     'admission refuses invalid HTTP with a message that states the fault: %s',
     async (message, change) => {
       const admission = await serviceWith().admit(headOf(change(goodRequest)));
-      const body = admission.kind === 'responded' ? admission.responseData.body : '{}';
+      const body = admission.response?.body ?? '{}';
       expect(JSON.parse(body)).toEqual({ error: 1000, message });
     },
   );
@@ -52,11 +52,11 @@ describe('admission', () => {
   it('admission returns the name of an accepted token, also if the request is refused for its content', async () => {
     for (const decision of [{ tokenName: 'ci' }, Promise.resolve({ tokenName: 'ci' })]) {
       const { admit } = serviceWith({ authenticate: () => decision });
-      expect(await admit(headOf(goodRequest))).toEqual({ kind: 'admitted', tokenName: 'ci' });
+      expect(await admit(headOf(goodRequest))).toEqual({ response: undefined, tokenName: 'ci' });
       const refused = await admit(headOf(without('Content-Type')(goodRequest)));
-      expect(refused).toMatchObject({ kind: 'responded', tokenName: 'ci' });
+      expect(refused).toMatchObject({ response: { status: 415 }, tokenName: 'ci' });
     }
-    expect(await serviceWith().admit(headOf(goodRequest))).toStrictEqual({ kind: 'admitted' });
+    expect(await serviceWith().admit(headOf(goodRequest))).toEqual({});
   });
 
   it.each([undefined, null, 0, 1, 'true', {}, [], { tokenName: 7 }])(
@@ -105,7 +105,7 @@ describe('admission', () => {
     const admission = await admit(headOf(goodRequest));
     expect(outcomeOf(admission)).toBe('unavailable');
     expect(admission).toMatchObject({
-      responseData: { cause: 'authenticate timed out after 20 ms' },
+      response: { cause: 'authenticate timed out after 20 ms' },
     });
   });
 
@@ -115,7 +115,7 @@ describe('admission', () => {
   ])('admission refuses %j with the field %j', async (fields, expected) => {
     const admission = await serviceWith().admit(headOf(withFields(fields)(goodRequest)));
     expect(outcomeOf(admission)).toBe('media-type-unsupported');
-    const found = admission.kind === 'responded' ? admission.responseData.fields : [];
+    const found = admission.response?.headers ?? [];
     expect(found.slice(-2)).toEqual(expected);
   });
 

@@ -1,39 +1,44 @@
-/** Collects a body in one buffer, because an array of one-byte chunks takes hundreds of bytes per chunk. */
-export type BodyBuffer = {
+/**
+ * Collects a body of at most `limit` bytes in one buffer of at most twice its size, because an array of one-byte chunks
+ * takes hundreds of bytes per chunk.
+ */
+export class BodyBuffer {
+  private readonly limit: number;
+  private buffer: Uint8Array = empty;
+  private size = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
   /** Copies a chunk. Returns `false`, and discards the body, if the body exceeds its limit. */
-  readonly add: (chunk: Uint8Array) => boolean;
+  add(chunk: Uint8Array): boolean {
+    const newSize = this.size + chunk.byteLength;
+    if (newSize > this.limit) {
+      this.buffer = empty;
+      this.size = 0;
+      return false;
+    }
+    // Most bodies are one chunk, which needs no copy.
+    if (this.size === 0) this.buffer = chunk;
+    else {
+      if (newSize > this.buffer.byteLength) this.grow(newSize);
+      this.buffer.set(chunk, this.size);
+    }
+    this.size = newSize;
+    return true;
+  }
+
   /** Returns the bytes collected so far. */
-  readonly bytes: () => Uint8Array;
-};
+  bytes(): Uint8Array {
+    return this.buffer.subarray(0, this.size);
+  }
 
-const empty = new Uint8Array(0);
+  private grow(newSize: number): void {
+    const larger = new Uint8Array(Math.min(this.limit, 2 * newSize));
+    larger.set(this.bytes());
+    this.buffer = larger;
+  }
+}
 
-/** Creates a buffer for a body of at most `limit` bytes. It takes at most twice the size of the body. */
-export const createBodyBuffer = (limit: number): BodyBuffer => {
-  let buffer: Uint8Array = empty;
-  let size = 0;
-  return {
-    add(chunk) {
-      const newSize = size + chunk.byteLength;
-      if (newSize > limit) {
-        buffer = empty;
-        size = 0;
-        return false;
-      }
-      if (size === 0) {
-        // Most bodies are one chunk, which needs no copy.
-        buffer = chunk;
-      } else {
-        if (newSize > buffer.byteLength) {
-          const larger = new Uint8Array(Math.min(limit, 2 * newSize));
-          larger.set(buffer.subarray(0, size));
-          buffer = larger;
-        }
-        buffer.set(chunk, size);
-      }
-      size = newSize;
-      return true;
-    },
-    bytes: () => buffer.subarray(0, size),
-  };
-};
+const empty: Uint8Array = new Uint8Array(0);

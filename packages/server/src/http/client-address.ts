@@ -2,6 +2,30 @@ import { BlockList, isIP } from 'node:net';
 import type { RequestHead } from './request-head.ts';
 
 /**
+ * Creates a function that returns the client's address: the connection's, unless that is of a trusted proxy, which names
+ * its client in `X-Forwarded-For`. The field is read from the right, because a client can write everything to the left.
+ *
+ * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
+ */
+export function createClientAddressOf(trustedProxies: readonly string[]): ClientAddressOf {
+  if (trustedProxies.length === 0) return (peer) => peer && plainAddress(peer);
+  const trusted = new BlockList();
+  for (const range of trustedProxies) addRange(trusted, range);
+
+  return (peer, head) => {
+    let address = peer && plainAddress(peer);
+    for (const element of head?.forwardedFor?.split(',').toReversed() ?? []) {
+      if (address === undefined || !isIn(trusted, address)) break;
+      const next = addressIn(element.trim());
+      // A client may have written what precedes a malformed element.
+      if (next === undefined) break;
+      address = next;
+    }
+    return address;
+  };
+}
+
+/**
  * Returns the address of the client that sent a request on a connection from an address; `undefined`
  * if that is not known. If no head could be read, no proxy can name the client.
  */
@@ -10,15 +34,12 @@ export type ClientAddressOf = (
   head?: Pick<RequestHead, 'forwardedFor'>,
 ) => string | undefined;
 
-const mapped = '::ffff:';
+/** Returns whether a value is an address, or a range of them in CIDR notation. */
+export function isAddressRange(value: unknown): boolean {
+  return typeof value === 'string' && addRange(new BlockList(), value);
+}
 
-/** The usual form: a socket that listens on `::` shows 192.0.2.1 as `::ffff:192.0.2.1`. */
-const plainAddress = (address: string): string =>
-  address.startsWith(mapped) && address.includes('.') ? address.slice(mapped.length) : address;
-
-const rangeForm = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i;
-
-const addRange = (ranges: BlockList, range: string): boolean => {
+function addRange(ranges: BlockList, range: string): boolean {
   const [, address = '', length] = rangeForm.exec(range) ?? [];
   const version = isIP(address);
   if (version === 0) return false;
@@ -27,43 +48,28 @@ const addRange = (ranges: BlockList, range: string): boolean => {
   if (prefix > longest) return false;
   ranges.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
   return true;
-};
+}
 
-/** Returns whether a value is an address, or a range of them in CIDR notation. */
-export const isAddressRange = (value: unknown): boolean =>
-  typeof value === 'string' && addRange(new BlockList(), value);
+const rangeForm = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i;
+
+function isIn(ranges: BlockList, address: string): boolean {
+  return ranges.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+function addressIn(node: string): string | undefined {
+  const [, version4, bracketed, bare] = nodeForm.exec(node) ?? [];
+  const address = version4 ?? bracketed ?? bare ?? '';
+  return isIP(address) === 0 ? undefined : plainAddress(address);
+}
 
 /** An address with or without a port, as proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`. */
 const nodeForm = /^(?:([\d.]+)(?::\d+)?|\[([\da-f.:]+)\](?::\d+)?|([\da-f.:]+))$/i;
 
-const addressIn = (node: string): string | undefined => {
-  const [, version4, bracketed, bare] = nodeForm.exec(node) ?? [];
-  const address = version4 ?? bracketed ?? bare ?? '';
-  return isIP(address) === 0 ? undefined : plainAddress(address);
-};
+/** The usual form: a socket that listens on `::` shows 192.0.2.1 as `::ffff:192.0.2.1`. */
+function plainAddress(address: string): string {
+  return address.startsWith(mapped) && address.includes('.')
+    ? address.slice(mapped.length)
+    : address;
+}
 
-/**
- * Creates a function that returns the client's address: the connection's, unless that is of a trusted proxy, which names
- * its client in `X-Forwarded-For`. The field is read from the right, because a client can write everything to the left.
- *
- * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
- */
-export const createClientAddressOf = (trustedProxies: readonly string[]): ClientAddressOf => {
-  if (trustedProxies.length === 0) return (peer) => peer && plainAddress(peer);
-  const trusted = new BlockList();
-  for (const range of trustedProxies) addRange(trusted, range);
-  const isTrusted = (address: string): boolean =>
-    trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-
-  return (peer, head) => {
-    let address = peer && plainAddress(peer);
-    for (const element of head?.forwardedFor?.split(',').toReversed() ?? []) {
-      if (address === undefined || !isTrusted(address)) break;
-      const next = addressIn(element.trim());
-      // A client may have written what precedes a malformed element.
-      if (next === undefined) break;
-      address = next;
-    }
-    return address;
-  };
-};
+const mapped = '::ffff:';

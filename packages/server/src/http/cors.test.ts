@@ -9,7 +9,7 @@ const corsService = serviceWith({ corsOrigins });
 
 const headersFor = (origin?: string | readonly string[]) =>
   pairsOf(
-    corsService.fieldsFor(
+    corsService.headersFor(
       headOf(origin === undefined ? goodRequest : withFields({ Origin: origin })(goodRequest))
         .origin,
     ),
@@ -28,9 +28,9 @@ const preflight: Request = {
 
 const respondTo = async (request: Request, service = corsService) => {
   const admission = await service.admit(headOf(request));
-  if (admission.kind !== 'responded') return undefined;
-  const { fields, ...response } = admission.responseData;
-  return { ...response, headers: pairsOf(fields) };
+  if (admission.response === undefined) return undefined;
+  const { headers, ...response } = admission.response;
+  return { ...response, headers: pairsOf(headers) };
 };
 
 describe('CORS headers of every response', () => {
@@ -65,7 +65,7 @@ describe('CORS headers of every response', () => {
   });
 
   it('the CORS headers of every response are absent if CORS is off', () => {
-    expect(serviceWith().fieldsFor(garden)).toEqual([]);
+    expect(serviceWith().headersFor(garden)).toEqual([]);
   });
 });
 

@@ -1,6 +1,5 @@
-import { isFieldName, isOrigin } from './cors.ts';
-import { defaultLimits, type Limits } from './limits.ts';
-import { basePathForm, normalizeBasePath } from './request-path.ts';
+import { defaultLimits, type Limits } from './options.ts';
+import { percentDecode } from './request-head.ts';
 
 /** The rule of an option. */
 export type OptionRule<Value = unknown> = {
@@ -35,7 +34,7 @@ export const serviceRules = {
   authenticate: rule(undefined, 'must be a function', (value) => typeof value === 'function'),
   basePath: rule(
     '',
-    `must be ${basePathForm}`,
+    'must be a path that begins with a slash, without empty or dot segments, backslashes or a query',
     (value) => typeof value === 'string' && normalizeBasePath(value) !== undefined,
   ),
   corsOrigins: rule(
@@ -79,4 +78,33 @@ function hasFunctions(...names: readonly string[]): OptionRule['isValid'] {
 
 function limit(name: keyof Limits, max: number): OptionRule<number> {
   return wholeNumber(defaultLimits[name], 1, max);
+}
+
+/**
+ * Returns a base path in the form in which paths are compared: percent-decoded, without a trailing slash.
+ * Returns `undefined` for one that does not begin with a slash, cannot be decoded, or has an empty
+ * segment, a dot segment, a backslash, a control character, a query or a fragment.
+ */
+export function normalizeBasePath(basePath: string): string | undefined {
+  if (basePath === '') return '';
+  if (!basePath.startsWith('/') || ambiguous.test(basePath)) return undefined;
+  return percentDecode(basePath)?.replace(/\/$/, '');
+}
+
+/** What a URL parser would change or cut off in a path. */
+const ambiguous = /[?#\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
+
+/** Returns whether a value is an origin as browsers send it: lower case, no path, no default port. */
+function isOrigin(value: unknown): boolean {
+  return (
+    typeof value === 'string' &&
+    /^https?:/.test(value) &&
+    URL.canParse(value) &&
+    new URL(value).origin === value
+  );
+}
+
+/** Returns whether a value is a header name that can be allowed: not `*`, the wildcard of Fetch (RFC 9110 §5.1). */
+function isFieldName(name: unknown): boolean {
+  return typeof name === 'string' && /^[\w!#$%&'+.^`|~-]+$/.test(name);
 }

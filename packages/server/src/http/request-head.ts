@@ -1,3 +1,5 @@
+import { isBearerToken } from '@plantstore/core/wire';
+
 /** The head of an HTTP request as plain data: its request line, and the fields that the service reads. */
 export type RequestHead = {
   readonly method: string;
@@ -10,115 +12,122 @@ export type RequestHead = {
   readonly isRepeated: boolean;
 } & { readonly [name in FieldName]: string | undefined };
 
-/** The fields that are read, in their usual capitalization. */
-const names = {
-  Host: 'host',
-  Authorization: 'authorization',
-  'Content-Type': 'contentType',
-  'Content-Length': 'contentLength',
-  'Content-Encoding': 'contentEncoding',
-  'Transfer-Encoding': 'transferEncoding',
-  Expect: 'expect',
-  Origin: 'origin',
-  Upgrade: 'upgrade',
-  'X-Forwarded-For': 'forwardedFor',
-  'X-Request-Id': 'requestId',
+/** Reads a head in one pass over its header fields, which are alternating names and values. */
+export function readHead(
+  method: string,
+  target: string,
+  httpVersion: string,
+  rawHeaders: readonly string[],
+): RequestHead {
+  const fieldCount = rawHeaders.length / 2;
+  const head = { ...noFields, method, target, httpVersion, fieldCount, isRepeated: false };
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const field = fieldOf(rawHeaders[index] ?? '');
+    if (field === undefined) continue;
+    const { name, ifRepeated } = field;
+    const value = rawHeaders[index + 1] ?? '';
+    const earlier = head[name];
+    if (earlier === undefined) head[name] = value;
+    else if (ifRepeated === 'fault') head.isRepeated = true;
+    else head[name] = ifRepeated === 'list' ? `${earlier}, ${value}` : '';
+  }
+  return head;
+}
+
+/** Maximum number of header fields of a request. */
+export const maxHeaderFields = 200;
+
+/** The fields that are read: the name in a head, and what a repeated field is. An `ignored` one is invalid and harmless. */
+const fields = {
+  Host: { name: 'host', ifRepeated: 'fault' },
+  Authorization: { name: 'authorization', ifRepeated: 'fault' },
+  'Content-Type': { name: 'contentType', ifRepeated: 'fault' },
+  'Content-Length': { name: 'contentLength', ifRepeated: 'fault' },
+  'Content-Encoding': { name: 'contentEncoding', ifRepeated: 'list' },
+  'Transfer-Encoding': { name: 'transferEncoding', ifRepeated: 'list' },
+  Expect: { name: 'expect', ifRepeated: 'list' },
+  Upgrade: { name: 'upgrade', ifRepeated: 'list' },
+  'X-Forwarded-For': { name: 'forwardedFor', ifRepeated: 'list' },
+  Origin: { name: 'origin', ifRepeated: 'ignored' },
+  'X-Request-Id': { name: 'requestId', ifRepeated: 'ignored' },
 } as const;
 
-type FieldName = (typeof names)[keyof typeof names];
+type Field = (typeof fields)[keyof typeof fields];
+type FieldName = Field['name'];
 
-const fieldsByName: ReadonlyMap<string, FieldName> = new Map(
-  Object.entries(names).flatMap(([name, field]) => [
+const noFields = Object.fromEntries(
+  Object.values(fields).map(({ name }) => [name, undefined]),
+) as Record<FieldName, string | undefined>;
+
+const fieldsByName: ReadonlyMap<string, Field> = new Map(
+  Object.entries(fields).flatMap(([name, field]) => [
     [name, field],
     [name.toLowerCase(), field],
   ]),
 );
 
-const longestName = Math.max(...Object.keys(names).map((name) => name.length));
+const longestName = Math.max(...Object.keys(fields).map((name) => name.length));
 
 /** Looks a name up as it was sent first, because converting it to lower case is slower. */
-const fieldOf = (name: string): FieldName | undefined =>
-  fieldsByName.get(name) ??
-  (name.length > longestName ? undefined : fieldsByName.get(name.toLowerCase()));
-
-/** Returns the value of a repeated field; `undefined` if the field must not be repeated. */
-const repeatedValue = (field: FieldName, first: string, next: string): string | undefined => {
-  switch (field) {
-    case 'contentEncoding':
-    case 'transferEncoding':
-    case 'expect':
-    case 'forwardedFor':
-    case 'upgrade':
-      // Lists (RFC 9110 §5.3).
-      return `${first}, ${next}`;
-    case 'origin':
-    case 'requestId':
-      // A repeated value is invalid and harmless, so that it is ignored.
-      return '';
-    default:
-      return undefined;
-  }
-};
-
-/** Reads a head in one pass over its raw headers. */
-export const readHead = (
-  method: string,
-  target: string,
-  httpVersion: string,
-  rawHeaders: readonly string[],
-): RequestHead => {
-  const head = {
-    method,
-    target,
-    httpVersion,
-    fieldCount: rawHeaders.length / 2,
-    isRepeated: false,
-    host: undefined,
-    authorization: undefined,
-    contentType: undefined,
-    contentLength: undefined,
-    contentEncoding: undefined,
-    transferEncoding: undefined,
-    expect: undefined,
-    forwardedFor: undefined,
-    origin: undefined,
-    upgrade: undefined,
-    requestId: undefined,
-  } as { -readonly [name in keyof RequestHead]: RequestHead[name] };
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const field = fieldOf(rawHeaders[index] ?? '');
-    if (field === undefined) continue;
-    const value = rawHeaders[index + 1] ?? '';
-    const earlier = head[field];
-    if (earlier === undefined) {
-      head[field] = value;
-      continue;
-    }
-    const repeated = repeatedValue(field, earlier, value);
-    if (repeated === undefined) head.isRepeated = true;
-    else head[field] = repeated;
-  }
-  return head;
-};
-
-/** Maximum number of header fields of a request. */
-export const maxHeaderFields = 200;
-
-/** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2); an http URI's host is not empty. */
-const hostField =
-  /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::(?<port>\d*))?$/;
-
-const largestPort = 65_535;
-
-/** The last valid Host field. Most requests have the same. */
-let lastHost: string | undefined;
+function fieldOf(name: string): Field | undefined {
+  const field = fieldsByName.get(name);
+  if (field !== undefined || name.length > longestName) return field;
+  return fieldsByName.get(name.toLowerCase());
+}
 
 /** Returns whether the Host field is valid. HTTP/1.0 does not require one. */
-export const isHostValid = (host: string | undefined, httpVersion: string): boolean => {
+export function isHostValid(host: string | undefined, httpVersion: string): boolean {
   if (host === undefined) return httpVersion === '1.0';
-  if (host === lastHost) return true;
-  const match = hostField.exec(host);
-  if (match === null || Number(match.groups?.['port'] ?? 0) > largestPort) return false;
-  lastHost = host;
-  return true;
-};
+  return hostField.test(host);
+}
+
+/** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2); an http URI's host is not empty. The port is at most 65535. */
+const hostField =
+  /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::0*(?:[0-5]?\d{0,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
+
+/** Returns the token of an Authorization field (RFC 6750 §2.1), or `undefined` if it has none. */
+export function bearerTokenOf(authorization = ''): string | undefined {
+  const token = credentials.exec(authorization)?.[1];
+  return token !== undefined && isBearerToken(token) ? token : undefined;
+}
+
+/** The scheme in any case, and one or more spaces (RFC 9110 §11.4). */
+const credentials = /^Bearer +(\S+)$/i;
+
+/** Returns the percent-decoded path of a request target, without the query; `undefined` if it has none. */
+export function pathOf(target: string): string | undefined {
+  const [path = ''] = target.replace(origin, '').split('?', 1);
+  return path.startsWith('/') ? percentDecode(path) : undefined;
+}
+
+/**
+ * Returns the path of a request target for the log, not decoded. A query, a fragment and user information
+ * may be secret and are left out. Returns `undefined` if the target has no path.
+ */
+export function shownPath(target: string): string | undefined {
+  const [path = ''] = target.replace(origin, '').split(/[?#]/, 1);
+  return path.startsWith('/') || path === '*' ? path : undefined;
+}
+
+/** Returns the authority of a request target in absolute-form, as it was sent; `undefined` in another form. */
+export function authorityOf(target: string): string | undefined {
+  return origin.exec(target)?.groups?.['authority'];
+}
+
+/** scheme "://" authority, of a target in absolute-form (RFC 9112 §3.2.2). */
+const origin = /^https?:\/\/(?<authority>[^/?#]+)/i;
+
+/** Percent-decodes a path; returns `undefined` if that is not possible. */
+export function percentDecode(path: string): string | undefined {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Percent-encodes a decoded path for a URL. */
+export function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}

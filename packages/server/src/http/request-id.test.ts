@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { silent } from './logger.ts';
 import { readHead } from './request-head.ts';
-import { requestIdOf } from './request-id.ts';
+import { RequestRecord } from './request-record.ts';
 
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
+const source = { logger: silent, clientAddressOf: () => undefined };
 const idOf = (rawHeaders: readonly string[]) =>
-  requestIdOf(readHead('POST', '/plants', '1.1', rawHeaders).requestId);
+  new RequestRecord(source, readHead('POST', '/plants', '1.1', rawHeaders)).id;
 const signs = 'ABCXYZabcxyz0189._~+/=:-';
 
 describe('request id', () => {

@@ -2,9 +2,9 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
 import { admissionOf, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
-import type { ResponseData } from './response-data.ts';
+import type { ResponseData } from './responses.ts';
 
-const headersOf = (response: ResponseData) => Object.fromEntries(pairsOf(response.fields));
+const headersOf = (response: ResponseData) => Object.fromEntries(pairsOf(response.headers));
 
 describe('service options', () => {
   it.each([
@@ -98,7 +98,7 @@ describe('headers of an error response', () => {
     ],
   ])('the headers of an error response are complete for %s', async (name, change, headers) => {
     const admission = await serviceWith().admit(headOf(change(goodRequest)));
-    const response = admission.kind === 'responded' ? admission.responseData : undefined;
+    const response = admission.response;
     expect(response?.error).toBe(errorTable[name].error);
     expect(headersOf(response as ResponseData)).toEqual({
       'Content-Type': 'application/json',

@@ -4,21 +4,14 @@ import fc from 'fast-check';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { pairsOf } from '../../test/services.ts';
-import { limitsOf } from './limits.ts';
-import type { ResponseData } from './response-data.ts';
-import type { ServiceOptions } from './service-options.ts';
+import { limitsOf, type ServiceOptions } from './options.ts';
 import { createService } from './service.ts';
 
-const serviceWith = (options: Partial<ServiceOptions> = {}) => {
-  const service = createService(
+const serviceWith = (options: Partial<ServiceOptions> = {}) =>
+  createService(
     { repository: createMemoryRepository(), authenticate: () => true, ...options },
     limitsOf(options),
   );
-  return {
-    create: async (body: Uint8Array) =>
-      new Promise<ResponseData>((resolve) => service.create(body, resolve)),
-  };
-};
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -42,12 +35,12 @@ describe('the response to a request body', () => {
       bytesOf('{"id":7,"name":"x"}'),
     );
     const length = String(Buffer.byteLength('{"error":4001,"message":"größer"}'));
-    expect(pairsOf(response.fields)).toContainEqual(['Content-Length', length]);
+    expect(pairsOf(response.headers)).toContainEqual(['Content-Length', length]);
   });
 
   it('the response to a plant has exactly the promised headers', async () => {
     const response = await serviceWith().create(bytesOf('{"id":7,"name":"🪴"}'));
-    expect(pairsOf(response.fields)).toEqual([
+    expect(pairsOf(response.headers)).toEqual([
       ['Content-Type', 'application/json'],
       ['Cache-Control', 'no-store'],
       ['X-Content-Type-Options', 'nosniff'],
@@ -140,7 +133,7 @@ describe('the response to a request body', () => {
       error: errorTable.unavailable.error,
       cause: { reason: 'the disk is full' },
     });
-    expect(Object.fromEntries(pairsOf(response.fields))['Retry-After']).toMatch(/^\d+$/);
+    expect(Object.fromEntries(pairsOf(response.headers))['Retry-After']).toMatch(/^\d+$/);
     expect(response.body).not.toContain('disk');
   });
 

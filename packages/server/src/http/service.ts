@@ -1,81 +1,82 @@
 import { createPlant } from '@plantstore/core';
 import { decodeBody, operation } from '@plantstore/core/wire';
-import type { Limits } from './limits.ts';
-import type { ServiceOptions } from './service-options.ts';
-import { createTimeouts, type Timeouts } from './timeouts.ts';
-import { type Admission, createAdmit } from './admit.ts';
+import { type Admission, type Admit, createAdmit } from './admit.ts';
+import { assertOptions, normalizeBasePath, serviceRules } from './option-rules.ts';
+import type { Limits, ServiceOptions } from './options.ts';
 import {
-  type ResponseData,
+  createCors,
   errorResponse,
   failureResponse,
-  type Fields,
+  type HeaderList,
   plantResponse,
-} from './response-data.ts';
-import { createCors } from './cors.ts';
-import type { RequestHead } from './request-head.ts';
-import { assertOptions, serviceRules } from './option-rules.ts';
-import { normalizeBasePath } from './request-path.ts';
-
-type OnResponse = (responseData: ResponseData) => void;
-
-/** The semantics of `POST {base_url}/plants`: plain data in and out. */
-export type Service = {
-  readonly maxBodyBytes: number;
-  /** Returns the CORS fields of every response to a request with this Origin field. */
-  readonly fieldsFor: (origin: string | undefined) => Fields;
-  /** Decides from the head alone: read the body, or send this response. */
-  readonly admit: (head: RequestHead) => Admission | Promise<Admission>;
-  /**
-   * Calls `onResponse` with the response for the body of an admitted request; a second time if the repository settles
-   * after its timeout.
-   */
-  readonly create: (body: Uint8Array, onResponse: OnResponse) => void;
-};
-
-const none: Fields = [];
-
-const responseOf = (created: Awaited<ReturnType<typeof createPlant>>): ResponseData =>
-  created.isOk() ? plantResponse(created.value) : failureResponse(created.error);
+  type ResponseData,
+} from './responses.ts';
 
 /**
  * Creates the service.
  *
  * @throws TypeError for a wrong option
  */
-export const createService = (
-  options: ServiceOptions,
-  limits: Limits,
-  timeoutsOf: (durationMs: number) => Timeouts = createTimeouts,
-): Service => {
-  const { repository, authenticate, basePath = '', corsOrigins = [], corsAllowedHeaders } = options;
+export function createService(options: ServiceOptions, limits: Limits): Service {
   assertOptions(serviceRules, options, ['repository', 'authenticate']);
-  const cors = createCors(corsOrigins, corsAllowedHeaders);
+  const { repository, authenticate, corsOrigins = [], corsAllowedHeaders = [] } = options;
   const { maxBodyBytes, handlerTimeoutMs } = limits;
-  const timeouts = timeoutsOf(handlerTimeoutMs);
-  const path = `${normalizeBasePath(basePath)}${operation.path}`;
-
-  const timedOut = { cause: `the repository timed out after ${handlerTimeoutMs} ms` };
-
-  // Calls back, because a promise with a time limit would take a tenth of the CPU time of a request.
-  const store = (input: unknown, onResponse: OnResponse): void => {
-    const stop = timeouts(() => onResponse(errorResponse('unavailable', timedOut)));
-    const settle = (responseData: ResponseData): void => {
-      stop();
-      onResponse(responseData);
-    };
-    void createPlant(repository, input)
-      .then<ResponseData, never>(responseOf)
-      .then(settle, (cause: unknown) => settle(errorResponse('internal', { cause })));
-  };
+  const cors = createCors(corsOrigins, corsAllowedHeaders);
+  const lateAuthenticate = `authenticate timed out after ${handlerTimeoutMs} ms`;
+  const lateRepository = `the repository timed out after ${handlerTimeoutMs} ms`;
+  const admit = createAdmit({ path: pathOfPlants(options), authenticate, maxBodyBytes, cors });
 
   return {
     maxBodyBytes,
-    fieldsFor: cors?.fieldsFor ?? (() => none),
-    admit: createAdmit({ path, authenticate, maxBodyBytes, handlerTimeoutMs, timeouts, cors }),
-    create(body, onResponse) {
+    headersFor: cors?.headersFor ?? (() => []),
+    admit(head) {
+      const admission = admit(head);
+      if (!(admission instanceof Promise)) return admission;
+      return inTime(lateAuthenticate, admission, (response): Admission => ({ response }));
+    },
+    create(body) {
       const decoded = decodeBody(body);
-      if (decoded.isOk()) store(decoded.value, onResponse);
-      else onResponse(failureResponse(decoded.error));
+      if (decoded.isErr()) return Promise.resolve(failureResponse(decoded.error));
+      const responded = createPlant(repository, decoded.value).then<ResponseData, never>(
+        (created) =>
+          created.isOk() ? plantResponse(created.value) : failureResponse(created.error),
+      );
+      return inTime(lateRepository, responded, (response) => response);
     },
   };
+
+  /** Resolves once: with the result of the work, or with an error response if it fails or takes too long. */
+  function inTime<T>(
+    lateCause: string,
+    work: PromiseLike<T>,
+    resultOf: (response: ResponseData) => T,
+  ): Promise<T> {
+    return new Promise((resolve) => {
+      const onTimeout = () => resolve(resultOf(errorResponse('unavailable', { cause: lateCause })));
+      const timer = setTimeout(onTimeout, handlerTimeoutMs);
+      // The socket of a request keeps the process alive, not its timer. Only workerd has a number here.
+      timer.unref?.();
+      const settle = (result: T) => {
+        clearTimeout(timer);
+        resolve(result);
+      };
+      work.then(settle, (cause: unknown) => settle(resultOf(errorResponse('internal', { cause }))));
+    });
+  }
+}
+
+/** The semantics of `POST {base_url}/plants`: plain data in and out. */
+export type Service = {
+  readonly maxBodyBytes: number;
+  /** Returns the CORS headers of every response to a request with this Origin field. */
+  readonly headersFor: (origin: string | undefined) => HeaderList;
+  /** Decides from the head alone: read the body, or send this response. */
+  readonly admit: Admit;
+  /** Resolves with the response for the body of an admitted request. It never rejects. */
+  readonly create: (body: Uint8Array) => Promise<ResponseData>;
 };
+
+/** Returns the path of the operation, percent-decoded. */
+export function pathOfPlants({ basePath = '' }: Pick<ServiceOptions, 'basePath'>): string {
+  return `${normalizeBasePath(basePath)}${operation.path}`;
+}

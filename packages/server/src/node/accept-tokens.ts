@@ -1,16 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '@plantstore/core/wire';
-import type { Authenticate } from '../http/authenticate.ts';
-
-/** A token with a name and an end. */
-export type AcceptedToken = {
-  /** The bearer token. */
-  readonly token: string;
-  /** Its name, for the log. Default: none. */
-  readonly name?: string;
-  /** Time from which it is rejected, in milliseconds since 1970. Default: never. */
-  readonly endsAt?: number;
-};
+import type { Authenticate } from '../http/options.ts';
 
 /**
  * Creates an `authenticate` function that accepts exactly these tokens. It keeps their SHA-256 digests
@@ -39,6 +29,16 @@ export function acceptTokens(tokens: readonly (string | AcceptedToken)[]): Authe
     return found !== undefined && Date.now() < found.endsAt && found.decision;
   };
 }
+
+/** A token with a name and an end. */
+export type AcceptedToken = {
+  /** The bearer token. */
+  readonly token: string;
+  /** Its name, for the log. Default: none. */
+  readonly name?: string;
+  /** Time from which it is rejected, in milliseconds since 1970. Default: never. */
+  readonly endsAt?: number;
+};
 
 /** What is kept of a token: not the token itself, because a heap dump contains it. */
 type Kept = {

@@ -1,41 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, finished } from 'node:stream';
-import type { ResponseData } from '../http/response-data.ts';
-import { closeLingering, dropInput, lingerOnClose } from './lingering-close.ts';
-import type { ServerContext } from './server-context.ts';
-
-/** Maximum number of requests of one connection that wait for their responses. */
-export const maxWaiting = 32;
-
-/** A request and its response, in the order of their connection. */
-export type Pipelined = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Collects what arrives of the body before the exchange is admitted. */
-  readonly collectBody: () => void;
-  /** Called once the exchanges before it are decided. */
-  readonly begin: () => void;
-  /** Responds to a request whose connection has a parse error or a timeout, in the order of responses. */
-  readonly break: (responseData: ResponseData) => void;
-  /** Called when the response is sent or the connection is lost; may be called again. */
-  readonly onClosed: () => void;
-};
+import type { RequestSource } from '../http/request-record.ts';
+import type { ResponseData } from '../http/responses.ts';
+import type { Service } from '../http/service.ts';
+import { closeSlowly, closeSlowlyByDefault, dropInput } from './drain.ts';
 
 /** A connection that has sent a request: the order of its exchanges, when it is read, and when it ends. */
 export class Connection {
+  readonly shared: SharedState;
   /** The latest exchange, until its request is received and its response is sent. */
-  latest: Pipelined | undefined;
+  latest: QueuedExchange | undefined;
   /** Whether a response had `Connection: close`. Later requests get no response. */
   hasEnded = false;
-  readonly context: ServerContext;
   /** The address at its other end; read now, because a lost connection has none. */
   readonly address: string | undefined;
   /** `undefined` for a simulated one, and if another listener has detached it from the request. */
   private readonly socket: Duplex | undefined;
   /** Exchanges whose responses are not sent yet. Replaced at each removal, because an emptied array or Set keeps its memory. */
-  private pending: Pipelined[] = [];
+  private pending: QueuedExchange[] = [];
   /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
-  private readonly queue: Pipelined[] = [];
+  private readonly queue: QueuedExchange[] = [];
   private isBusy = false;
   /** Whether the socket is not read, because an exchange waits for its admission or its turn. */
   private isHeld = false;
@@ -43,16 +27,21 @@ export class Connection {
   /** Number of requests that get no response. */
   private refused = 0;
 
-  constructor(context: ServerContext, socket: Duplex | undefined, address: string | undefined) {
-    this.context = context;
+  constructor(shared: SharedState, socket: Duplex | undefined, address: string | undefined) {
+    this.shared = shared;
     this.socket = socket;
     this.address = address;
-    if (socket !== undefined) lingerOnClose(socket);
+    if (socket !== undefined) closeSlowlyByDefault(socket);
   }
 
   /** Whether the connection is lost. A request may have no socket, but its connection does. */
   get isLost(): boolean {
     return this.socket?.destroyed === true;
+  }
+
+  /** Whether a write has failed. Node 22 then emits 'finish' on the response, too, just before it destroys the socket. */
+  get hasFailed(): boolean {
+    return this.isLost || (this.socket !== undefined && this.socket.errored !== null);
   }
 
   /** Whether the next request gets no response, because the connection has ended or has too many requests. */
@@ -61,7 +50,7 @@ export class Connection {
   }
 
   /** Begins an exchange, after the exchanges before it. */
-  add(exchange: Pipelined): void {
+  add(exchange: QueuedExchange): void {
     this.latest = exchange;
     this.pending.push(exchange);
     if (this.pending.length > 1) this.listen();
@@ -70,7 +59,7 @@ export class Connection {
     if (this.isBusy) {
       this.queue.push(exchange);
       this.hold(exchange);
-    } else this.begin(exchange);
+    } else this.begin(exchange, false);
   }
 
   /** Refuses a request after the last response, or above the limit. Node parses and keeps every request of a packet. */
@@ -86,11 +75,11 @@ export class Connection {
     this.isBusy = false;
     const next = this.queue.shift();
     if (next === undefined) this.release();
-    else this.begin(next);
+    else this.begin(next, true);
   }
 
   /** Stops reading the socket while an exchange waits, and collects what has arrived of its body. */
-  hold(exchange: Pipelined): void {
+  hold(exchange: QueuedExchange): void {
     exchange.collectBody();
     if (this.isHeld || this.hasEnded) return;
     this.isHeld = true;
@@ -106,7 +95,7 @@ export class Connection {
   }
 
   /** Removes an exchange whose response is sent or lost. */
-  remove(exchange: Pipelined): void {
+  remove(exchange: QueuedExchange): void {
     this.pending = this.pending.filter((other) => other !== exchange);
     if (this.latest !== exchange) return;
     if (exchange.request.complete) this.latest = undefined;
@@ -114,22 +103,23 @@ export class Connection {
   }
 
   /** Handles the end of a request whose response is sent already. */
-  private onReceived(exchange: Pipelined): void {
+  private onReceived(exchange: QueuedExchange): void {
     // The head of the request has a token, which an idle connection must not keep in memory.
     if (this.latest === exchange) this.latest = undefined;
     if (exchange.request.complete || this.hasEnded || this.socket === undefined) return;
     // Another listener has destroyed the request, so that the next one cannot be found.
     this.hasEnded = true;
-    closeLingering(this.socket);
+    closeSlowly(this.socket);
   }
 
-  private begin(exchange: Pipelined): void {
+  private begin(exchange: QueuedExchange, isLater: boolean): void {
     this.isBusy = true;
-    if (this.context.isClosing()) {
+    if (this.shared.isClosing()) {
       // Later requests of the same packet are parsed first, so that only the last response ends the connection.
       this.hold(exchange);
-      setImmediate(() => exchange.begin());
-    } else exchange.begin();
+      setImmediate(() => exchange.beginLater());
+    } else if (isLater) exchange.beginLater();
+    else exchange.begin();
   }
 
   private listen(): void {
@@ -149,3 +139,31 @@ export class Connection {
     });
   }
 }
+
+/** Maximum number of requests of one connection that wait for their responses. */
+export const maxWaiting = 32;
+
+/** A request and its response, in the order of their connection. */
+export type QueuedExchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Collects what arrives of the body before the exchange is admitted. */
+  readonly collectBody: () => void;
+  /** Called once, when the request arrives, unless exchanges before it are not decided. */
+  readonly begin: () => void;
+  /** Called once they are, instead. */
+  readonly beginLater: () => void;
+  /** Responds to a request whose connection has a parse error or a timeout, in the order of responses. */
+  readonly failWith: (response: ResponseData) => void;
+  /** Called when the response is sent or the connection is lost. Only the first call counts. */
+  readonly onClosed: () => void;
+};
+
+/** State that the connections and exchanges of a server share. */
+export type SharedState = RequestSource & {
+  readonly service: Service;
+  /** Maximum number of requests in flight: admitted, and not decided. */
+  readonly maxInFlight: number;
+  inFlight: number;
+  readonly isClosing: () => boolean;
+};

@@ -8,8 +8,7 @@ import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { head, listen, plant, post, responses } from '../../test/listen.ts';
 import { recordLog } from '@plantstore/test-support/record-log';
-import { createRequestListener } from './create-request-listener.ts';
-import type { RequestListenerOptions } from './request-handler.ts';
+import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 
 describe('internal error', () => {
   it('an internal error gets 500 without details, and is logged with the request but without the token', async () => {

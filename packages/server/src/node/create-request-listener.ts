@@ -1,6 +1,13 @@
-import type { RequestListener } from 'node:http';
-import { limitsOf } from '../http/limits.ts';
-import { createRequestHandler, type RequestListenerOptions } from './request-handler.ts';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Duplex } from 'node:stream';
+import { createClientAddressOf } from '../http/client-address.ts';
+import { type Logger, loggerOf } from '../http/logger.ts';
+import { assertOptions } from '../http/option-rules.ts';
+import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
+import { createService } from '../http/service.ts';
+import { Connection, type SharedState } from './connection.ts';
+import { Exchange } from './exchange.ts';
+import { optionRules } from './option-rules.ts';
 
 /**
  * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server. Node
@@ -21,7 +28,85 @@ import { createRequestHandler, type RequestListenerOptions } from './request-han
  * createServer(listener).listen(3000, '127.0.0.1');
  * ```
  */
-export const createRequestListener = (options: RequestListenerOptions): RequestListener => {
+export function createRequestListener(options: RequestListenerOptions): RequestListener {
   const { serve } = createRequestHandler(options, limitsOf(options), () => false);
   return (request, response) => serve(request, response, false);
+}
+
+/**
+ * The options of a request listener.
+ *
+ * @interface
+ */
+export type RequestListenerOptions = ServiceOptions &
+  Partial<Pick<Limits, 'maxInFlight'>> & {
+    /** Logs each request in one line. Default: no log. */
+    readonly logger?: Logger;
+    /**
+     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). If a connection comes from one, the log and
+     * the events have the client's address from `X-Forwarded-For`. Default: none, so that they have the connection's.
+     */
+    readonly trustedProxies?: readonly string[];
+  };
+
+/** The handler of all requests of a server. */
+export type RequestHandler = {
+  readonly shared: SharedState;
+  /** Serves one request. `awaitsContinue` is true if the client waits for a `100 Continue`. */
+  readonly serve: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ) => void;
+  /** Returns the connection of a socket; `undefined` if it has sent no request. */
+  readonly connectionOf: (socket: Duplex) => Connection | undefined;
 };
+
+/** Creates the handler of a server. `isClosing` returns whether the server closes. */
+export function createRequestHandler(
+  options: RequestListenerOptions,
+  limits: Limits,
+  isClosing: () => boolean,
+): RequestHandler {
+  assertOptions(optionRules, options);
+  const shared: SharedState = {
+    service: createService(options, limits),
+    logger: loggerOf(options.logger),
+    clientAddressOf: createClientAddressOf(options.trustedProxies ?? []),
+    maxInFlight: limits.maxInFlight,
+    inFlight: 0,
+    isClosing,
+  };
+  const connections = new WeakMap<Duplex, Connection>();
+
+  return {
+    shared,
+    serve(request, response, awaitsContinue) {
+      const connection = connect(socketOf(request, response));
+      if (connection.refusesMore) connection.refuse();
+      else connection.add(new Exchange(connection, request, response, awaitsContinue));
+      // Node destroys the connection of an incomplete PRI request together with pending responses.
+      if (request.method === 'PRI') request.method = undefined;
+    },
+    connectionOf: (socket) => connections.get(socket),
+  };
+
+  /** Returns the connection of a socket. A simulated one is new for each request. */
+  function connect(socket: MaybeSocket): Connection {
+    if (!(socket instanceof Duplex))
+      return new Connection(shared, undefined, socket?.remoteAddress);
+    const known = connections.get(socket);
+    if (known !== undefined) return known;
+    const connection = new Connection(shared, socket, socket.remoteAddress);
+    connections.set(socket, connection);
+    return connection;
+  }
+}
+
+/** Tests and serverless adapters simulate sockets, or have none. */
+type MaybeSocket = IncomingMessage['socket'] | { remoteAddress?: string } | null | undefined;
+
+function socketOf(request: IncomingMessage, response: ServerResponse): MaybeSocket {
+  // Node detaches the socket of a request that another listener stops reading.
+  return request.socket ?? response.socket;
+}

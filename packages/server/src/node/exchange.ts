@@ -1,57 +1,34 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../http/admit.ts';
-import { type ResponseData, errorResponse, tooManyInFlight } from '../http/response-data.ts';
-import { readHead, type RequestHead } from '../http/request-head.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import { type BodyRead, closesAfter } from './closes-after.ts';
-import type { Connection, Pipelined } from './connection.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import { RequestRecord } from '../http/request-record.ts';
+import { errorResponse, type ResponseData, tooManyInFlight } from '../http/responses.ts';
 import { type BodyResult, IncomingBody } from './incoming-body.ts';
-import { drain } from './lingering-close.ts';
-import type { RequestInfo } from '../http/request-events.ts';
-import { infoOf, publishError, publishEnd, publishStart } from '../http/request-log.ts';
+import type { Connection, QueuedExchange } from './connection.ts';
+import { drain } from './drain.ts';
+import { headOf } from './builtin-http.ts';
 
 /**
- * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its response
- * does not change.
+ * One request and its response. What it calls of the app (`authenticate`, the repository, the logger, subscribers) runs
+ * in the asynchronous context in which the request arrived.
  */
-type Phase = 'waiting' | 'reading' | 'storing' | 'decided';
-
-const bodyRead: Readonly<Record<Phase, BodyRead>> = {
-  waiting: 'nothing',
-  reading: 'a part',
-  storing: 'everything',
-  decided: 'everything',
-};
-
-/** Maximum time for which an unwanted body is read and dropped, in milliseconds. */
-const maxDrainMs = 5_000;
-
-/** Returns the head of a request in the form that the service reads. */
-export const headOf = ({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage) =>
-  readHead(method, url, httpVersion, rawHeaders);
-
-const ignore = (): void => {};
-
-/** One request and its response. */
-export class Exchange implements Pipelined {
+export class Exchange implements QueuedExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly connection: Connection;
-  readonly head: RequestHead;
+  private readonly connection: Connection;
+  private readonly head: RequestHead;
+  private readonly record: RequestRecord;
+  private readonly context = new AsyncResource('PlantstoreRequest', { requireManualDestroy: true });
   private phase: Phase = 'waiting';
   /** Whether the client waits for a `100 Continue` that is not sent yet. */
   private awaitsContinue: boolean;
   /** The response to a parse error or a timeout of the connection. */
-  private brokenResponse: ResponseData | undefined;
-  private readonly requestId: string;
-  private readonly startedAt = performance.now();
-  private requestInfo: RequestInfo | undefined;
-  private tokenName: string | undefined;
-  private responseData: ResponseData | undefined;
+  private connectionFault: ResponseData | undefined;
   private body: IncomingBody | undefined;
-  /** Whether the response is sent or lost. */
-  private isClosed = false;
-  private isEndPublished = false;
+  /** Whether the whole response was sent; `undefined` until it is sent or lost. */
+  private isWritten: boolean | undefined;
 
   constructor(
     connection: Connection,
@@ -64,30 +41,26 @@ export class Exchange implements Pipelined {
     this.response = response;
     this.awaitsContinue = awaitsContinue;
     this.head = headOf(request);
-    this.requestId = requestIdOf(this.head.requestId);
-    publishStart(this);
+    this.record = new RequestRecord(connection.shared, this.head, connection.address);
     // A client that disconnects early is not an error.
     response.on('error', ignore);
+    // A simulated response may emit only one of them.
+    response.on('finish', () => this.onClosed(true));
     response.on('close', () => this.onClosed());
   }
 
-  /** The request in events and in the log. */
-  get info(): RequestInfo {
-    const { address, context } = this.connection;
-    const { head, requestId } = this;
-    this.requestInfo ??= infoOf(head, context.clientAddressOf(address, head), requestId);
-    return this.requestInfo;
-  }
-
   collectBody(): IncomingBody {
-    this.body ??= new IncomingBody(this.request, this.connection.context.service.maxBodyBytes);
+    this.body ??= new IncomingBody(this.request, this.connection.shared.service.maxBodyBytes);
     return this.body;
   }
 
-  /** Admits the request. */
+  beginLater(): void {
+    this.context.runInAsyncScope(() => this.begin());
+  }
+
   begin(): void {
     if (this.endsEarly()) return;
-    const admission = this.connection.context.service.admit(this.head);
+    const admission = this.connection.shared.service.admit(this.head);
     if (!(admission instanceof Promise)) {
       this.onAdmission(admission);
       return;
@@ -100,136 +73,171 @@ export class Exchange implements Pipelined {
 
   /** Decides an exchange whose connection is lost, has ended or is broken, or to which another listener has responded. */
   private endsEarly(): boolean {
-    const { connection, response, brokenResponse } = this;
+    const { connection, response, connectionFault } = this;
     if (connection.hasEnded || connection.isLost || response.headersSent) this.decide();
-    else if (brokenResponse !== undefined) this.decide(brokenResponse);
+    else if (connectionFault !== undefined) this.decide(connectionFault);
     return this.phase === 'decided';
   }
 
   private onAdmission(admission: Admission): void {
-    this.tokenName = admission.tokenName;
-    const { context } = this.connection;
-    if (admission.kind === 'responded') this.decide(admission.responseData);
-    else if (context.inFlight >= context.maxInFlight) {
+    const { shared } = this.connection;
+    this.record.tokenName = admission.tokenName;
+    if (admission.response !== undefined) this.decide(admission.response);
+    else if (shared.inFlight >= shared.maxInFlight) {
       this.decide(errorResponse('unavailable', { cause: tooManyInFlight }));
     } else {
-      context.inFlight += 1;
+      shared.inFlight += 1;
       this.phase = 'reading';
       this.connection.release();
-      this.readBody();
+      this.continueIfAwaited();
+      this.collectBody().read((body) => this.context.runInAsyncScope(() => this.create(body)));
     }
   }
 
-  private readBody(): void {
-    const { response, head } = this;
-    const hasBody = head.transferEncoding !== undefined || Number(head.contentLength ?? 0) > 0;
+  private continueIfAwaited(): void {
+    const { transferEncoding, contentLength = 0 } = this.head;
+    const hasBody = transferEncoding !== undefined || Number(contentLength) > 0;
     // A request without a body gets its final response at once (RFC 9110 §10.1.1).
-    if (this.awaitsContinue && hasBody) {
-      response.writeContinue();
-      this.awaitsContinue = false;
-    }
-    this.collectBody().read((result) => this.onBody(result));
+    if (!this.awaitsContinue || !hasBody) return;
+    this.response.writeContinue();
+    this.awaitsContinue = false;
   }
 
-  /** Stores the plant of a complete body, or sends an error. */
-  private onBody(body: BodyResult): void {
-    if (!(body instanceof Uint8Array)) {
-      this.decide(body);
-      return;
+  /** Creates the plant of a whole body. */
+  private create(body: BodyResult): void {
+    if (body.isErr()) this.decide(body.error);
+    else {
+      this.phase = 'storing';
+      const creating = this.connection.shared.service.create(body.value);
+      void creating.then((response) => this.decide(response));
     }
-    this.phase = 'storing';
-    this.connection.context.service.create(body, (responseData) => this.decide(responseData));
   }
 
-  break(responseData: ResponseData): void {
-    this.brokenResponse = responseData;
+  failWith(response: ResponseData): void {
+    this.connectionFault = response;
     // Otherwise, it is decided in its turn.
-    if (this.phase === 'reading' || this.phase === 'storing') this.decide(responseData);
+    if (this.isInFlight) this.context.runInAsyncScope(() => this.decide(response));
   }
 
-  /** Sends the response, if there is one, and begins the next exchange. */
-  private decide(responseData?: ResponseData): void {
+  private get isInFlight(): boolean {
+    return this.phase === 'reading' || this.phase === 'storing';
+  }
+
+  /** Sends the response, if there is one, and begins the next exchange. The first decision counts. */
+  private decide(response?: ResponseData): void {
     if (this.phase === 'decided') return;
-    if (responseData !== undefined) this.send(responseData);
-    if (this.phase === 'reading' || this.phase === 'storing') this.connection.context.inFlight -= 1;
+    if (response !== undefined) this.send(response);
+    if (this.isInFlight) this.connection.shared.inFlight -= 1;
     this.phase = 'decided';
     // Another listener may leave the rest of the body, and the next request comes after it.
     this.collectBody().drop();
-    this.publishIfEnded();
+    this.end();
     this.connection.next();
   }
 
-  private send(responseData: ResponseData): void {
-    this.responseData = responseData;
+  private send(data: ResponseData): void {
+    const { response, request, connection, record } = this;
     // Another listener of the server has already responded.
-    if (this.response.headersSent) return;
-    const { request, response } = this;
-    const closes = this.closesWith(responseData);
-    if (closes) this.connection.hasEnded = true;
+    if (response.headersSent) {
+      record.respond(data);
+      return;
+    }
+    const closes = this.mustCloseAfter(data);
+    if (closes) connection.hasEnded = true;
     try {
-      response.writeHead(responseData.status, this.fieldsOf(responseData, closes));
+      response.writeHead(data.status, this.headersOf(data, closes));
+      record.respond(data);
     } catch (cause) {
       // Another listener has set a field that conflicts with one of these.
-      this.responseData = errorResponse('internal', { cause });
+      record.respond(errorResponse('internal', { cause }));
       response.destroy();
     }
-    publishError(this, this.responseData);
     if (response.destroyed) return;
-    if (closes && !request.complete && this.brokenResponse === undefined)
-      this.sendBeforeRest(responseData.body);
-    else response.end(responseData.body, responseData.isAscii === true ? 'latin1' : 'utf8');
+    if (closes && !request.complete && this.connectionFault === undefined) {
+      this.sendBeforeRest(data.body);
+    } else response.end(data.body, data.isAscii === true ? 'latin1' : 'utf8');
   }
 
   /** Sends the body of a response, and ends it once the rest of the request is dropped. */
   private sendBeforeRest(body: string): void {
-    const { request, response } = this;
-    // Publishes now, because the unwanted body may take seconds to drop.
+    const { request, response, record } = this;
     response.write(body, (error) => {
-      if (!error) this.publishEnd(true);
+      // Now, because the unwanted body may take seconds to drop.
+      if (!error) this.context.runInAsyncScope(() => record.end(true));
     });
     const stop = drain(request, maxDrainMs, () => response.end());
     // Node emits no 'close' on a request if its connection is lost after its response has ended.
     response.once('close', stop);
   }
 
-  /** Returns whether the connection ends after a response. */
-  private closesWith({ error }: ResponseData): boolean {
-    const { latest, context } = this.connection;
-    if (this.brokenResponse !== undefined || !this.response.shouldKeepAlive) return true;
+  private headersOf({ headers }: ResponseData, closes: boolean): string[] {
+    const ofOrigin = this.connection.shared.service.headersFor(this.head.origin);
+    const all = [...headers, ...ofOrigin, 'X-Request-Id', this.record.id];
+    if (closes) all.push('Connection', 'close');
+    return all;
+  }
+
+  private mustCloseAfter({ error }: ResponseData): boolean {
+    const { latest, shared } = this.connection;
+    if (this.connectionFault !== undefined || !this.response.shouldKeepAlive) return true;
     // The client may or may not send its body. Node ends such a connection, too.
     if (this.awaitsContinue) return true;
-    if (context.isClosing() && latest === this) return true;
-    return closesAfter(this.head, bodyRead[this.phase], context.service.maxBodyBytes, error);
+    if (shared.isClosing() && latest === this) return true;
+    return endsConnection(this.head, this.phase, shared.service.maxBodyBytes, error);
   }
 
-  private fieldsOf(responseData: ResponseData, closes: boolean): string[] {
-    const { service } = this.connection.context;
-    const fields = responseData.fields.concat(service.fieldsFor(this.head.origin));
-    fields.push('X-Request-Id', this.requestId);
-    if (closes) fields.push('Connection', 'close');
-    return fields;
-  }
-
-  /** Handles that the response is sent, or that the connection is lost. */
-  onClosed(): void {
-    this.isClosed = true;
+  onClosed(isFinished = this.response.writableFinished): void {
+    if (this.isWritten !== undefined) return;
+    this.isWritten = isFinished && !this.connection.hasFailed;
     this.connection.remove(this);
+    this.context.runInAsyncScope(() => this.end());
+  }
+
+  /** Ends an exchange whose response is sent, or whose connection is lost. */
+  private end(): void {
     if (this.phase === 'reading') this.decide();
-    this.publishIfEnded();
-  }
-
-  private publishIfEnded(): void {
     // The end of a request whose client has disconnected is published once its response is decided.
-    if (this.phase !== 'decided' || !this.isClosed) return;
-    // On Node 22, `writableFinished` is also true after a connection reset.
-    this.publishEnd(this.response.writableFinished && !this.connection.isLost);
-  }
-
-  private publishEnd(isWritten: boolean): void {
-    if (this.isEndPublished) return;
-    this.isEndPublished = true;
-    const { responseData, startedAt, tokenName } = this;
-    const outcome = { request: this, responseData, startedAt, tokenName, isWritten };
-    publishEnd(this.connection.context.logger, outcome);
+    if (this.phase === 'decided' && this.isWritten !== undefined) this.record.end(this.isWritten);
   }
 }
+
+/**
+ * The phase of an exchange. It is in flight while `reading` and `storing`; once it is `decided`, its response
+ * does not change.
+ */
+type Phase = 'waiting' | 'reading' | 'storing' | 'decided';
+
+/**
+ * Returns whether a response with this error number, or a success, has to end the connection (RFC 9112 §9.6):
+ * the next request could not be found, or a body that is too large would have to be read first.
+ */
+export function endsConnection(
+  head: RequestHead,
+  phase: Phase,
+  maxBodyBytes: number,
+  error: number | undefined,
+): boolean {
+  if (isForProxyOrUpgrade(head)) return true;
+  if (phase !== 'waiting') return phase === 'reading';
+  // A small body is read and dropped.
+  const { transferEncoding, contentLength = 0 } = head;
+  const isSmall = transferEncoding === undefined && Number(contentLength) <= maxBodyBytes;
+  return framingErrors.has(error) || !isSmall;
+}
+
+/** Returns whether the request is for a proxy or for another protocol. */
+function isForProxyOrUpgrade({ upgrade, method, target }: RequestHead): boolean {
+  // After Upgrade, Node drops bytes of the next request that have already arrived.
+  return upgrade !== undefined || method === 'TRACE' || !target.startsWith('/');
+}
+
+/** Errors after which the start of the next request is unknown. */
+const framingErrors: ReadonlySet<number | undefined> = new Set([
+  errorTable['bad-request'].error,
+  errorTable['headers-too-large'].error,
+]);
+
+/** Maximum time for which an unwanted body is read and dropped, in milliseconds. */
+const maxDrainMs = 5_000;
+
+function ignore(): void {}

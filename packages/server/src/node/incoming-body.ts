@@ -1,25 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import { type BodyBuffer, createBodyBuffer } from '../http/body-buffer.ts';
-import { errorResponse, type ResponseData } from '../http/response-data.ts';
-
-/** The whole body, or the response if it cannot be read. */
-export type BodyResult = Uint8Array | ResponseData;
-
-const nothing = new Uint8Array(0);
-
-const isUnreadable = { cause: 'another listener of the request has read or destroyed it' };
+import { err, ok, type Result } from 'neverthrow';
+import { BodyBuffer } from '../http/body-buffer.ts';
+import { errorResponse, type ResponseData } from '../http/responses.ts';
+import { isBytes } from '../http/values.ts';
 
 /**
  * The body of a request, collected from its first byte. Node would buffer each chunk separately until the
  * request is admitted, which takes hundreds of bytes for a chunk of one byte.
  */
 export class IncomingBody {
-  private readonly buffer: BodyBuffer;
+  /** `undefined` once the body is settled or dropped. */
+  private buffer: BodyBuffer | undefined;
   private result: BodyResult | undefined;
-  private onResult: ((result: BodyResult) => void) | undefined;
+  private onResult: ((body: BodyResult) => void) | undefined;
 
   constructor(request: IncomingMessage, maxBytes: number) {
-    this.buffer = createBodyBuffer(maxBytes);
+    this.buffer = new BodyBuffer(maxBytes);
     if (request.readableDidRead || !request.readable) this.fail();
     // Reads by itself, because another listener may pause it. Before 'data', which would otherwise resume it.
     request.on('readable', () => {
@@ -28,8 +24,8 @@ export class IncomingBody {
     // Emitted for each read, also for those of other listeners.
     request.on('data', (chunk: unknown) => this.add(chunk));
     const finish = () => {
-      if (this.result !== undefined) return;
-      if (request.readableEnded) this.settle(this.buffer.bytes());
+      if (this.buffer === undefined) return;
+      if (request.readableEnded) this.settle(ok(this.buffer.bytes()));
       // Another listener has destroyed it, or its connection is lost.
       else this.fail();
     };
@@ -37,31 +33,36 @@ export class IncomingBody {
     request.on('close', finish);
   }
 
-  /** Calls `onResult` once the body is read. */
-  read(onResult: (result: BodyResult) => void): void {
+  /** Calls back once: when the body is complete or cannot be read. Never, if the body is dropped before. */
+  read(onResult: (body: BodyResult) => void): void {
     if (this.result === undefined) this.onResult = onResult;
     else onResult(this.result);
   }
 
   /** Drops the rest of the body as it arrives. */
   drop(): void {
+    this.buffer = undefined;
     this.onResult = undefined;
-    this.result ??= nothing;
   }
 
   private add(chunk: unknown): void {
-    if (this.result !== undefined) return;
+    if (this.buffer === undefined) return;
     // Another listener has set an encoding.
-    if (!Buffer.isBuffer(chunk)) this.fail();
-    else if (!this.buffer.add(chunk)) this.settle(errorResponse('body-too-large'));
+    if (!isBytes(chunk)) this.fail();
+    else if (!this.buffer.add(chunk)) this.settle(err(errorResponse('body-too-large')));
   }
 
   private fail(): void {
-    this.settle(errorResponse('internal', isUnreadable));
+    const cause = 'another listener of the request has read or destroyed it';
+    this.settle(err(errorResponse('internal', { cause })));
   }
 
   private settle(result: BodyResult): void {
+    this.buffer = undefined;
     this.result = result;
     this.onResult?.(result);
   }
 }
+
+/** The whole body, or the response if it cannot be read. */
+export type BodyResult = Result<Uint8Array, ResponseData>;

@@ -1,5 +1,69 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { optionRules } from './option-rules.ts';
+
+/** Starts to listen on an address, or on a socket that is open already. */
+export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
+  const {
+    host = optionRules.host.default,
+    port = optionRules.port.default,
+    reusePort = optionRules.reusePort.default,
+    fd,
+  } = options;
+  const target = { host, port, reusePort, fd };
+  try {
+    server.listen(target);
+    await once(server, 'listening');
+    const address = server.address();
+    if (address !== null && typeof address === 'object') {
+      const authority = `${inUrl(reachable(address.address))}:${address.port}`;
+      return { kind: 'listening', host: address.address, authority };
+    }
+    // Before the event loop accepts a connection.
+    server.close();
+    throw new Error('the socket has no IP address');
+  } catch (cause) {
+    return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
+  }
+}
+
+/** Where a server listens. */
+export type ListenOptions = {
+  /** Host name or address to listen on. Default: 127.0.0.1 (loopback). */
+  readonly host?: string;
+  /** Port to listen on; 0 is any free port. Default: 3000. */
+  readonly port?: number;
+  /**
+   * Shares the port with other processes of the same user that set it, too; the system distributes new
+   * connections among them. Works on Linux and FreeBSD, not on Windows and macOS. Default: false.
+   */
+  readonly reusePort?: boolean;
+  /**
+   * File descriptor of a listening TCP socket, such as one that systemd hands over. The server accepts its
+   * connections, and ignores `host`, `port` and `reusePort`. Default: none.
+   */
+  readonly fd?: number;
+};
+
+export type Listening =
+  | {
+      readonly kind: 'listening';
+      /** The IP address, such as `0.0.0.0`. */
+      readonly host: string;
+      /** Host and port in the form of a URL. */
+      readonly authority: string;
+    }
+  | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
+
+type ListenTarget = Required<Omit<ListenOptions, 'fd'>> & { readonly fd?: number | undefined };
+
+/** Returns a message that states why the server cannot listen, and what to do. */
+export function cannotListen({ host, port, reusePort, fd }: ListenTarget, thrown: unknown): string {
+  if (fd !== undefined) return `file descriptor ${fd} is not a listening TCP socket`;
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
+  return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
+}
 
 const listenFaults = new Map([
   ['EADDRINUSE', 'is taken by another process; choose another port'],
@@ -22,58 +86,11 @@ const sharingFaults = new Map([
   ['EINVAL', cannotShare],
 ]);
 
-const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
-
 /** Replaces an unspecified address with the loopback address, for URLs. */
-const reachable = (address: string): string =>
-  ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[address] ?? address;
+function reachable(address: string): string {
+  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
+}
 
-export type ListenAddress = {
-  readonly host: string;
-  readonly port: number;
-  /** Whether other processes may listen on the same port. */
-  readonly reusePort: boolean;
-};
-
-/** An open socket, such as one that systemd hands over. */
-export type ListenSocket = { readonly fd: number };
-
-/** Returns a message that states why the server cannot listen, and what to do. */
-export const cannotListen = (target: ListenAddress | ListenSocket, thrown: unknown): string => {
-  if ('fd' in target) return `file descriptor ${target.fd} is not a listening TCP socket`;
-  const { host, port, reusePort } = target;
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
-  return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
-};
-
-export type Listening =
-  | {
-      readonly kind: 'listening';
-      /** The IP address, such as `0.0.0.0`. */
-      readonly host: string;
-      /** Host and port in the form of a URL. */
-      readonly authority: string;
-    }
-  | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
-
-/** Starts to listen on an address, or on a socket that is open already. */
-export const listenOn = async (
-  server: Server,
-  target: ListenAddress | ListenSocket,
-): Promise<Listening> => {
-  try {
-    server.listen({ ...target });
-    await once(server, 'listening');
-    const address = server.address();
-    if (address !== null && typeof address === 'object') {
-      const { address: host, port } = address;
-      return { kind: 'listening', host, authority: `${inUrl(reachable(host))}:${port}` };
-    }
-    // Before the event loop accepts a connection.
-    server.close();
-    throw new Error('the socket has no IP address');
-  } catch (cause) {
-    return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
-  }
-};
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

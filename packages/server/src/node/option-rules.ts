@@ -1,5 +1,4 @@
 import { isAddressRange } from '../http/client-address.ts';
-import type { Limits } from '../http/limits.ts';
 import {
   isListOf,
   type OptionRule,
@@ -7,19 +6,14 @@ import {
   serviceRules,
   wholeNumber,
 } from '../http/option-rules.ts';
+import type { Limits } from '../http/options.ts';
 
 /** @inline */
 type NumberOption = keyof Limits | 'port';
 
 /** @inline */
 type OtherOption =
-  | 'repository'
-  | 'authenticate'
-  | 'corsOrigins'
-  | 'corsAllowedHeaders'
-  | 'logger'
-  | 'trustedProxies'
-  | 'fd';
+  Exclude<keyof typeof serviceRules, NumberOption | 'basePath'> | 'trustedProxies' | 'fd';
 
 /**
  * The rule of every option of {@link startServer} but `tls`, by name: its default and what is expected. A program that

@@ -9,8 +9,7 @@ import { sample } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { createHttpServer } from './create-http-server.ts';
-import { createRequestListener } from './create-request-listener.ts';
-import type { RequestListenerOptions } from './request-handler.ts';
+import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
 
 describe('unauthenticated client', () => {
   it('an unauthenticated client gets the response before it sends its body', async () => {

@@ -1,3 +1,54 @@
+import type { PlantRepository } from '@plantstore/core';
+
+/**
+ * The options that a server, a request listener and a fetch handler share.
+ *
+ * @interface
+ */
+export type ServiceOptions = {
+  /** Stores the plants. */
+  readonly repository: PlantRepository;
+  /** Decides whether a bearer token may create plants; there is no default. */
+  readonly authenticate: Authenticate;
+  /** The path in front of `/plants`, with or without a trailing slash. Default: ''. */
+  readonly basePath?: string;
+  /**
+   * Origins whose pages may call the service, exactly as browsers send them (`https://garden.example`).
+   * Default: none.
+   */
+  readonly corsOrigins?: readonly string[];
+  /**
+   * Further request headers that pages of these origins may send, such as `traceparent`. `Authorization` and
+   * `Content-Type` are always allowed. Default: none.
+   */
+  readonly corsAllowedHeaders?: readonly string[];
+} & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;
+
+/**
+ * Decides whether a bearer token may create plants. Only `true` or a token's name lets a request in; throwing or
+ * rejecting results in 500.
+ *
+ * @example
+ * ```ts
+ * import type { Authenticate } from '@plantstore/server';
+ *
+ * export const authenticate: Authenticate = (token) =>
+ *   token === process.env['PLANT_TOKEN'] && { tokenName: 'greenhouse' };
+ * ```
+ */
+export type Authenticate = (token: string) => TokenDecision | Promise<TokenDecision>;
+
+/**
+ * The decision of `authenticate`. `true` accepts the token, and so does an object with the name of the token, which the
+ * log and the events of the request then contain. Any other value results in 401.
+ */
+export type TokenDecision =
+  | boolean
+  | {
+      /** Name of the token, for the log. Never a part of the token. */
+      readonly tokenName: string;
+    };
+
 /** The limits of a server. Times are in milliseconds, sizes in bytes. */
 export type Limits = {
   /** Maximum size of a body, in bytes. Default: 1048576 (1 MiB). */
@@ -38,14 +89,11 @@ export const defaultLimits: Limits = {
   handlerTimeoutMs: 15_000,
 };
 
-/** Maximum delay of a timer, in milliseconds (24 days). Node replaces a longer one by 1 ms. */
-export const longestTimerMs = 2 ** 31 - 1;
-
 /** Returns the limits of some options, with defaults for those that are left out. */
-export const limitsOf = (options: Partial<Limits>): Limits => {
+export function limitsOf(options: Partial<Limits>): Limits {
   const limits: Record<keyof Limits, number> = { ...defaultLimits };
   for (const name of Object.keys(defaultLimits) as (keyof Limits)[]) {
     limits[name] = options[name] ?? defaultLimits[name];
   }
   return limits;
-};
+}

@@ -1,0 +1,197 @@
+import { errorTable } from '@plantstore/core/errors';
+import type { ClientAddressOf } from './client-address.ts';
+import { describeCause } from './describe-cause.ts';
+import { type Logger, silent } from './logger.ts';
+import { type RequestHead, shownPath } from './request-head.ts';
+import { byteLength, type ResponseData } from './responses.ts';
+
+/**
+ * A request in the events and in the log. It begins when it is made, and has one response at most and one end: the first
+ * of each counts.
+ */
+export class RequestRecord {
+  /** The `X-Request-Id` of the response. */
+  readonly id: string;
+  /** Name of the token that was accepted, if it has one. */
+  tokenName: string | undefined;
+  private readonly source: RequestSource;
+  private readonly head: RequestHead | undefined;
+  private readonly address: string | undefined;
+  private readonly startedAt = performance.now();
+  private shownInfo: RequestInfo | undefined;
+  private response: ResponseData | undefined;
+  private hasEnded = false;
+
+  /**
+   * @param head - `undefined` if the request could not be parsed
+   * @param address - of the other end of the connection, if it is known
+   */
+  constructor(source: RequestSource, head: RequestHead | undefined, address?: string) {
+    this.source = source;
+    this.head = head;
+    this.address = address;
+    this.id = requestIdOf(head?.requestId);
+    if (!startChannel.hasSubscribers) return;
+    startChannel.publish({ request: this.info } satisfies RequestStartEvent);
+  }
+
+  /** The request in events, the same object in each. Made on first use. */
+  private get info(): RequestInfo {
+    if (this.shownInfo !== undefined) return this.shownInfo;
+    const { id: requestId, head } = this;
+    const path = head && shownPath(head.target);
+    const client = this.source.clientAddressOf(this.address, head);
+    this.shownInfo = {
+      requestId,
+      ...(head !== undefined && { method: head.method }),
+      ...(path !== undefined && { path }),
+      ...(client !== undefined && { client }),
+    };
+    return this.shownInfo;
+  }
+
+  /** Notes the response before it is written, and publishes it if it is due to a failure of the server. */
+  respond(response: ResponseData): void {
+    if (this.response !== undefined) return;
+    this.response = response;
+    const { status, error, cause } = response;
+    if (error === undefined || !isServerFault(response) || !errorChannel.hasSubscribers) return;
+    const event = { request: this.info, status, error, cause: describeCause(cause) };
+    errorChannel.publish(event satisfies RequestErrorEvent);
+  }
+
+  /** Publishes and logs the end: the complete response is written, or it is not and never will be. */
+  end(isWritten: boolean): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    const { logger } = this.source;
+    if (logger === silent && !endChannel.hasSubscribers) return;
+    const event = this.endEvent(isWritten);
+    endChannel.publish(event);
+    if (logger !== silent) log(logger, event, this.response);
+  }
+
+  private endEvent(isWritten: boolean): RequestEndEvent {
+    const { response, tokenName } = this;
+    return {
+      request: this.info,
+      ...(response !== undefined && { status: response.status }),
+      ...(response?.error !== undefined && { error: response.error }),
+      bytes: byteLength(response?.body ?? ''),
+      durationMs: Math.round((performance.now() - this.startedAt) * 1000) / 1000,
+      ...(tokenName !== undefined && { tokenName }),
+      isWritten,
+    };
+  }
+}
+
+/** What the records of a server share. */
+export type RequestSource = {
+  readonly logger: Logger;
+  readonly clientAddressOf: ClientAddressOf;
+};
+
+/** A request in events and in the log. */
+export type RequestInfo = {
+  /**
+   * The `X-Request-Id` of the request if it is well-formed, or a generated one. The response has the same.
+   * A client can send one id twice: compare this object, not the id.
+   */
+  readonly requestId: string;
+  /** `undefined` if the request could not be parsed. */
+  readonly method?: string;
+  /** The path as it was sent, without the query; `undefined` if the request could not be parsed. */
+  readonly path?: string;
+  /**
+   * The client's address: the connection's, or the one that a trusted proxy names (`trustedProxies`). `undefined` on a Unix
+   * socket, and if the connection was lost at once.
+   */
+  readonly client?: string;
+};
+
+/** The message of the channel `plantstore:request:start`, published when the head of a request has arrived. */
+export type RequestStartEvent = {
+  /** The same object in every event of a request. */
+  readonly request: RequestInfo;
+};
+
+/** The message of the channel `plantstore:request:error`, published when the response to a request is 500 or 503. */
+export type RequestErrorEvent = {
+  /** The same object in every event of a request. */
+  readonly request: RequestInfo;
+  /** The status of the response: 500 or 503. */
+  readonly status: number;
+  /** The number in the body, as in the error table. */
+  readonly error: number;
+  /** Messages, stacks and codes as text, in one or more lines. */
+  readonly cause: string;
+};
+
+/**
+ * The message of the channel `plantstore:request:end`, published once for each request, when its response
+ * is written or its connection is lost.
+ *
+ * @example
+ * ```ts
+ * import { subscribe } from 'node:diagnostics_channel';
+ * import type { RequestEndEvent } from '@plantstore/server';
+ *
+ * subscribe('plantstore:request:end', (event) => {
+ *   const { request, status, durationMs } = event as RequestEndEvent;
+ *   console.log(request.requestId, status, durationMs);
+ * });
+ * ```
+ */
+export type RequestEndEvent = {
+  /** The same object in every event of a request. */
+  readonly request: RequestInfo;
+  /** The status of the response; `undefined` if the connection was lost before there was one. */
+  readonly status?: number;
+  /** The number in the body, as in the error table; `undefined` for a success. */
+  readonly error?: number;
+  /** Size of the body of the response, in bytes. */
+  readonly bytes: number;
+  /** From the head of the request to the end of the response, in milliseconds. */
+  readonly durationMs: number;
+  /** Name of the token that was accepted; `undefined` if none was, or if it has no name. */
+  readonly tokenName?: string;
+  /**
+   * Whether the complete response was written; `false` if the connection was lost before. For a fetch
+   * handler: whether it returned a response.
+   */
+  readonly isWritten: boolean;
+};
+
+// Not imported, because workerd has the module only with a compatibility flag.
+const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
+const startChannel = channel('plantstore:request:start');
+const errorChannel = channel('plantstore:request:error');
+const endChannel = channel('plantstore:request:end');
+
+function channel(name: string): { hasSubscribers: boolean; publish: (message: unknown) => void } {
+  return diagnostics?.channel(name) ?? { hasSubscribers: false, publish() {} };
+}
+
+/** Returns the id that a proxy or a client sent, or a generated one if that is not safe in a log and in a header. */
+function requestIdOf(sent: string | undefined): string {
+  return sent !== undefined && /^[\w.~+/=:-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
+}
+
+/** Returns whether a response is due to a failure of the server or of its dependencies. */
+function isServerFault({ status }: ResponseData): boolean {
+  return status === errorTable.internal.status || status === errorTable.unavailable.status;
+}
+
+function log(logger: Logger, event: RequestEndEvent, response: ResponseData | undefined): void {
+  const { request, isWritten, ...result } = event;
+  const isFault = response !== undefined && isServerFault(response);
+  const hasCause = isFault || response?.cause !== undefined;
+  const fields = {
+    ...request,
+    ...result,
+    ...(hasCause && { cause: describeCause(response.cause) }),
+  };
+  if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
+  else if (response.status === errorTable.internal.status) logger.error(fields, 'request failed');
+  else logger.warn(fields, 'request not served');
+}
