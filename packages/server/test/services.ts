@@ -16,12 +16,6 @@ export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
     limitsOf({ maxBodyBytes, ...options }),
   );
 
-/** Returns the fields of a response as pairs. */
-export const pairsOf = (fields: readonly string[] = []): [name: string, value: string][] =>
-  fields.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, fields[index + 1] ?? '']] : [],
-  );
-
 /** Returns the name of an error number; `undefined` if the error table does not have it. */
 export const errorNameOf = (error: number | undefined): ErrorName | undefined =>
   (Object.keys(errorTable) as ErrorName[]).find((name) => errorTable[name].error === error);

@@ -1,7 +1,8 @@
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
-import { admissionOf, pairsOf, serviceWith } from '../../test/services.ts';
+import { admissionOf, serviceWith } from '../../test/services.ts';
+import { pairsOf } from './responses.ts';
 
 const garden = 'https://garden.example';
 const corsOrigins = [garden, 'http://localhost:5173'];

@@ -18,6 +18,13 @@ export type ResponseData = {
 /** Header fields as alternating names and values, the form that `node:http` writes fastest. */
 export type HeaderList = readonly string[];
 
+/** Returns header fields as pairs. */
+export function pairsOf(headers: HeaderList): [name: string, value: string][] {
+  return headers.flatMap((name, index): [string, string][] =>
+    index % 2 === 0 ? [[name, headers[index + 1] ?? '']] : [],
+  );
+}
+
 /** Returns the response for a stored plant. */
 export function plantResponse(plant: Plant): ResponseData {
   return jsonResponse(200, encodePlant(plant));

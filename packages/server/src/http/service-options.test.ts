@@ -1,7 +1,8 @@
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { describe, expect, it } from 'vitest';
 import { goodRequest, headOf, type Request, withFields, without } from '../../test/requests.ts';
-import { admissionOf, outcomeOf, pairsOf, serviceWith } from '../../test/services.ts';
+import { admissionOf, outcomeOf, serviceWith } from '../../test/services.ts';
+import { pairsOf } from './responses.ts';
 import type { ResponseData } from './responses.ts';
 
 const headersOf = (response: ResponseData) => Object.fromEntries(pairsOf(response.headers));

@@ -3,7 +3,7 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import fc from 'fast-check';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { pairsOf } from '../../test/services.ts';
+import { pairsOf } from './responses.ts';
 import { limitsOf, type ServiceOptions } from './options.ts';
 import { createService } from './service.ts';
 

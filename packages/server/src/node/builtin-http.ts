@@ -23,16 +23,18 @@ export function isTlsServer(server: Server): server is TlsServer {
 
 /** Returns the head of a request in the form that the service reads. */
 export function headOf(request: IncomingMessage): RequestHead {
-  const { method = '', url = '', httpVersion } = request;
-  const { rawHeaders, headers } = request as Partial<IncomingMessage>;
-  if (rawHeaders !== undefined && rawHeaders.length > 0) {
-    return readHead(method, url, httpVersion, rawHeaders);
-  }
-  // A simulated request may have only these.
-  const fields = Object.entries(headers ?? {}).flatMap(([name, values]) =>
-    [values ?? []].flat().flatMap((value) => [name, value]),
+  const { method = '', url = '', rawHeaders } = request;
+  const { httpVersion = '1.1', headers = {} } = request as Partial<IncomingMessage>;
+  if (hasRawHeaders(request)) return readHead(method, url, httpVersion, rawHeaders);
+  const fields = Object.entries(headers).flatMap(([name, values = []]) =>
+    [values].flat().flatMap((value) => [name, value]),
   );
-  return readHead(method, url, httpVersion ?? '1.1', fields);
+  return readHead(method, url, httpVersion, fields);
+}
+
+/** Returns whether a request has the header fields as they were sent. A simulated one may have `headers` only. */
+export function hasRawHeaders({ rawHeaders }: Partial<IncomingMessage>): boolean {
+  return rawHeaders !== undefined && rawHeaders.length > 0;
 }
 
 /**

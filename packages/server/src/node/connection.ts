@@ -15,7 +15,7 @@ export class Connection {
   /** The address at its other end; read now, because a lost connection has none. */
   readonly address: string | undefined;
   /** `undefined` for a simulated one, and if another listener has detached it from the request. */
-  private readonly socket: Duplex | undefined;
+  readonly socket: Duplex | undefined;
   /** Exchanges whose responses are not sent yet. Replaced at each removal, because an emptied array or Set keeps its memory. */
   private pending: QueuedExchange[] = [];
   /** Exchanges that have not begun: only safe methods may run in parallel (RFC 9112 §9.3.2). */
@@ -98,7 +98,7 @@ export class Connection {
   remove(exchange: QueuedExchange): void {
     this.pending = this.pending.filter((other) => other !== exchange);
     if (this.latest !== exchange) return;
-    if (exchange.request.complete) this.latest = undefined;
+    if (exchange.request.complete || this.socket === undefined) this.latest = undefined;
     else finished(exchange.request, () => this.onReceived(exchange));
   }
 

@@ -4,11 +4,11 @@ import { errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../http/admit.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { RequestRecord } from '../http/request-record.ts';
-import { errorResponse, type ResponseData, tooManyInFlight } from '../http/responses.ts';
+import { errorResponse, pairsOf, type ResponseData, tooManyInFlight } from '../http/responses.ts';
 import { type BodyResult, IncomingBody } from './incoming-body.ts';
 import type { Connection, QueuedExchange } from './connection.ts';
 import { drain } from './drain.ts';
-import { headOf } from './builtin-http.ts';
+import { hasRawHeaders, headOf } from './builtin-http.ts';
 
 /**
  * One request and its response. What it calls of the app (`authenticate`, the repository, the logger, subscribers) runs
@@ -145,7 +145,10 @@ export class Exchange implements QueuedExchange {
     const closes = this.mustCloseAfter(data);
     if (closes) connection.hasEnded = true;
     try {
-      response.writeHead(data.status, this.headersOf(data, closes));
+      const headers = this.headersOf(data, closes);
+      // Simulated responses read an object only.
+      const isSimulated = connection.socket === undefined || !hasRawHeaders(request);
+      response.writeHead(data.status, isSimulated ? Object.fromEntries(pairsOf(headers)) : headers);
       record.respond(data);
     } catch (cause) {
       // Another listener has set a field that conflicts with one of these.
@@ -153,7 +156,8 @@ export class Exchange implements QueuedExchange {
       response.destroy();
     }
     if (response.destroyed) return;
-    if (closes && !request.complete && this.connectionFault === undefined) {
+    const isRestUnwanted = closes && !request.complete && connection.socket !== undefined;
+    if (isRestUnwanted && this.connectionFault === undefined) {
       this.sendBeforeRest(data.body);
     } else response.end(data.body, data.isAscii === true ? 'latin1' : 'utf8');
   }

@@ -16,21 +16,20 @@ export class IncomingBody {
 
   constructor(request: IncomingMessage, maxBytes: number) {
     this.buffer = new BodyBuffer(maxBytes);
-    if (request.readableDidRead || !request.readable) this.fail();
+    // A simulated request may not be a stream.
+    const { readable = true, readableDidRead = false } = request as Partial<IncomingMessage>;
+    if (readableDidRead || !readable) this.fail();
     // Reads by itself, because another listener may pause it. Before 'data', which would otherwise resume it.
     request.on('readable', () => {
       while (request.read() !== null);
     });
     // Emitted for each read, also for those of other listeners.
     request.on('data', (chunk: unknown) => this.add(chunk));
-    const finish = () => {
-      if (this.buffer === undefined) return;
-      if (request.readableEnded) this.settle(ok(this.buffer.bytes()));
-      // Another listener has destroyed it, or its connection is lost.
-      else this.fail();
-    };
-    request.on('end', finish);
-    request.on('close', finish);
+    request.on('end', () => {
+      if (this.buffer !== undefined) this.settle(ok(this.buffer.bytes()));
+    });
+    // Before the end: another listener has destroyed it, or its connection is lost.
+    request.on('close', () => this.fail());
   }
 
   /** Calls back once: when the body is complete or cannot be read. Never, if the body is dropped before. */
@@ -54,7 +53,7 @@ export class IncomingBody {
 
   private fail(): void {
     const cause = 'another listener of the request has read or destroyed it';
-    this.settle(err(errorResponse('internal', { cause })));
+    if (this.buffer !== undefined) this.settle(err(errorResponse('internal', { cause })));
   }
 
   private settle(result: BodyResult): void {

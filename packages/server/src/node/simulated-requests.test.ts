@@ -1,10 +1,11 @@
+import { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createMemoryRepository } from '@plantstore/core';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { describe, expect, it } from 'vitest';
 import { plant } from '../../test/listen.ts';
 import { recordEvents, steps } from '../../test/record-events.ts';
-import { recordLog } from '@plantstore/test-support/record-log';
 import { createRequestListener } from './create-request-listener.ts';
 
 const headers = {
@@ -15,7 +16,11 @@ const headers = {
 };
 
 /** Serves a request as adapters simulate them: without a connection, and by default with `headers` only. */
-const serve = (more: object = {}, emitted: readonly string[] = ['finish', 'close']) => {
+const serve = async (
+  more: object = {},
+  emitted: readonly string[] = ['finish', 'close'],
+  request: EventEmitter = new IncomingMessage(new Socket()),
+) => {
   const { logged, logger } = recordLog();
   const events = recordEvents();
   const listener = createRequestListener({
@@ -23,48 +28,41 @@ const serve = (more: object = {}, emitted: readonly string[] = ['finish', 'close
     authenticate: (token) => token === 'good',
     logger,
   });
-  const request = new IncomingMessage(new Socket());
-  Object.assign(request, {
-    method: 'POST',
-    url: '/plants',
-    httpVersion: '1.1',
-    headers,
-    complete: true,
-    socket: null,
-    ...more,
-  });
-  request.push(plant(7));
-  request.push(null);
-  const response = new ServerResponse(request);
-  const written = Promise.withResolvers<string>();
-  const end = (body: string) => {
+  const line = { method: 'POST', url: '/plants', httpVersion: '1.1' };
+  const fields = Object.assign(request, { ...line, headers, socket: null, ...more });
+  const response = new ServerResponse(fields as unknown as IncomingMessage);
+  const { promise: body, resolve } = Promise.withResolvers<string>();
+  const end = (text: string) => {
     for (const event of emitted) response.emit(event);
-    written.resolve(body);
+    resolve(text);
   };
-  Object.assign(response, { end });
-  listener(request, response);
-  return { response, written: written.promise, logged, events };
+  listener(fields as unknown as IncomingMessage, Object.assign(response, { end }));
+  request.emit('data', Buffer.from(plant(7)));
+  request.emit('end');
+  return { response, body: await body, logged, events };
 };
 
 describe('a simulated request', () => {
-  it.each([
-    ['empty', { rawHeaders: [] }],
-    ['missing', { rawHeaders: undefined }],
-  ])('a simulated request with headers is served if its rawHeaders are %s', async (_, more) => {
-    const { response, written } = serve(more);
-    expect(await written).toBe('{"name":"Monstera"}');
+  it.each<[string, object, EventEmitter?]>([
+    ['has empty rawHeaders', { rawHeaders: [], complete: true }],
+    ['has no rawHeaders', { rawHeaders: undefined }],
+    ['is no stream', { httpVersion: undefined }, new EventEmitter()],
+  ])('a simulated request with headers is served if it %s', async (_, more, request) => {
+    const { response, body, logged } = await serve(more, ['finish'], request);
+    expect(body).toBe('{"name":"Monstera"}');
     expect(response.statusCode).toBe(200);
+    expect(logged).toMatchObject([{ message: 'request', status: 200 }]);
   });
 
   it('a simulated request is refused if one of its headers has two values that must occur once', async () => {
-    const { response, written } = serve({ headers: { ...headers, host: ['a', 'b'] } });
-    expect(await written).toContain('a header is repeated');
+    const { response, body } = await serve({ headers: { ...headers, host: ['a', 'b'] } });
+    expect(body).toContain('a header is repeated');
     expect(response.statusCode).toBe(400);
   });
 
   it('a simulated request without any headers gets an error response', async () => {
-    const { written } = serve({ headers: undefined, rawHeaders: undefined });
-    expect(await written).toContain('a valid Host header is required');
+    const { body } = await serve({ headers: undefined, rawHeaders: undefined });
+    expect(body).toContain('a valid Host header is required');
   });
 });
 
@@ -74,17 +72,28 @@ describe('a simulated response', () => {
     ['finish and close', ['finish', 'close']],
     ['finish twice', ['finish', 'finish']],
   ])('a simulated response that emits %s is logged once, as written', async (_, emitted) => {
-    const { logged, events, written } = serve({}, emitted);
-    await written;
+    const { logged, events } = await serve({}, emitted);
     expect(steps(events)).toEqual(['start', 'end']);
     expect(events[1]?.[1]).toMatchObject({ isWritten: true });
     expect(logged).toMatchObject([{ message: 'request', requestId: 'one', status: 200 }]);
   });
 
   it('a simulated response that only closes is logged as aborted', async () => {
-    const { logged, events, written } = serve({}, ['close']);
-    await written;
+    const { logged, events } = await serve({}, ['close']);
     expect(events[1]?.[1]).toMatchObject({ isWritten: false });
     expect(logged).toMatchObject([{ message: 'request aborted', requestId: 'one', status: 200 }]);
+  });
+
+  it('a simulated response gets its headers as an object', async () => {
+    const given: unknown[] = [];
+    const writeHead = (...args: unknown[]) => void given.push(args);
+    const response = Object.assign(new EventEmitter(), { writeHead, end() {} });
+    const request = Object.assign(new EventEmitter(), { method: 'GET', url: '/', headers });
+    const options = { repository: createMemoryRepository(), authenticate: () => true };
+    createRequestListener(options)(
+      request as unknown as IncomingMessage,
+      response as unknown as ServerResponse & { req: IncomingMessage },
+    );
+    expect(given).toMatchObject([[404, { 'Content-Type': 'application/json' }]]);
   });
 });
