@@ -1,7 +1,9 @@
+/** Writes openapi.json, the specification as an OpenAPI 3.1 document, from the validation schemas and the error table. */
+import { writeFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { type ErrorName, errorTable, responseHeaders } from './errors.ts';
-import { operation } from './operation.ts';
-import { NewPlant, Plant } from './schemas.ts';
+import { type ErrorName, errorTable } from '../src/errors.ts';
+import { operation } from '../src/operation.ts';
+import { NewPlant, Plant } from '../src/schemas.ts';
 
 /** The specification's Error: a number and a message. */
 const ErrorBody = z.object({
@@ -21,6 +23,67 @@ const schemaOf = (schema: z.core.$ZodType) => {
   });
   return jsonSchema;
 };
+
+/** A header field of responses. */
+type HeaderRow = {
+  readonly description: string;
+  /** The possible values. Without them, the value is any text, or a number if it has a `minimum`. */
+  readonly values?: readonly string[];
+  readonly minimum?: number;
+  /** The errors whose responses have it. Without them, every response has it. */
+  readonly errors?: readonly ErrorName[];
+  /** Whether only some of these responses have it. */
+  readonly isOptional?: true;
+};
+
+/**
+ * The header fields of the responses to `POST {base_url}/plants`, besides those of HTTP itself, such as
+ * `Content-Type` and `Date`.
+ */
+const responseHeaders = {
+  'X-Request-Id': { description: 'Identifies the request in the log' },
+  'Cache-Control': { description: 'A response is not stored by caches', values: ['no-store'] },
+  'X-Content-Type-Options': {
+    description: 'Browsers do not guess another media type',
+    values: ['nosniff'],
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate; the second value is for a token that is not accepted',
+    values: ['Bearer realm="plantstore"', 'Bearer realm="plantstore", error="invalid_token"'],
+    errors: ['unauthenticated', 'token-rejected'],
+  },
+  Accept: {
+    description: 'The supported media type, if the request has another one',
+    values: ['application/json'],
+    errors: ['media-type-unsupported'],
+    isOptional: true,
+  },
+  'Accept-Encoding': {
+    description: 'The supported content coding, if the request has another one',
+    values: ['identity'],
+    errors: ['media-type-unsupported'],
+    isOptional: true,
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the next attempt',
+    minimum: 1,
+    errors: ['unavailable'],
+  },
+  Vary: {
+    description: 'With CORS, except for HTTP that cannot be parsed',
+    values: ['Origin'],
+    isOptional: true,
+  },
+  'Access-Control-Allow-Origin': {
+    description: 'With CORS: the origin of the request, if it is allowed',
+    isOptional: true,
+  },
+  'Access-Control-Expose-Headers': {
+    description: 'With CORS, if the origin is allowed: the header fields that a page may read',
+    values: ['Retry-After, WWW-Authenticate, X-Request-Id'],
+    isOptional: true,
+  },
+} as const satisfies Record<string, HeaderRow>;
 
 type Header = (typeof responseHeaders)[keyof typeof responseHeaders];
 
@@ -85,11 +148,7 @@ const serverResponses = () => {
   );
 };
 
-/**
- * Returns the specification as an OpenAPI 3.1 document, generated from the validation schemas. It is
- * published as the file `openapi.json`; `UPDATE_OPENAPI=1 pnpm test` rewrites that file.
- */
-export const openApiDocument = () => ({
+export const openApiDocument = {
   openapi: '3.1.1',
   info: {
     title: 'Plant Store',
@@ -132,4 +191,9 @@ export const openApiDocument = () => ({
     },
     securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
   },
-});
+};
+
+if (import.meta.main) {
+  const file = new URL('../openapi.json', import.meta.url);
+  await writeFile(file, `${JSON.stringify(openApiDocument, null, 2)}\n`);
+}
