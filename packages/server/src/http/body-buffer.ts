@@ -1,6 +1,6 @@
 /**
  * Collects a body of at most `limit` bytes in one buffer of at most twice its size, because an array of one-byte chunks
- * takes hundreds of bytes per chunk.
+ * takes many times that.
  */
 export class BodyBuffer {
   private readonly limit: number;
@@ -21,10 +21,12 @@ export class BodyBuffer {
     }
     // Most bodies are one chunk, which needs no copy.
     if (this.size === 0) this.buffer = chunk;
-    else {
-      if (newSize > this.buffer.byteLength) this.grow(newSize);
-      this.buffer.set(chunk, this.size);
+    else if (newSize > this.buffer.byteLength) {
+      const larger = new Uint8Array(Math.min(this.limit, 2 * newSize));
+      larger.set(this.bytes());
+      this.buffer = larger;
     }
+    if (this.size > 0) this.buffer.set(chunk, this.size);
     this.size = newSize;
     return true;
   }
@@ -32,12 +34,6 @@ export class BodyBuffer {
   /** Returns the bytes collected so far. */
   bytes(): Uint8Array {
     return this.buffer.subarray(0, this.size);
-  }
-
-  private grow(newSize: number): void {
-    const larger = new Uint8Array(Math.min(this.limit, 2 * newSize));
-    larger.set(this.bytes());
-    this.buffer = larger;
   }
 }
 

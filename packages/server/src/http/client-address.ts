@@ -67,9 +67,5 @@ const nodeForm = /^(?:([\d.]+)(?::\d+)?|\[([\da-f.:]+)\](?::\d+)?|([\da-f.:]+))$
 
 /** The usual form: a socket that listens on `::` shows 192.0.2.1 as `::ffff:192.0.2.1`. */
 function plainAddress(address: string): string {
-  return address.startsWith(mapped) && address.includes('.')
-    ? address.slice(mapped.length)
-    : address;
+  return address.replace(/^::ffff:(?=.*\.)/, '');
 }
-
-const mapped = '::ffff:';

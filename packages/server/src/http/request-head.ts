@@ -66,13 +66,9 @@ const fieldsByName: ReadonlyMap<string, Field> = new Map(
   ]),
 );
 
-const longestName = Math.max(...Object.keys(fields).map((name) => name.length));
-
 /** Looks a name up as it was sent first, because converting it to lower case is slower. */
 function fieldOf(name: string): Field | undefined {
-  const field = fieldsByName.get(name);
-  if (field !== undefined || name.length > longestName) return field;
-  return fieldsByName.get(name.toLowerCase());
+  return fieldsByName.get(name) ?? fieldsByName.get(name.toLowerCase());
 }
 
 /** Returns whether the Host field is valid. HTTP/1.0 does not require one. */

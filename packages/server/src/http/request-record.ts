@@ -31,7 +31,7 @@ export class RequestRecord {
     this.head = head;
     this.address = address;
     this.id = requestIdOf(head?.requestId);
-    if (!startChannel.hasSubscribers) return;
+    if (!startChannel?.hasSubscribers) return;
     startChannel.publish({ request: this.info } satisfies RequestStartEvent);
   }
 
@@ -55,7 +55,8 @@ export class RequestRecord {
     if (this.response !== undefined) return;
     this.response = response;
     const { status, error, cause } = response;
-    if (error === undefined || !isServerFault(response) || !errorChannel.hasSubscribers) return;
+    if (error === undefined || !isServerFault(response)) return;
+    if (!errorChannel?.hasSubscribers) return;
     const event = { request: this.info, status, error, cause: describeCause(cause) };
     errorChannel.publish(event satisfies RequestErrorEvent);
   }
@@ -65,15 +66,9 @@ export class RequestRecord {
     if (this.hasEnded) return;
     this.hasEnded = true;
     const { logger } = this.source;
-    if (logger === silent && !endChannel.hasSubscribers) return;
-    const event = this.endEvent(isWritten);
-    endChannel.publish(event);
-    if (logger !== silent) log(logger, event, this.response);
-  }
-
-  private endEvent(isWritten: boolean): RequestEndEvent {
+    if (logger === silent && !endChannel?.hasSubscribers) return;
     const { response, tokenName } = this;
-    return {
+    const event: RequestEndEvent = {
       request: this.info,
       ...(response !== undefined && { status: response.status }),
       ...(response?.error !== undefined && { error: response.error }),
@@ -82,6 +77,8 @@ export class RequestRecord {
       ...(tokenName !== undefined && { tokenName }),
       isWritten,
     };
+    endChannel?.publish(event);
+    if (logger !== silent) log(logger, event, response);
   }
 }
 
@@ -164,13 +161,9 @@ export type RequestEndEvent = {
 
 // Not imported, because workerd has the module only with a compatibility flag.
 const diagnostics = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel');
-const startChannel = channel('plantstore:request:start');
-const errorChannel = channel('plantstore:request:error');
-const endChannel = channel('plantstore:request:end');
-
-function channel(name: string): { hasSubscribers: boolean; publish: (message: unknown) => void } {
-  return diagnostics?.channel(name) ?? { hasSubscribers: false, publish() {} };
-}
+const startChannel = diagnostics?.channel('plantstore:request:start');
+const errorChannel = diagnostics?.channel('plantstore:request:error');
+const endChannel = diagnostics?.channel('plantstore:request:end');
 
 /** Returns the id that a proxy or a client sent, or a generated one if that is not safe in a log and in a header. */
 function requestIdOf(sent: string | undefined): string {

@@ -46,10 +46,7 @@ export function failureResponse(failure: BodyUndecodable | CreatePlantError): Re
       return errorResponse('unavailable', {
         cause: { reason: failure.reason, cause: failure.cause },
       });
-    case 'id-taken':
-    case 'body-missing':
-    case 'encoding-invalid':
-    case 'json-malformed':
+    default:
       return errorResponse(failure.kind);
   }
 }
@@ -58,7 +55,7 @@ export function failureResponse(failure: BodyUndecodable | CreatePlantError): Re
 export function errorResponse(name: ErrorName, details: ErrorDetails = {}): ResponseData {
   const { error, status, message: usual } = errorTable[name];
   const { message = usual, headers = [], cause } = details;
-  const more = [...headersOf(name), ...headers];
+  const more = [...(headersOf[name] ?? []), ...headers];
   return { ...jsonResponse(status, JSON.stringify({ error, message }), more), error, cause };
 }
 
@@ -68,19 +65,12 @@ type ErrorDetails = {
   readonly cause?: unknown;
 };
 
-function headersOf(name: ErrorName): HeaderList {
-  switch (name) {
-    case 'unauthenticated':
-      return ['WWW-Authenticate', 'Bearer realm="plantstore"'];
-    case 'token-rejected':
-      return ['WWW-Authenticate', 'Bearer realm="plantstore", error="invalid_token"'];
-    case 'unavailable':
-      // In seconds (RFC 9110 §10.2.3).
-      return ['Retry-After', '1'];
-    default:
-      return [];
-  }
-}
+const headersOf: { readonly [name in ErrorName]?: HeaderList } = {
+  unauthenticated: ['WWW-Authenticate', 'Bearer realm="plantstore"'],
+  'token-rejected': ['WWW-Authenticate', 'Bearer realm="plantstore", error="invalid_token"'],
+  // In seconds (RFC 9110 §10.2.3).
+  unavailable: ['Retry-After', '1'],
+};
 
 function jsonResponse(status: number, body: string, more: HeaderList = []): ResponseData {
   const bytes = byteLength(body);

@@ -5,13 +5,13 @@ import { readHead, type RequestHead } from '../http/request-head.ts';
 
 /**
  * Loads node:http, for a server only, because a program may import this package for its rules. An import would also
- * evaluate its WebSocket client, which takes 3 MB and 15 ms.
+ * evaluate its WebSocket client.
  */
 export function loadHttp(): typeof import('node:http') {
   return process.getBuiltinModule('node:http');
 }
 
-/** Loads node:https, for TLS only, because it takes a fifth of the time of a start. */
+/** Loads node:https, for TLS only, because a start without TLS would take longer. */
 export function loadHttps(): typeof import('node:https') {
   return process.getBuiltinModule('node:https');
 }

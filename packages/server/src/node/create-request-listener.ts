@@ -82,7 +82,8 @@ export function createRequestHandler(
   return {
     shared,
     serve(request, response, awaitsContinue) {
-      const connection = connect(socketOf(request, response));
+      // Node detaches the socket of a request that another listener stops reading.
+      const connection = connect(request.socket ?? response.socket);
       if (connection.refusesMore) connection.refuse();
       else connection.add(new Exchange(connection, request, response, awaitsContinue));
       // Node destroys the connection of an incomplete PRI request together with pending responses.
@@ -105,8 +106,3 @@ export function createRequestHandler(
 
 /** Tests and serverless adapters simulate sockets, or have none. */
 type MaybeSocket = IncomingMessage['socket'] | { remoteAddress?: string } | null | undefined;
-
-function socketOf(request: IncomingMessage, response: ServerResponse): MaybeSocket {
-  // Node detaches the socket of a request that another listener stops reading.
-  return request.socket ?? response.socket;
-}

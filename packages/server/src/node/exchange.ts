@@ -221,18 +221,13 @@ export function endsConnection(
   maxBodyBytes: number,
   error: number | undefined,
 ): boolean {
-  if (isForProxyOrUpgrade(head)) return true;
+  const { upgrade, method, target, transferEncoding, contentLength = 0 } = head;
+  // For another protocol (Node drops bytes of the next request that have already arrived) or for a proxy.
+  if (upgrade !== undefined || method === 'TRACE' || !target.startsWith('/')) return true;
   if (phase !== 'waiting') return phase === 'reading';
   // A small body is read and dropped.
-  const { transferEncoding, contentLength = 0 } = head;
   const isSmall = transferEncoding === undefined && Number(contentLength) <= maxBodyBytes;
   return framingErrors.has(error) || !isSmall;
-}
-
-/** Returns whether the request is for a proxy or for another protocol. */
-function isForProxyOrUpgrade({ upgrade, method, target }: RequestHead): boolean {
-  // After Upgrade, Node drops bytes of the next request that have already arrived.
-  return upgrade !== undefined || method === 'TRACE' || !target.startsWith('/');
 }
 
 /** Errors after which the start of the next request is unknown. */

@@ -6,7 +6,7 @@ import { isBytes } from '../http/values.ts';
 
 /**
  * The body of a request, collected from its first byte. Node would buffer each chunk separately until the
- * request is admitted, which takes hundreds of bytes for a chunk of one byte.
+ * request is admitted, which takes much more memory for a chunk of one byte.
  */
 export class IncomingBody {
   /** `undefined` once the body is settled or dropped. */

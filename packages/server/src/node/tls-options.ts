@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { SecureContextOptions } from 'node:tls';
 
 /**
  * Returns why a certificate and its key are invalid; `undefined` if they are valid.
@@ -34,10 +35,7 @@ export type TlsOptions = {
 };
 
 /** Returns the options for Node, at the start and for a renewal of the certificate. */
-export function secureOptionsOf({
-  cert,
-  key,
-}: TlsOptions): TlsOptions & { readonly minVersion: 'TLSv1.2' } {
+export function secureOptionsOf({ cert, key }: TlsOptions): SecureContextOptions {
   return { cert, key, minVersion: 'TLSv1.2' };
 }
 
