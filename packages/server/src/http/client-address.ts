@@ -11,11 +11,13 @@ export function createClientAddressOf(trustedProxies: readonly string[]): Client
   if (trustedProxies.length === 0) return (peer) => peer && plainAddress(peer);
   const trusted = new BlockList();
   for (const range of trustedProxies) addRange(trusted, range);
+  const isTrusted = (address: string) =>
+    trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
   return (peer, head) => {
     let address = peer && plainAddress(peer);
     for (const element of head?.forwardedFor?.split(',').toReversed() ?? []) {
-      if (address === undefined || !isIn(trusted, address)) break;
+      if (address === undefined || !isTrusted(address)) break;
       const next = addressIn(element.trim());
       // A client may have written what precedes a malformed element.
       if (next === undefined) break;
@@ -51,10 +53,6 @@ function addRange(ranges: BlockList, range: string): boolean {
 }
 
 const rangeForm = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i;
-
-function isIn(ranges: BlockList, address: string): boolean {
-  return ranges.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-}
 
 function addressIn(node: string): string | undefined {
   const [, version4, bracketed, bare] = nodeForm.exec(node) ?? [];

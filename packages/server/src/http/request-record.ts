@@ -22,10 +22,7 @@ export class RequestRecord {
   private response: ResponseData | undefined;
   private hasEnded = false;
 
-  /**
-   * @param head - `undefined` if the request could not be parsed
-   * @param address - of the other end of the connection, if it is known
-   */
+  /** `head` is `undefined` if the request could not be parsed; `address` is the other end of its connection. */
   constructor(source: RequestSource, head: RequestHead | undefined, address?: string) {
     this.source = source;
     this.head = head;

@@ -48,11 +48,8 @@ type Kept = {
 };
 
 function keptOf(given: string | AcceptedToken): Kept {
-  const {
-    token,
-    name,
-    endsAt = Infinity,
-  }: AcceptedToken = typeof given === 'string' ? { token: given } : given;
+  const entry: AcceptedToken = typeof given === 'string' ? { token: given } : given;
+  const { token, name, endsAt = Infinity } = entry;
   if (!isBearerToken(token)) throw new TypeError('a token cannot be sent as a bearer token');
   if (Number.isNaN(endsAt)) throw new TypeError('the end of a token is not a time');
   const digest = Buffer.from(hexDigest(token), 'latin1');

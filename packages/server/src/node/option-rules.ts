@@ -13,7 +13,13 @@ type NumberOption = keyof Limits | 'port';
 
 /** @inline */
 type OtherOption =
-  Exclude<keyof typeof serviceRules, NumberOption | 'basePath'> | 'trustedProxies' | 'fd';
+  | 'repository'
+  | 'authenticate'
+  | 'corsOrigins'
+  | 'corsAllowedHeaders'
+  | 'logger'
+  | 'trustedProxies'
+  | 'fd';
 
 /**
  * The rule of every option of {@link startServer} but `tls`, by name: its default and what is expected. A program that
