@@ -149,6 +149,18 @@ describe('the response to a request body', () => {
     });
   });
 
+  it('a repository that does not settle does not keep the process alive', () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
+    const before = timers();
+    const repository: PlantRepository = {
+      create: () => ResultAsync.fromSafePromise(new Promise<never>(() => {})),
+    };
+    void serviceWith({ repository, handlerTimeoutMs: 60_000 }).create(
+      bytesOf('{"id":7,"name":"x"}'),
+    );
+    expect(timers()).toEqual(before);
+  });
+
   it('the response is 500 without details if a repository throws', async () => {
     const repository: PlantRepository = {
       create: () => {
