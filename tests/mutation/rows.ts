@@ -119,11 +119,11 @@ export const rows: readonly Row[] = [
   ['a read prevents no checkpoint', 'sqlite/src/read-plants', 'LIMIT ${batch.maxPlants}', ''],
   [
     'an id that is exported from PostgreSQL is exact',
-    'postgres/src/read-plants',
+    'postgres/src/read/read-plants',
     'json_build_array(id::text,',
     'json_build_array(id,',
   ],
-  ['batches lock ids in one order', 'postgres/src/statements', '.toSorted(byId)', ''],
+  ['batches lock ids in one order', 'postgres/src/commit/statements', '.toSorted(byId)', ''],
   [
     'a wait for a lock has a timeout',
     'locked-ids',
@@ -132,19 +132,19 @@ export const rows: readonly Row[] = [
   ],
   [
     'the start of a stored text is another text',
-    'open-postgres-repository',
+    'postgres/src/repository',
     '(plant[name]?.length ?? 0) + 1',
     'plant[name]?.length ?? 0',
   ],
   [
     'an absent text is not an empty one',
-    'open-postgres-repository',
+    'postgres/src/repository',
     '`CASE WHEN has_${name} THEN ${name} END`',
     'name',
   ],
   [
     'a text with quotes and backslashes is kept',
-    'open-postgres-repository',
+    'postgres/src/repository',
     'text.replaceAll(/["\\\\]/g, escaped)',
     'text',
   ],

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vit
 import { failToOpen, openAndClose } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
-import { noResponseWithin } from './throw-after-timeout.ts';
+import { noResponseWithin } from './open/throw-after-timeout.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -12,8 +12,8 @@ import {
   runSql,
   sharedUrl,
 } from '../test/shared-postgres.ts';
-import { lanesInFlight, type PostgresRepository } from './open-postgres-repository.ts';
-import { noResponseWithin } from './throw-after-timeout.ts';
+import { lanesInFlight, type PostgresRepository } from './repository.ts';
+import { noResponseWithin } from './open/throw-after-timeout.ts';
 
 /** Returns statements that make each insert of a plant take longer. */
 const slowInserts = (seconds: number): readonly string[] => [

@@ -1,7 +1,7 @@
-export type { OpenPostgresError } from './open-error.ts';
+export type { OpenPostgresError } from './open/errors.ts';
 export {
   openPostgresRepository,
   type PostgresOptions,
   type PostgresRepository,
-} from './open-postgres-repository.ts';
-export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read-plants.ts';
+} from './repository.ts';
+export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read/read-plants.ts';

@@ -5,7 +5,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
 import { emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import type { PostgresRepository } from './open-postgres-repository.ts';
+import type { PostgresRepository } from './repository.ts';
 
 const openMany = async (url: string, count: number) =>
   Promise.all(Array.from({ length: count }, async () => open(url)));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, open } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, runSql } from '../test/shared-postgres.ts';
-import { columnNames, declarationOf } from './columns.ts';
+import { columnNames, declarationOf } from './open/columns.ts';
 
 let leader: PostgresServer;
 let standby: PostgresServer;

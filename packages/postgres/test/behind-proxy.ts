@@ -1,5 +1,5 @@
 import { inject, onTestFinished } from 'vitest';
-import type { PostgresOptions } from '../src/open-postgres-repository.ts';
+import type { PostgresOptions } from '../src/repository.ts';
 import { open } from './open.ts';
 import { type PostgresProxy, startProxy, type StatementAction } from './postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from './shared-postgres.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { openPostgresRepository, type PostgresOptions } from '../src/open-postgres-repository.ts';
+import { openPostgresRepository, type PostgresOptions } from '../src/repository.ts';
 import { runSql, sharedUrl } from './shared-postgres.ts';
 
 /** No deadline, no limit of waiting creates, and long timeouts, after which a statement is repeated: a busy machine may delay any of them. */

@@ -1,15 +1,15 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { open } from '../test/open.ts';
+import { open } from '../../test/open.ts';
 import {
   connectionsOf,
   emptyDatabase,
   newDatabase,
   runSql,
   sharedUrl,
-} from '../test/shared-postgres.ts';
-import { noResponseWithin } from './throw-after-timeout.ts';
+} from '../../test/shared-postgres.ts';
+import { noResponseWithin } from '../open/throw-after-timeout.ts';
 
 describe('check of a PostgreSQL repository', () => {
   it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {

@@ -1,15 +1,7 @@
 import type { PlantRefused, StoreUnavailable } from '@plantstore/core';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { type Err, err } from 'neverthrow';
-
-/** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */
-export const sqlStateOf = (thrown: unknown): string | undefined => {
-  // Codes of Node.js, such as EPIPE, have the same form; only errors from the server have a severity.
-  if (!(thrown instanceof Error) || !('code' in thrown) || !('severity' in thrown)) {
-    return undefined;
-  }
-  return typeof thrown.code === 'string' ? thrown.code : undefined;
-};
+import { describeThrown, sqlStateOf } from '../open/errors.ts';
 
 /** Whether a row security policy rejected a row. Its SQLSTATE is that of a missing privilege. */
 const isRowSecurityViolation = (thrown: unknown): boolean =>
@@ -51,15 +43,6 @@ export const retryStrategyOf = (thrown: unknown): RetryStrategy => {
 /** Whether the server refused a statement for its values: data exceptions, constraints and program limits. */
 export const isContentRefused = (thrown: unknown): boolean =>
   /^(22|23|54)...$/.test(sqlStateOf(thrown) ?? '');
-
-/** Describes an exception in a few words, for a log. */
-export const describeThrown = (thrown: unknown): string => {
-  if (!(thrown instanceof Error)) return 'unknown failure';
-  const code = sqlStateOf(thrown);
-  if (code !== undefined) return `${thrown.message} (${code})`;
-  // The AggregateError for a name with several addresses has a code, but no message.
-  return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name);
-};
 
 /** Creates the result of a create or a check that may succeed later. */
 export const unavailable = (reason: string, cause?: unknown): Err<never, StoreUnavailable> =>

@@ -32,3 +32,6 @@ export const plantOf = (row: Row): NewPlant => {
   }
   return plant as NewPlant;
 };
+
+/** Quotes an SQL identifier. */
+export const quoted = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;

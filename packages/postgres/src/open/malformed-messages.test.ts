@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { failToOpen, noLimits } from '../test/open.ts';
+import { failToOpen, noLimits } from '../../test/open.ts';
 
 /** Starts a server that responds to all data with the same bytes. */
 const startServer = async (...bytes: readonly number[]) => {

@@ -1,10 +1,10 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { open, openAndClose } from '../test/open.ts';
-import { expectStored } from '../test/load.ts';
-import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import type { PostgresRepository } from './open-postgres-repository.ts';
+import { insertsIn, monstera, openBehindProxy } from '../../test/behind-proxy.ts';
+import { open, openAndClose } from '../../test/open.ts';
+import { expectStored } from '../../test/load.ts';
+import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import type { PostgresRepository } from '../repository.ts';
 
 /** Runs statements in a transaction of another session, and leaves it open. */
 const holdOpen = async (url: string, ...statements: readonly string[]) => {

@@ -2,15 +2,10 @@ import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
-import {
-  isContentRefused,
-  notKept,
-  refused,
-  retryStrategyOf,
-  sqlStateOf,
-} from './server-failure.ts';
-import { columnNames, type Row } from './columns.ts';
-import type { Query, Session } from './session.ts';
+import { isContentRefused, notKept, refused, retryStrategyOf } from './failures.ts';
+import { columnNames, type Row } from '../open/columns.ts';
+import { sqlStateOf } from '../open/errors.ts';
+import type { Query, Session } from '../open/session.ts';
 import { insertStatement, readStatement } from './statements.ts';
 
 const lockNotAvailable = '55P03';

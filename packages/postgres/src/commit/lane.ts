@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import type { Commit, Created } from '@plantstore/core/group-commit';
 import type { CommitBatch } from './commit-batch.ts';
-import type { Connect } from './connect-leader.ts';
-import { describeThrown, notKept, retryStrategyOf } from './server-failure.ts';
-import type { Query, Session } from './session.ts';
+import type { Connect } from '../open/connect.ts';
+import { describeThrown } from '../open/errors.ts';
+import { notKept, retryStrategyOf } from './failures.ts';
+import type { Query, Session } from '../open/session.ts';
 import { readStatement, runningStatement } from './statements.ts';
 
 /** Commits batches sequentially on one connection, and reconnects after failures. */

@@ -13,9 +13,9 @@ import {
   startPostgres,
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, noLimits } from '../test/open.ts';
-import { runSql } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
+import { failToOpen, noLimits } from '../../test/open.ts';
+import { runSql } from '../../test/shared-postgres.ts';
+import { openPostgresRepository } from '../repository.ts';
 
 const run = promisify(execFile);
 
@@ -188,7 +188,7 @@ describe('server that requires TLS', requiresOpenssl, () => {
   );
 
   it('an open TLS connection does not keep a process alive', async ({ signal }) => {
-    const program = fileURLToPath(new URL('../test/leave-open.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../../test/leave-open.ts', import.meta.url));
     const url = `${server.url()}?sslmode=require`;
     const { stdout } = await run(process.execPath, [program, url], { signal });
     expect(stdout).toBe('created');

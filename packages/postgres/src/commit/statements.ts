@@ -1,9 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
-import { columnNames, nullableNames, textNames } from './columns.ts';
-import type { Query } from './session.ts';
-
-/** Quotes an SQL identifier. */
-export const quoted = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+import { columnNames, nullableNames, textNames } from '../open/columns.ts';
+import type { Query } from '../open/session.ts';
 
 // Set in the statement, because a pooler in transaction mode does not preserve session settings. Only `off` is
 // replaced: every other value flushes the WAL. client_min_messages must include the warning about a canceled

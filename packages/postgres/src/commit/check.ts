@@ -1,10 +1,11 @@
 import type { StoreUnavailable } from '@plantstore/core';
 import { ok, type Result } from 'neverthrow';
-import { columnNames } from './columns.ts';
-import type { Connect } from './connect-leader.ts';
-import { isDurable, notDurable } from './plants-table.ts';
-import { describeThrown, retryStrategyOf, unavailable } from './server-failure.ts';
-import type { Session } from './session.ts';
+import { columnNames } from '../open/columns.ts';
+import type { Connect } from '../open/connect.ts';
+import { isDurable, notDurable } from '../open/table.ts';
+import { describeThrown } from '../open/errors.ts';
+import { retryStrategyOf, unavailable } from './failures.ts';
+import type { Session } from '../open/session.ts';
 
 /** Runs the checks of a repository: whether its database is available and accepts writes. */
 export type Checker = {

@@ -1,10 +1,10 @@
 import { runsAll } from '@plantstore/test-support/sample';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { open } from '../test/open.ts';
-import { expectStored, startLoad } from '../test/load.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import type { PostgresRepository } from './open-postgres-repository.ts';
+import { handleNext, monstera, openBehindProxy } from '../../test/behind-proxy.ts';
+import { open } from '../../test/open.ts';
+import { expectStored, startLoad } from '../../test/load.ts';
+import { newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import type { PostgresRepository } from '../repository.ts';
 
 /** Creates 50 plants concurrently, and expects that only the two named "weed" and the others given are refused. */
 const expectWeedRefused = async (repository: PostgresRepository, ...others: readonly number[]) => {

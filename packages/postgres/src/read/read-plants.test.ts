@@ -1,15 +1,15 @@
 import type { NewPlant } from '@plantstore/core';
 import { describe, expect, it } from 'vitest';
-import { noLimits, newRole, openAndClose } from '../test/open.ts';
+import { noLimits, newRole, openAndClose } from '../../test/open.ts';
 import {
   connectionsOf,
   emptyDatabase,
   newDatabase,
   runSql,
   sharedUrl,
-} from '../test/shared-postgres.ts';
-import type { OpenPostgresError } from './open-error.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
+} from '../../test/shared-postgres.ts';
+import type { OpenPostgresError } from '../open/errors.ts';
+import { openPostgresRepository } from '../repository.ts';
 import { readPlantBatches, readPlants } from './read-plants.ts';
 
 const readAll = async (url: string, after?: bigint) => {

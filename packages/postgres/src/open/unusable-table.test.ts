@@ -1,12 +1,12 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, newRole, open, openAndClose } from '../test/open.ts';
-import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { failToOpen, newRole, open, openAndClose } from '../../test/open.ts';
+import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import { columnNames } from './columns.ts';
-import { connectLeader } from './connect-leader.ts';
+import { connectLeader } from './connect.ts';
 import { readDatabaseUrl } from './database-url.ts';
-import { addColumns } from './plants-table.ts';
-import { readPlants } from './read-plants.ts';
+import { addColumns } from './table.ts';
+import { readPlants } from '../read/read-plants.ts';
 
 const readAll = async (
   url: string,

@@ -1,11 +1,11 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import { columnNames, nullableNames, plantOf, type Row, textNames } from './columns.ts';
-import { connectLeader } from './connect-leader.ts';
-import { readDatabaseUrl } from './database-url.ts';
-import { type OpenPostgresError, statementError } from './open-error.ts';
-import { findUnknownColumns } from './plants-table.ts';
-import type { Session } from './session.ts';
+import { columnNames, nullableNames, plantOf, type Row, textNames } from '../open/columns.ts';
+import { connectLeader } from '../open/connect.ts';
+import { readDatabaseUrl } from '../open/database-url.ts';
+import { type OpenPostgresError, statementError } from '../open/errors.ts';
+import { findUnknownColumns } from '../open/table.ts';
+import type { Session } from '../open/session.ts';
 
 /** Options of {@link readPlants} and {@link readPlantBatches}. */
 export type ReadPlantsOptions = {

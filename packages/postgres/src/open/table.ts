@@ -1,11 +1,10 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
-import { columnNames, declarationOf, firstNames } from './columns.ts';
+import { columnNames, declarationOf, firstNames, quoted } from './columns.ts';
 import type { DatabaseUrl } from './database-url.ts';
-import type { OpenPostgresError } from './open-error.ts';
-import { describeThrown, sqlStateOf } from './server-failure.ts';
+import { describeThrown, type OpenPostgresError, sqlStateOf } from './errors.ts';
 import type { Session } from './session.ts';
-import { insertStatement, quoted, readStatement } from './statements.ts';
+import { insertStatement, readStatement } from '../commit/statements.ts';
 
 const createTable = (name: string): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${columnNames.map(declarationOf).join(', ')})`;

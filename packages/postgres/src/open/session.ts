@@ -6,7 +6,7 @@ import type { Address, DatabaseUrl } from './database-url.ts';
 import { guardParsing } from './parse-guard.ts';
 import type { Row } from './columns.ts';
 import { readPassFile } from './pass-file.ts';
-import { sqlStateOf } from './server-failure.ts';
+import { sqlStateOf } from './errors.ts';
 import { throwAfterTimeout } from './throw-after-timeout.ts';
 
 /** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */

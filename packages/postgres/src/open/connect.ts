@@ -1,11 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Address, nameOf } from './database-url.ts';
-import {
-  connectError,
-  failureOf,
-  type OpenPostgresError,
-  type ServerFailure,
-} from './open-error.ts';
+import { connectError, failureOf, type OpenPostgresError, type ServerFailure } from './errors.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 import { throwAfterTimeout } from './throw-after-timeout.ts';
 

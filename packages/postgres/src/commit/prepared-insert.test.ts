@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { insertsIn, handleNext, monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { expectStored } from '../test/load.ts';
-import type { PostgresProxy, StatementAction } from '../test/postgres-proxy.ts';
-import { runSql } from '../test/shared-postgres.ts';
-import { columnNames, declarationOf } from './columns.ts';
+import { insertsIn, handleNext, monstera, openBehindProxy } from '../../test/behind-proxy.ts';
+import { expectStored } from '../../test/load.ts';
+import type { PostgresProxy, StatementAction } from '../../test/postgres-proxy.ts';
+import { runSql } from '../../test/shared-postgres.ts';
+import { columnNames, declarationOf } from '../open/columns.ts';
 
 const inserts = ({ statements }: PostgresProxy) =>
   statements.filter(({ text }) => text.startsWith('INSERT'));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { runSql } from '../test/shared-postgres.ts';
+import { insertsIn, monstera, openBehindProxy } from '../../test/behind-proxy.ts';
+import { runSql } from '../../test/shared-postgres.ts';
 
 describe('statements', () => {
   it('statements are sent one per message, as a pooler in transaction mode requires', async () => {

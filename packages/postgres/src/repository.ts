@@ -1,15 +1,15 @@
 import type { PlantStore } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import { createChecker } from './check.ts';
-import { type Connect, connectLeader } from './connect-leader.ts';
-import { type Address, maxTimerMs, readDatabaseUrl } from './database-url.ts';
-import { createCommitBatch } from './commit-batch.ts';
-import { createLane, type Lane } from './lane.ts';
-import { createLockedPlants } from './locked-plants.ts';
-import { type OpenPostgresError, statementError } from './open-error.ts';
-import { prepareTable } from './plants-table.ts';
-import type { Session } from './session.ts';
+import { createChecker } from './commit/check.ts';
+import { type Connect, connectLeader } from './open/connect.ts';
+import { type Address, maxTimerMs, readDatabaseUrl } from './open/database-url.ts';
+import { createCommitBatch } from './commit/commit-batch.ts';
+import { createLane, type Lane } from './commit/lane.ts';
+import { createLockedPlants } from './commit/locked-plants.ts';
+import { type OpenPostgresError, statementError } from './open/errors.ts';
+import { prepareTable } from './open/table.ts';
+import type { Session } from './open/session.ts';
 
 /** A plant repository on a PostgreSQL server. */
 export interface PostgresRepository extends PlantStore {

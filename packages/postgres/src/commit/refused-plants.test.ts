@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
-import { open } from '../test/open.ts';
-import { emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { open } from '../../test/open.ts';
+import { emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 
 const openWith = async (...statements: readonly string[]) => {
   const url = sharedUrl(await emptyDatabase());

@@ -3,7 +3,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { noLimits } from '../test/open.ts';
 import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-import { openPostgresRepository } from './open-postgres-repository.ts';
+import { openPostgresRepository } from './repository.ts';
 
 const open = async (url: string) =>
   (await openPostgresRepository({ url, ...noLimits }))._unsafeUnwrap();

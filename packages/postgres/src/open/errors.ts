@@ -1,5 +1,4 @@
 import { type Address, type DatabaseUrl, nameOf } from './database-url.ts';
-import { describeThrown, sqlStateOf } from './server-failure.ts';
 
 /** Reason why a database could not be opened. */
 export type OpenPostgresError = {
@@ -111,4 +110,22 @@ export const statementError = (
       ? 'the database server accepted the connection but did not respond: it may be overloaded, or the table plants may be locked; check the server and retry'
       : advice[kind](url);
   return { kind, message: `${what} (${description})`, cause: thrown };
+};
+
+/** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */
+export const sqlStateOf = (thrown: unknown): string | undefined => {
+  // Codes of Node.js, such as EPIPE, have the same form; only errors from the server have a severity.
+  if (!(thrown instanceof Error) || !('code' in thrown) || !('severity' in thrown)) {
+    return undefined;
+  }
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+};
+
+/** Describes an exception in a few words, for a log. */
+export const describeThrown = (thrown: unknown): string => {
+  if (!(thrown instanceof Error)) return 'unknown failure';
+  const code = sqlStateOf(thrown);
+  if (code !== undefined) return `${thrown.message} (${code})`;
+  // The AggregateError for a name with several addresses has a code, but no message.
+  return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name);
 };
