@@ -1,70 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { PlantRepository } from '@plantstore/core';
-import { freePort } from '@plantstore/test-support/free-port';
-import {
-  changeOwner,
-  unprivilegedUser,
-  superuserPassword,
-} from '@plantstore/test-support/postgres-server';
 import { requires } from '@plantstore/test-support/requires';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { open } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
+import { poolerVersion as version, startPooler } from '../test/pooler.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
-
-const program = process.env['PLANTSTORE_PGBOUNCER'] ?? 'pgbouncer';
-const version = await promisify(execFile)(program, ['--version']).then(
-  ({ stdout }) => /PgBouncer 1\.(\d+)/.exec(stdout)?.[1],
-  () => undefined,
-);
 
 /** Version 1.21 and later support prepared statements, unless max_prepared_statements is 0. */
 const settings =
   Number(version) >= 21 ? ['= 0', '= 200'].map((n) => `max_prepared_statements ${n}`) : [''];
-
-/** Starts pgbouncer in transaction mode. */
-const startPooler = async (setting: string, connections = 2) => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-pgbouncer-'));
-  const port = await freePort();
-  const file = join(folder, 'pgbouncer.ini');
-  await writeFile(
-    file,
-    `[databases]
-* = host=127.0.0.1 port=${inject('postgresPort')} user=postgres password='${superuserPassword}'
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-auth_type = any
-pool_mode = transaction
-default_pool_size = ${connections}
-${setting}
-unix_socket_dir =
-`,
-  );
-  await changeOwner(folder);
-  await changeOwner(file);
-  const pooler = spawn(program, [file], {
-    ...unprivilegedUser,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  onTestFinished(async () => {
-    pooler.kill();
-    if (pooler.exitCode === null) await once(pooler, 'exit');
-    await rm(folder, { recursive: true });
-  });
-  let output = '';
-  pooler.stderr.setEncoding('utf8');
-  while (!output.includes('process up')) {
-    const [text] = (await once(pooler.stderr, 'data')) as [string];
-    output += text;
-  }
-  return port;
-};
 
 describe.each(settings)(
   'pgbouncer in transaction mode %s',

@@ -12,14 +12,14 @@ import {
 import { noResponseWithin } from '../open/throw-after-timeout.ts';
 
 describe('check of a PostgreSQL repository', () => {
-  it('the check of a PostgreSQL repository succeeds while the database is available, on one separate connection', async () => {
+  it('the check of a PostgreSQL repository succeeds while the database is available, on the idle connection of the creates', async () => {
     const database = await emptyDatabase();
     const repository = await open(sharedUrl(database));
     await expect.poll(async () => connectionsOf(sharedUrl(database))).toBe(1);
     const results = await Promise.all([1, 2, 3].map(async () => repository.check()));
     expect(results.map((result) => result.isOk())).toEqual([true, true, true]);
     expect((await repository.check()).isOk()).toBe(true);
-    await expect.poll(async () => connectionsOf(sharedUrl(database))).toBe(2);
+    expect(await connectionsOf(sharedUrl(database))).toBe(1);
   });
 
   it('the check of a PostgreSQL repository fails when the database is read-only, or the table or a column does not exist', async () => {

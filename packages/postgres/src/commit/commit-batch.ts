@@ -2,61 +2,38 @@ import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
-import { isContentRefused, notKept, refused, retryStrategyOf } from './failures.ts';
 import { columnNames, type Row } from '../open/columns.ts';
-import { sqlStateOf } from '../open/errors.ts';
+import { describeThrown, type OpenPostgresError, sqlStateOf } from '../open/errors.ts';
 import type { Query, Session } from '../open/session.ts';
+import { findTableFault, type PlantsTable } from '../open/table.ts';
+import { notKept, refused, retryStrategyOf } from './failures.ts';
 import { insertStatement, readStatement } from './statements.ts';
-
-const lockNotAvailable = '55P03';
-
-const missingReason =
-  'a trigger discarded it, a policy hides it from this role, or another session deleted it';
-
-const byId = (one: NewPlant, other: NewPlant): number => (one.id < other.id ? -1 : 1);
-
-/**
- * Inserts plants, and compares a plant whose id exists with the stored row. The results are durable when the
- * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
- * Of several plants with one id, the first is inserted. Throws if the server refuses one of several plants for its content.
- *
- * @param lockTimeoutMs - timeout of the wait for each locked id, in milliseconds
- * @returns the result of each plant, or `locked` when an open transaction of another session has
- * inserted or deleted one of the ids; no plant was inserted then
- */
-export type CommitBatch = (
-  session: Session,
-  plants: readonly NewPlant[],
-  lockTimeoutMs: number,
-) => Promise<readonly Created[] | 'locked'>;
-
-/**
- * Whether an insert may have failed only because it is prepared. A pooler in transaction mode distributes the
- * statements of a client over several server connections, on which the prepared statement may not exist (26000)
- * or already exist (42P05). Other poolers reject it with 08P01 or their own code. 0A000: a column type changed.
- */
-const mayBeCausedByPreparation = (thrown: unknown): boolean =>
-  ['26000', '08P01'].includes(sqlStateOf(thrown) ?? '') || retryStrategyOf(thrown) === 'fail';
-
-// Derived from the text, because pooled connections can have a statement for another table.
-const nameOf = (text: string): string => `plantstore_${hash('sha256', text).slice(0, 32)}`;
 
 /**
  * Creates the function that commits the batches of a repository. It uses a prepared insert on each connection,
  * until one may have failed because it was prepared. After that, it uses unprepared inserts only.
  */
-export const createCommitBatch = (table: string): CommitBatch => {
+export function createCommitBatch(plantsTable: PlantsTable) {
+  const { table } = plantsTable;
   let isPrepared = true;
 
-  return async (session, plants, lockTimeoutMs) => {
+  /**
+   * Inserts plants, and compares a plant whose id exists with the stored row. The results are durable when the
+   * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
+   * Of several plants with one id, the first is inserted. Returns `locked` when an open transaction of another session has
+   * inserted or deleted an id; no plant was inserted then. Throws if the server refuses one of several plants for its content.
+   */
+  return async (
+    session: Session,
+    plants: readonly NewPlant[],
+    lockMs: number,
+  ): Promise<readonly Created[] | 'locked'> => {
     const found = new Map<bigint, Row>();
     const run = async (query: Query) => {
-      for (const row of await session.query(query)) {
-        found.set(BigInt(row[0] ?? ''), row);
-      }
+      for (const row of await session.query(query)) found.set(BigInt(row[0] ?? ''), row);
     };
     const insert = async (sorted: readonly NewPlant[]) => {
-      const statement = insertStatement(table, sorted, lockTimeoutMs);
+      const statement = insertStatement(table, sorted, lockMs);
       if (!isPrepared) return run(statement);
       try {
         return await run({ ...statement, name: nameOf(statement.text) });
@@ -67,30 +44,88 @@ export const createCommitBatch = (table: string): CommitBatch => {
       }
     };
 
-    const firsts = new Map<bigint, NewPlant>();
-    for (const plant of plants) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
     let refusal: unknown;
-    try {
-      // Sorted, because batches that acquire locks in different orders can deadlock.
-      await insert([...firsts.values()].toSorted(byId));
-    } catch (thrown) {
-      if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
-      if (plants.length > 1 || !isContentRefused(thrown)) throw thrown;
-      // The plant may be stored: a constraint can be newer.
-      refusal = thrown;
+    let missing = plants;
+    // Twice: another session may delete a plant between the insert and the read.
+    for (let round = 1; round <= 2 && refusal === undefined && missing.length > 0; round += 1) {
+      const firsts = new Map<bigint, NewPlant>();
+      for (const plant of missing) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
+      try {
+        // Sorted, because batches that acquire locks in different orders can deadlock.
+        await insert([...firsts.values()].toSorted(byId));
+      } catch (thrown) {
+        if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
+        if (retryStrategyOf(thrown) !== 'split') throw thrown;
+        const fault = await findTableFault(session, plantsTable);
+        if (fault !== undefined)
+          return plants.map(() => notKept(new Error(fault.message, { cause: thrown })));
+        if (plants.length > 1) throw thrown;
+        // The plant may be stored: a constraint can be newer.
+        refusal = thrown;
+      }
+      missing = missing.filter(({ id }) => !found.has(id));
+      if (missing.length > 0) await run(readStatement(table, missing));
+      missing = missing.filter(({ id }) => !found.has(id));
     }
-    const others = plants.filter(({ id }) => !found.has(id));
-    if (others.length > 0) await run(readStatement(table, others));
 
     return plants.map((plant) => {
       const { id } = plant;
       const row = found.get(id);
-      if (row === undefined) {
-        return refusal === undefined ? notKept(new Error(missingReason)) : refused(refusal);
-      }
+      if (row === undefined) return refused(refusal ?? new Error(missingReason));
       // Compared here, because a nondeterministic collation can treat different texts as equal.
       const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
       return isSame ? ok() : err({ kind: 'id-taken', id });
     });
   };
-};
+}
+
+export type CommitBatch = ReturnType<typeof createCommitBatch>;
+
+/**
+ * Returns why creates would fail. Plans the statements of a create with EXPLAIN, which finds faults that the catalog does
+ * not show. Throws the exceptions of the driver, which can be a reason, too.
+ */
+export async function findCreateFault(
+  session: Session,
+  plantsTable: PlantsTable,
+): Promise<OpenPostgresError | undefined> {
+  const fault = await findTableFault(session, plantsTable);
+  if (fault !== undefined) return fault;
+  const plants = [{ id: 0n, name: '' }];
+  try {
+    for (const statementOf of [insertStatement, readStatement]) {
+      const statement = statementOf(plantsTable.table, plants, 0);
+      await session.query({ ...statement, text: `EXPLAIN ${statement.text}` });
+    }
+    return undefined;
+  } catch (cause) {
+    if (!unsupportedTableCodes.includes(sqlStateOf(cause) ?? '')) throw cause;
+    return { kind: 'table-foreign', message: describeThrown(cause), cause };
+  }
+}
+
+// A generated column; a rule on INSERT.
+const unsupportedTableCodes = ['428C9', '0A000'];
+const lockNotAvailable = '55P03';
+const missingReason =
+  'a trigger discarded it, or a policy hides the plant with its id from this role';
+
+function byId(one: NewPlant, other: NewPlant): number {
+  return one.id < other.id ? -1 : 1;
+}
+
+/**
+ * Whether an insert may have failed only because it is prepared. A pooler in transaction mode distributes the
+ * statements of a client over several server connections, on which the prepared statement may not exist (26000)
+ * or already exist (42P05). Other poolers reject it with 08P01 or their own code. 0A000: a column type changed.
+ */
+function mayBeCausedByPreparation(thrown: unknown): boolean {
+  return (
+    ['26000', '08P01'].includes(sqlStateOf(thrown) ?? '') || retryStrategyOf(thrown) === 'fail'
+  );
+}
+
+// Derived from the text, because pooled connections can have a statement for another table.
+function nameOf(text: string): string {
+  return `plantstore_${hash('sha256', text).slice(0, 32)}`;
+}

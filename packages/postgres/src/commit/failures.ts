@@ -3,20 +3,33 @@ import { databaseRefusal } from '@plantstore/core/errors';
 import { type Err, err } from 'neverthrow';
 import { describeThrown, sqlStateOf } from '../open/errors.ts';
 
-/** Whether a row security policy rejected a row. Its SQLSTATE is that of a missing privilege. */
-const isRowSecurityViolation = (thrown: unknown): boolean =>
-  thrown instanceof Error && 'routine' in thrown && thrown.routine === 'ExecWithCheckOptions';
+/** Returns what to do about an exception from a statement or a connection attempt. */
+export function retryStrategyOf(thrown: unknown): RetryStrategy {
+  const state = sqlStateOf(thrown);
+  // Errors of the driver (reset, timeout, "Connection terminated") have no SQLSTATE.
+  if (state === undefined)
+    return thrown instanceof NoServer && thrown.isRefused ? 'fail' : 'reconnect';
+  // All other codes depend on the values: constraints, and triggers, which can raise any code.
+  const strategy = strategies.find(([pattern]) => pattern.test(state))?.[1] ?? 'split';
+  return strategy === 'fail' && isRowRefused(thrown) ? 'split' : strategy;
+}
 
-/** What to do about a failed statement. */
-export type RetryStrategy =
-  /** Run it again on the same connection. */
-  | 'repeat'
-  /** Run it again on a new connection, possibly to another server. */
-  | 'reconnect'
-  /** Split the batch: one of its plants cannot be stored. */
-  | 'split'
-  /** Fail: a retry cannot succeed before an operator changes something. */
-  | 'fail';
+/**
+ * What to do about a failed statement: run it again on the same connection, or on a new one, possibly to another server; split
+ * the batch, because the server refuses one of its plants for its content; or fail until an operator changes something.
+ */
+type RetryStrategy = 'repeat' | 'reconnect' | 'split' | 'fail';
+
+/** Thrown when no server of the URL can be used. */
+export class NoServer extends Error {
+  /** Whether every server refuses the login, so that a retry cannot succeed. */
+  readonly isRefused: boolean;
+
+  constructor({ message, cause }: Pick<Error, 'message' | 'cause'>, isRefused: boolean) {
+    super(message, { cause });
+    this.isRefused = isRefused;
+  }
+}
 
 // postgresql.org/docs/current/errcodes-appendix.html
 const strategies: readonly (readonly [RegExp, RetryStrategy])[] = [
@@ -30,28 +43,23 @@ const strategies: readonly (readonly [RegExp, RetryStrategy])[] = [
   [/^(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...$/, 'fail'],
 ];
 
-/** Returns what to do about an exception from a statement or a connection attempt. */
-export const retryStrategyOf = (thrown: unknown): RetryStrategy => {
-  const state = sqlStateOf(thrown);
-  // Errors of the driver (reset, timeout, "Connection terminated") have no SQLSTATE.
-  if (state === undefined) return 'reconnect';
-  if (isRowSecurityViolation(thrown)) return 'split';
-  // All other codes depend on the values: constraints, and triggers, which can raise any code.
-  return strategies.find(([pattern]) => pattern.test(state))?.[1] ?? 'split';
-};
-
-/** Whether the server refused a statement for its values: data exceptions, constraints and program limits. */
-export const isContentRefused = (thrown: unknown): boolean =>
-  /^(22|23|54)...$/.test(sqlStateOf(thrown) ?? '');
+/** Whether a policy refused a row, or a trigger raised an exception: its SQLSTATE can be that of a missing privilege, or any other. */
+function isRowRefused(thrown: unknown): boolean {
+  const routine = thrown instanceof Error && 'routine' in thrown ? String(thrown.routine) : '';
+  return /^(ExecWithCheckOptions|exec_stmt_(raise|assert))$/.test(routine);
+}
 
 /** Creates the result of a create or a check that may succeed later. */
-export const unavailable = (reason: string, cause?: unknown): Err<never, StoreUnavailable> =>
-  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+export function unavailable(reason: string, cause?: unknown): Err<never, StoreUnavailable> {
+  return err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+}
 
 /** Creates the result for a plant that may not be stored. */
-export const notKept = (thrown: unknown): Err<never, StoreUnavailable> =>
-  unavailable(`the database did not keep the plant: ${describeThrown(thrown)}`, thrown);
+export function notKept(thrown: unknown): Err<never, StoreUnavailable> {
+  return unavailable(`the database did not keep the plant: ${describeThrown(thrown)}`, thrown);
+}
 
 /** Creates the result for a plant that the database does not accept. */
-export const refused = (cause: unknown): Err<never, PlantRefused> =>
-  err({ kind: 'plant-refused', ...databaseRefusal, cause });
+export function refused(cause: unknown): Err<never, PlantRefused> {
+  return err({ kind: 'plant-refused', ...databaseRefusal, cause });
+}

@@ -2,97 +2,41 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import type { Commit, Created } from '@plantstore/core/group-commit';
 import type { CommitBatch } from './commit-batch.ts';
-import type { Connect } from '../open/connect.ts';
 import { describeThrown } from '../open/errors.ts';
-import { notKept, retryStrategyOf } from './failures.ts';
+import { NoServer, notKept, retryStrategyOf } from './failures.ts';
 import type { Query, Session } from '../open/session.ts';
+import type { Sessions } from './sessions.ts';
 import { readStatement, runningStatement } from './statements.ts';
 
-/** Commits batches sequentially on one connection, and reconnects after failures. */
-export type Lane = {
-  readonly commit: Commit;
-  /** Returns the most recent failure, or `undefined` after a success. */
-  readonly lastFailure: () => string | undefined;
-  readonly close: () => Promise<void>;
-};
-
-/** Options of {@link createLane}. */
-export type LaneOptions = {
-  readonly connect: Connect;
-  readonly session: Session | undefined;
-  /** The table of plants, as a quoted SQL identifier. */
-  readonly table: string;
-  readonly commitBatch: CommitBatch;
-  /**
-   * Creates a plant whose id another session has locked, separately from its batch. Without it, the lane
-   * itself waits for the lock.
-   */
-  readonly createLocked?: (plant: NewPlant) => Promise<Created>;
-};
-
-const firstPauseMs = 25;
-const maxPauseMs = 1_000;
-const maxRunningStatements = 2;
-
-/** Timeouts of the wait for a locked id, in milliseconds. */
-const lockTimeoutsMs = {
-  /** Of a batch. Other processes that create the same plants lock ids for the duration of a commit. */
-  batch: 100,
-  /** Of a part of a batch with a locked id: short, because its other plants wait. */
-  part: 10,
-  /** Of a plant that is created separately. */
-  single: 250,
-};
-
-/** Exponential backoff with jitter, so that processes do not retry at the same time. */
-const backoffMs = (attempt: number): number =>
-  Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
-
-const lockedReason =
-  'another session has locked its id: a transaction that inserted or deleted it is still open';
-
-type Results = Awaited<ReturnType<Commit>>;
-
-/** Start and deadline as times of `performance.now()`, and the timeout of the next wait for a locked id. */
-type Timing = { readonly startedAt: number; readonly deadline: number; readonly lockMs: number };
-
-export const createLane = ({
-  connect,
-  table,
-  commitBatch,
-  createLocked,
-  session: opened,
-}: LaneOptions): Lane => {
-  let session = opened;
+/** Creates a lane, which commits batches sequentially, and retries after failures. */
+export function createLane({ use, table, commitBatch, createLocked }: LaneOptions) {
   let failure: unknown;
-  let running: Promise<unknown> | undefined;
   /** Cancel functions of the latest statements without a response. */
   const cancels: (() => void)[] = [];
 
-  const abandonSession = (): void => {
-    const cancel = session?.abandon();
+  const abandon = (session: Session): void => {
+    const cancel = session.abandon();
     if (cancel === undefined) return;
-    // Not canceled immediately, so that a slow server can complete the statement: the retry finds the stored
-    // plants.
+    // Not canceled immediately: a slow server can complete the statement, and the retry finds the stored plants.
     cancels.push(cancel);
     if (cancels.length > maxRunningStatements) cancels.shift()?.();
   };
 
   /**
-   * Retries work until it succeeds. Throws at the deadline, or when a retry cannot succeed. A statement may end
-   * after the deadline: a shorter timeout would close a connection that works.
+   * Retries work until it succeeds. Throws at the deadline, or when a retry cannot succeed. A statement may end after the
+   * deadline: a shorter timeout would close a connection that works.
    */
   const retry = async <T>(deadline: number, work: (on: Session) => Promise<T>): Promise<T> => {
     for (let count = 0; ; count += 1) {
       try {
-        if (session?.isUsable() !== true) session = await connect(session?.address);
-        const done = await work(session);
+        const done = await use(work, abandon);
         failure = undefined;
         return done;
       } catch (thrown) {
         failure = thrown;
+        // They may occupy the last connection that the server permits.
+        if (thrown instanceof NoServer) for (const cancel of cancels.splice(0)) cancel();
         const strategy = retryStrategyOf(thrown);
-        if (strategy === 'reconnect') abandonSession();
         const pause = backoffMs(count);
         const isPermanent = strategy === 'split' || strategy === 'fail';
         if (isPermanent || performance.now() + pause >= deadline) throw thrown;
@@ -154,20 +98,46 @@ export const createLane = ({
   };
 
   return {
-    commit: async (plants, deadline) => {
-      const committing = commit(plants, {
-        deadline,
-        lockMs: createLocked === undefined ? lockTimeoutsMs.part : lockTimeoutsMs.batch,
-        startedAt: performance.now(),
-      });
-      running = committing;
-      return committing;
+    commit: async (plants: readonly NewPlant[], deadline: number): Promise<Results> => {
+      const lockMs = createLocked === undefined ? lockTimeoutsMs.part : lockTimeoutsMs.batch;
+      return commit(plants, { deadline, lockMs, startedAt: performance.now() });
     },
+    /** Returns the most recent failure, or `undefined` after a success. */
     lastFailure: () => (failure === undefined ? undefined : describeThrown(failure)),
-    close: async () => {
-      // The commit can still be running after its creates have reached their deadline.
-      await running;
-      await session?.close();
-    },
   };
+}
+
+export type Lane = ReturnType<typeof createLane>;
+
+type LaneOptions = {
+  readonly use: Sessions['use'];
+  /** The table of plants, as a quoted SQL identifier. */
+  readonly table: string;
+  readonly commitBatch: CommitBatch;
+  /** Creates a plant whose id another session has locked. Without it, the lane itself waits for the lock. */
+  readonly createLocked?: (plant: NewPlant) => Promise<Created>;
 };
+
+const firstPauseMs = 25;
+const maxPauseMs = 1_000;
+const maxRunningStatements = 2;
+/** Timeouts of the wait for a locked id, in milliseconds. */
+const lockTimeoutsMs = {
+  /** Of a batch. Other processes that create the same plants lock ids for the duration of a commit. */
+  batch: 100,
+  /** Of a part of a batch with a locked id: short, because its other plants wait. */
+  part: 10,
+  /** Of a plant that is created separately. */
+  single: 250,
+};
+
+/** Exponential backoff with jitter, so that processes do not retry at the same time. */
+function backoffMs(attempt: number): number {
+  return Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+}
+
+const lockedReason =
+  'another session has locked its id: a transaction that inserted or deleted it is still open';
+type Results = Awaited<ReturnType<Commit>>;
+/** Start and deadline as times of `performance.now()`, and the timeout of the next wait for a locked id. */
+type Timing = { readonly startedAt: number; readonly deadline: number; readonly lockMs: number };

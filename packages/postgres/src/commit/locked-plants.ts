@@ -1,25 +1,17 @@
 import type { NewPlant } from '@plantstore/core';
 import type { Created, GroupCommit } from '@plantstore/core/group-commit';
 
-/** Plants whose ids other sessions have locked. */
-export type LockedPlants = {
-  /** Whether the id was locked at its most recent create. */
-  readonly has: (id: bigint) => boolean;
-  /** Creates a plant whose id is locked, or was recently. */
-  readonly create: (plant: NewPlant) => Promise<Created>;
-};
-
-const maxIds = 10_000;
-
 /**
  * Creates locked plants in a separate group, and stores their ids until they are unlocked. An id that is locked
  * for a long time therefore delays other plants only once, not at each retry.
  */
-export const createLockedPlants = (group: GroupCommit): LockedPlants => {
+export function createLockedPlants(group: GroupCommit) {
   const ids = new Set<bigint>();
   return {
-    has: (id) => ids.has(id),
-    create: async (plant) => {
+    /** Whether the id was locked at its most recent create. */
+    has: (id: bigint): boolean => ids.has(id),
+    /** Creates a plant whose id is locked, or was recently. */
+    create: async (plant: NewPlant): Promise<Created> => {
       // Removing an id delays one batch at most.
       if (ids.size >= maxIds) ids.clear();
       ids.add(plant.id);
@@ -28,4 +20,6 @@ export const createLockedPlants = (group: GroupCommit): LockedPlants => {
       return created;
     },
   };
-};
+}
+
+const maxIds = 10_000;

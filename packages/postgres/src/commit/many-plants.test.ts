@@ -71,7 +71,7 @@ describe('repository', () => {
           ),
         ),
       );
-      expect(outcomes).toEqual(['ok', 'store-unavailable', 'id-taken', 'ok']);
+      expect(outcomes).toEqual(['ok', 'plant-refused', 'id-taken', 'ok']);
     }
   });
 

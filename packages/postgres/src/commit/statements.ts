@@ -2,69 +2,30 @@ import type { NewPlant } from '@plantstore/core';
 import { columnNames, nullableNames, textNames } from '../open/columns.ts';
 import type { Query } from '../open/session.ts';
 
-// Set in the statement, because a pooler in transaction mode does not preserve session settings. Only `off` is
-// replaced: every other value flushes the WAL. client_min_messages must include the warning about a canceled
-// wait for a standby.
-const durable = `(SELECT CASE current_setting('synchronous_commit') WHEN 'off'
-  THEN set_config('synchronous_commit', 'on', true) ELSE 'as it is' END) IS NOT NULL
-  AND (SELECT set_config('client_min_messages', 'warning', true)) IS NOT NULL`;
-
-// A row can be visible before it is durable, after an asynchronous commit or a canceled wait for a standby.
-// This writes a WAL record after the commit record of the row: when it is durable, the row is, too.
-const afterPendingCommits = `(SELECT pg_logical_emit_message(true, 'plantstore', '')) IS NOT NULL`;
-
-// Also set in the statement. An insert waits for an open transaction that has inserted or deleted the same id.
-const lockTimeout = `(SELECT set_config('lock_timeout', $1::text, true)) IS NOT NULL`;
-
-const escaped = String.raw`\$&`;
-
-// The driver would also quote and escape each number.
-const textArray = (texts: readonly string[]): string =>
-  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, escaped)}"`).join()}}`;
-
-const insertInto = (table: string): string => `INSERT INTO ${table} (${columnNames.join(', ')})`;
-
-// The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
-const arrays = [
-  { name: 'id', type: 'bigint' },
-  ...textNames.map((name) => ({ name, type: 'text' })),
-  ...nullableNames.map((name) => ({ name: `has_${name}`, type: 'bool' })),
-];
-const arrayNames = arrays.map(({ name }) => name).join(', ');
-const parameters = arrays.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
-const values = columnNames.map((name) =>
-  nullableNames.includes(name) ? `CASE WHEN has_${name} THEN ${name} END` : name,
-);
-
 /**
- * Returns a statement that inserts plants whose ids do not exist, and returns their rows, which a trigger may
- * have changed. Its text does not depend on the plants.
- *
- * @param table - the quoted name with its schema
- * @param plants - sorted by id
- * @param lockTimeoutMs - timeout of each wait for a locked id, in milliseconds, after which the statement fails
- * with SQLSTATE 55P03
+ * Returns a statement that inserts plants, sorted by id, whose ids do not exist, and returns their rows, which a trigger
+ * may have changed. Its text does not depend on the plants. It fails with 55P03 when a wait for a locked id times out.
  */
-export const insertStatement = (
-  table: string,
-  plants: readonly NewPlant[],
-  lockTimeoutMs: number,
-): Query => ({
-  text: `${insertInto(table)} SELECT ${values.join(', ')} FROM unnest(${parameters}) AS new (${arrayNames})
+export function insertStatement(table: string, plants: readonly NewPlant[], lockMs: number): Query {
+  return {
+    text: `${insertInto(table)} SELECT ${values.join(', ')} FROM unnest(${parameters}) AS new (${arrayNames})
     WHERE ${durable} AND ${lockTimeout} ON CONFLICT (id) DO NOTHING RETURNING ${columnNames.join(', ')}`,
-  values: [
-    lockTimeoutMs,
-    `{${plants.map(({ id }) => id).join()}}`,
-    ...textNames.map((name) => textArray(plants.map((plant) => plant[name] ?? ''))),
-    ...nullableNames.map((name) => `{${plants.map((plant) => plant[name] !== undefined).join()}}`),
-  ],
-});
+    values: [
+      lockMs,
+      `{${plants.map(({ id }) => id).join()}}`,
+      ...textNames.map((name) => textArray(plants.map((plant) => plant[name] ?? ''))),
+      ...nullableNames.map(
+        (name) => `{${plants.map((plant) => plant[name] !== undefined).join()}}`,
+      ),
+    ],
+  };
+}
 
 /**
  * Returns a statement that reads the stored plants with the ids of others; its rows are durable. It reads only as
  * much text as the comparison needs, so that a few short plants cannot cause the transfer of many long ones.
  */
-export const readStatement = (table: string, others: readonly NewPlant[]): Query => {
+export function readStatement(table: string, others: readonly NewPlant[]): Query {
   const sizes = new Map<bigint, number>();
   for (const plant of others) {
     // One more than the length. PostgreSQL counts characters, which are at least one UTF-16 code unit each.
@@ -77,14 +38,48 @@ export const readStatement = (table: string, others: readonly NewPlant[]): Query
       WHERE ${durable} AND ${afterPendingCommits}`,
     values: [[...sizes.keys()].map(String), [...sizes.values()]],
   };
-};
+}
 
-/**
- * Returns a statement that finds inserts of plants, of any process, that have been running longer than a duration.
- * The server shows only the queries of the same role.
- */
-export const runningStatement = (table: string, milliseconds: number): Query => ({
-  text: `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)
+/** Returns a statement that finds inserts of plants, of any process with this role, that run longer than a duration. */
+export function runningStatement(table: string, milliseconds: number): Query {
+  return {
+    text: `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)
     AND query_start < clock_timestamp() - make_interval(secs => $2) AND datname = current_database()`,
-  values: [insertInto(table), milliseconds / 1_000],
-});
+    values: [insertInto(table), milliseconds / 1_000],
+  };
+}
+
+// Set in the statement, because a pooler in transaction mode does not preserve session settings. Every value but `off` flushes
+// the WAL. client_min_messages must include the warning about a canceled wait for a standby.
+const durable = `(SELECT CASE current_setting('synchronous_commit') WHEN 'off'
+  THEN set_config('synchronous_commit', 'on', true) ELSE 'as it is' END) IS NOT NULL
+  AND (SELECT set_config('client_min_messages', 'warning', true)) IS NOT NULL`;
+
+// A row can be visible before it is durable, after an asynchronous commit or a canceled wait for a standby.
+// This writes a WAL record after the commit record of the row: when it is durable, the row is, too.
+const afterPendingCommits = `(SELECT pg_logical_emit_message(true, 'plantstore', '')) IS NOT NULL`;
+
+// Also set in the statement. An insert waits for an open transaction that has inserted or deleted the same id.
+const lockTimeout = `(SELECT set_config('lock_timeout', $1::text, true)) IS NOT NULL`;
+
+const escaped = String.raw`\$&`;
+// The driver would also quote and escape each number.
+function textArray(texts: readonly string[]): string {
+  return `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, escaped)}"`).join()}}`;
+}
+
+function insertInto(table: string): string {
+  return `INSERT INTO ${table} (${columnNames.join(', ')})`;
+}
+
+// The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
+const arrays = [
+  { name: 'id', type: 'bigint' },
+  ...textNames.map((name) => ({ name, type: 'text' })),
+  ...nullableNames.map((name) => ({ name: `has_${name}`, type: 'bool' })),
+];
+const arrayNames = arrays.map(({ name }) => name).join(', ');
+const parameters = arrays.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
+const values = columnNames.map((name) =>
+  nullableNames.includes(name) ? `CASE WHEN has_${name} THEN ${name} END` : name,
+);

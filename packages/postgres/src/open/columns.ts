@@ -8,30 +8,31 @@ const columns = {
 } as const satisfies Record<keyof NewPlant, string>;
 
 type Name = keyof NewPlant;
-
 export const columnNames = Object.keys(columns) as readonly Name[];
-
 /** The columns of the first version, which every table has. */
 export const firstNames = columnNames.slice(0, 3);
-
 export const textNames = columnNames.filter((name) => name !== 'id');
 export const nullableNames: readonly Name[] = textNames.filter((name) => columns[name] === 'text');
 
 /** Returns the declaration of a column. */
-export const declarationOf = (name: Name): string => `${name} ${columns[name]}`;
+export function declarationOf(name: Name): string {
+  return `${name} ${columns[name]}`;
+}
 
 /** A row; every column as text. */
 export type Row = readonly (string | null)[];
 
 /** Returns the plant of a row. */
-export const plantOf = (row: Row): NewPlant => {
+export function plantOf(row: Row): NewPlant {
   const plant: Partial<Record<Name, unknown>> = {};
   for (const [index, name] of columnNames.entries()) {
     const value = row[index];
     if (typeof value === 'string') plant[name] = name === 'id' ? BigInt(value) : value;
   }
   return plant as NewPlant;
-};
+}
 
 /** Quotes an SQL identifier. */
-export const quoted = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
+export function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}

@@ -96,7 +96,7 @@ describe('readDatabaseUrl', () => {
   });
 
   it.each([
-    'keepalives=1&keepalives_idle=30&keepalives_interval=10&keepalives_count=3',
+    'keepalives=1&keepalives_idle=60&keepalives_interval=10&keepalives_count=3',
     'tcp_user_timeout=0&sslcompression=0&sslsni=1&sslnegotiation=postgres&gssencmode=prefer',
     'krbsrvname=postgres&load_balance_hosts=random&client_encoding=UTF8&replication=false',
     'ssl_min_protocol_version=TLSv1.2&max_protocol_version=latest&min_protocol_version=3.0',

@@ -2,22 +2,20 @@
 import pgpass from 'pgpass';
 import type { Address, DatabaseUrl } from './database-url.ts';
 
-type Connection = Address & Pick<DatabaseUrl, 'database' | 'user'>;
-
-const find = pgpass as (
-  connection: Connection,
-  resolve: (password: string | undefined) => void,
-) => void;
-
 /** Returns the password from the user's password file, as libpq does; `undefined` when no line matches. */
-export const readPassFile = async (
+export async function readPassFile(
   { host, port }: Address,
   { database, user }: Pick<DatabaseUrl, 'database' | 'user'>,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const findFor = async (name: string) =>
     new Promise<string | undefined>((resolve) => {
       find({ host: name, port, database, user }, resolve);
     });
   // In the file, a socket in the default folder has the host name localhost, and any other has its folder.
   return (await findFor(host)) ?? (host.startsWith('/') ? findFor('localhost') : undefined);
-};
+}
+
+const find = pgpass as (
+  connection: Address & Pick<DatabaseUrl, 'database' | 'user'>,
+  resolve: (password: string | undefined) => void,
+) => void;

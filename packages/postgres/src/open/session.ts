@@ -1,71 +1,60 @@
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { type BackendKey, cancelStatement } from './cancel-statement.ts';
-import { requireChannelBinding } from './channel-binding.ts';
-import type { Address, DatabaseUrl } from './database-url.ts';
-import { guardParsing } from './parse-guard.ts';
 import type { Row } from './columns.ts';
-import { readPassFile } from './pass-file.ts';
+import type { Address, DatabaseUrl } from './database-url.ts';
+import { type BackendKey, cancelStatement, guardParsing, requireChannelBinding } from './driver.ts';
 import { sqlStateOf } from './errors.ts';
 import { throwAfterTimeout } from './throw-after-timeout.ts';
 
-/** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */
-export type Query = {
-  readonly text: string;
-  readonly values?: readonly unknown[];
-  readonly name?: string;
-};
+/** Connects to a server and logs in. */
+export async function startSession(address: Address, options: SessionOptions) {
+  const unencrypted = { ...options, tls: false } as const;
+  // PostgreSQL does not support TLS on Unix-domain sockets.
+  if (address.host.startsWith('/')) return connect(address, unencrypted);
+  return connect(address, options).catch(async (thrown: unknown) => {
+    if (!options.isTlsOptional || !isTlsUnsupported(thrown)) throw thrown;
+    return connect(address, unencrypted);
+  });
+}
 
 /** A connection to a server. Its methods throw the exceptions of the driver. */
-export type Session = {
-  readonly address: Address;
-  /**
-   * Runs a statement. The caller waits for each statement before the next one. After an exception that the
-   * server did not report, such as a timeout, the caller must destroy the session.
-   */
-  readonly query: (query: Query) => Promise<readonly Row[]>;
-  /** Whether the connection is open, as far as is known. */
-  readonly isUsable: () => boolean;
-  /** Sends a Terminate message and closes the connection, after a timeout if the server does not respond. */
-  readonly close: () => Promise<void>;
-  /** Closes the connection immediately, and cancels a statement without a response. */
-  readonly destroy: () => void;
-  /** Closes the connection immediately. The first call returns a function that cancels a statement without a response. */
-  readonly abandon: () => (() => void) | undefined;
+export type Session = Awaited<ReturnType<typeof connect>>;
+
+/** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */
+export type Query = {
+  text: string;
+  values?: readonly unknown[];
+  name?: string;
+  timeoutMs?: number;
 };
 
-/** Options of a session: the URL, and the timeout of each statement in milliseconds. */
+/** The URL, and the timeout of each statement in milliseconds. */
 export type SessionOptions = DatabaseUrl & { readonly statementTimeoutMs: number };
 
-const closeTimeoutMs = 1_000;
-
-const connect = async (address: Address, options: SessionOptions): Promise<Session> => {
+async function connect(address: Address, options: SessionOptions) {
   const socket = new Socket();
   const client = new pg.Client({
     ...address,
     user: options.user,
     database: options.database,
-    // Reads the password file for each connection, so that it can change without a restart. The driver's own
-    // support is deprecated.
-    password: async () => options.password ?? (await readPassFile(address, options)) ?? '',
+    // Without one, the driver would read the password file itself, which is deprecated.
+    password: options.password ?? '',
     application_name: options.applicationName,
     options: options.options,
     enableChannelBinding: options.requiresChannelBinding,
     ssl: options.tls,
     stream: () => socket,
-    keepAlive: true,
+    keepAlive: options.keepAliveIdleMs !== undefined,
+    keepAliveInitialDelayMillis: options.keepAliveIdleMs ?? 0,
     // Values stay text, independent of the type parsers that the process sets for pg: an int8 is not rounded.
     types: { getTypeParser: () => (value: unknown) => value },
   });
   guardParsing(socket);
-  client.connection.on('sslconnect', () => {
-    guardParsing(client.connection.stream);
-  });
+  client.connection.on('sslconnect', () => guardParsing(client.connection.stream));
   if (options.requiresChannelBinding) requireChannelBinding(client.connection);
   let key: BackendKey | undefined;
-  client.connection.on('backendKeyData', (data: BackendKey) => {
-    key = data;
-  });
+  client.connection.on('backendKeyData', (data: BackendKey) => (key = data));
   // The statement in flight reports the error; without a listener, it would end the process.
   client.on('error', () => socket.destroy());
   let isInDoubt = false;
@@ -74,35 +63,46 @@ const connect = async (address: Address, options: SessionOptions): Promise<Sessi
     if (routine === 'SyncRepWaitForLSN') isInDoubt = true;
   });
   let isRunning = false;
+  /** Closes the connection immediately. The first call returns a function that cancels a statement without a response. */
   const abandon = () => {
     socket.destroy();
-    const backend = key;
-    if (!isRunning || backend === undefined) return undefined;
+    const running = isRunning ? key : undefined;
     isRunning = false;
-    return () => cancelStatement(address, backend);
+    return running && (() => cancelStatement(address, running));
   };
+  /** Closes the connection immediately, and cancels a statement without a response. */
   const destroy = () => abandon()?.();
   try {
-    await throwAfterTimeout(options.connectTimeoutMs, client.connect());
+    const connecting = client.connect();
+    const accepted = Promise.race([connecting, once(socket, 'connect')]);
+    await throwAfterTimeout(options.connectTimeoutMs, accepted, 'no connection');
+    const what = 'the connection was accepted, but no response';
+    await throwAfterTimeout(options.loginTimeoutMs, connecting, what);
   } catch (thrown) {
+    // A pooler may permit one connection, which is then free for the unencrypted one.
+    if (isTlsUnsupported(thrown))
+      await throwAfterTimeout(closeTimeoutMs, once(socket, 'close')).catch(() => {});
     destroy();
     throw thrown;
   }
   return {
     address,
+    /** Whether the connection is open, as far as is known. */
     isUsable: () => !socket.destroyed,
     destroy,
     abandon,
-    async query({ values = [], ...statement }) {
+    /** Runs one statement at a time. After an exception that the server did not report, the caller destroys the session. */
+    async query({
+      values = [],
+      timeoutMs = options.statementTimeoutMs,
+      ...statement
+    }: Query): Promise<readonly Row[]> {
       socket.ref();
       isRunning = true;
       try {
-        const result = client.query<(string | null)[]>({
-          ...statement,
-          values: [...values],
-          rowMode: 'array',
-        });
-        const { rows } = await throwAfterTimeout(options.statementTimeoutMs, result);
+        const query = { ...statement, values: [...values], rowMode: 'array' } as const;
+        const result = client.query<(string | null)[]>(query);
+        const { rows } = await throwAfterTimeout(timeoutMs, result);
         isRunning = false;
         if (isInDoubt) throw new Error('the commit may not have reached the standby');
         return rows;
@@ -115,26 +115,17 @@ const connect = async (address: Address, options: SessionOptions): Promise<Sessi
         socket.unref();
       }
     },
+    /** Sends a Terminate message and closes the connection, after a timeout if the server does not respond. */
     async close() {
       socket.ref();
       await throwAfterTimeout(closeTimeoutMs, client.end()).catch(() => {});
       destroy();
     },
   };
-};
+}
 
-const isTlsUnsupported = (thrown: unknown): boolean =>
-  thrown instanceof Error && thrown.message === 'The server does not support SSL connections';
+const closeTimeoutMs = 1_000;
 
-/** Connects to a server and logs in. */
-export const startSession = async (address: Address, options: SessionOptions): Promise<Session> => {
-  const unencrypted = { ...options, tls: false } as const;
-  // PostgreSQL does not support TLS on Unix-domain sockets.
-  if (address.host.startsWith('/')) return connect(address, unencrypted);
-  try {
-    return await connect(address, options);
-  } catch (thrown) {
-    if (!options.isTlsOptional || !isTlsUnsupported(thrown)) throw thrown;
-    return connect(address, unencrypted);
-  }
-};
+function isTlsUnsupported(thrown: unknown): boolean {
+  return thrown instanceof Error && /does not support SSL/.test(thrown.message);
+}

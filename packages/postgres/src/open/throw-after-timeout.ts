@@ -1,9 +1,13 @@
 /** Waits for a promise, and throws after a timeout. A rejection after the timeout is ignored. */
-export const throwAfterTimeout = async <T>(timeoutMs: number, work: Promise<T>): Promise<T> => {
+export async function throwAfterTimeout<T>(
+  timeoutMs: number,
+  work: Promise<T>,
+  what = 'no response',
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(noResponseWithin(timeoutMs)));
+      reject(new Error(noResponseWithin(timeoutMs, what)));
     }, timeoutMs);
   });
   try {
@@ -11,8 +15,9 @@ export const throwAfterTimeout = async <T>(timeoutMs: number, work: Promise<T>):
   } finally {
     clearTimeout(timer);
   }
-};
+}
 
 /** Returns the message of a timeout. */
-export const noResponseWithin = (timeoutMs: number): string =>
-  `no response within ${Math.round(timeoutMs)} ms`;
+export function noResponseWithin(timeoutMs: number, what = 'no response'): string {
+  return `${what} within ${Math.round(timeoutMs)} ms`;
+}

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
@@ -121,6 +121,54 @@ describe('server that requires TLS', requiresOpenssl, () => {
           message: expect.stringContaining('channel_binding=require') as unknown,
         });
     }
+  });
+
+  it('the files of the CA, the server and the client are read for each connection', async () => {
+    const data = join(server.folder, 'data');
+    const fileOf = (name: string) => join(data, name);
+    const admin = `${server.url()}?sslmode=no-verify`;
+    const use = async (file: string, source: string) => {
+      await copyFile(source, fileOf(file));
+      await changeOwner(fileOf(file));
+      await runSql(
+        admin,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'`,
+      );
+    };
+    await use('ca.pem', authority);
+    await use('client.crt', otherCa);
+    await use('client.key', fileOf('otherCa.key'));
+    const files = `sslrootcert=${fileOf('ca.pem')}&sslcert=${fileOf('client.crt')}&sslkey=${fileOf('client.key')}`;
+    const url = `${server.url()}?sslmode=verify-full&${files}`;
+    const opened = await openPostgresRepository({ ...noLimits, url, deadlineMs: 500 });
+    const repository = opened._unsafeUnwrap();
+    onTestFinished(repository.close);
+    const create = async () => repository.create({ id: 8n, name: 'Ficus' });
+    const expectCreated = async () => expect.poll(async () => (await create()).isOk()).toBe(true);
+    const expectRefused = async () =>
+      expect((await create())._unsafeUnwrapErr()).toMatchObject({
+        reason: expect.stringContaining('no secure connection') as unknown,
+      });
+    await expectCreated();
+    // A CA alone.
+    await use('ca.pem', otherCa);
+    await expectRefused();
+    // The server's certificate: a reload takes effect some time after the statement.
+    onTestFinished(async () => {
+      await runSql(admin, 'ALTER SYSTEM RESET ssl_cert_file', 'ALTER SYSTEM RESET ssl_key_file');
+      await runSql(admin, 'SELECT pg_reload_conf()');
+    });
+    await runSql(
+      admin,
+      "ALTER SYSTEM SET ssl_cert_file = 'otherCa.crt'",
+      "ALTER SYSTEM SET ssl_key_file = 'otherCa.key'",
+      'SELECT pg_reload_conf()',
+    );
+    await expectCreated();
+    await use('client.key', fileOf('server.key'));
+    await expectRefused();
+    await use('client.crt', authority);
+    await expectCreated();
   });
 
   it('a malformed client certificate file is refused', async () => {

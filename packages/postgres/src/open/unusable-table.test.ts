@@ -3,8 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newRole, open, openAndClose } from '../../test/open.ts';
 import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import { columnNames } from './columns.ts';
-import { connectLeader } from './connect.ts';
-import { readDatabaseUrl } from './database-url.ts';
+import { createConnect } from './connect.ts';
 import { addColumns } from './table.ts';
 import { readPlants } from '../read/read-plants.ts';
 
@@ -115,10 +114,8 @@ describe('a table that cannot be used', () => {
     );
     expect(await readAll(sharedUrl(database, role))).toStrictEqual([{ id: 7n, name: 'Monstera' }]);
     const addTag = async (text: string) => {
-      const parsed = readDatabaseUrl(text, {})._unsafeUnwrap();
-      const session = (
-        await connectLeader({ ...parsed, statementTimeoutMs: 30_000 })
-      )._unsafeUnwrap();
+      const connect = createConnect({ url: text, statementTimeoutMs: 30_000 });
+      const { session, url: parsed } = (await connect())._unsafeUnwrap();
       onTestFinished(async () => session.close());
       return addColumns(session, parsed, 'public.plants', ['tag']);
     };

@@ -1,5 +1,56 @@
 import { err, ok, type Result } from 'neverthrow';
 
+/**
+ * Reads the parameters of a database URL, and libpq's variables. Errors never contain a value. They contain an unknown name
+ * only if `mayNameAll`, because a password may extend into the parameters.
+ */
+export function readParameters(
+  query: string,
+  env: Readonly<Record<string, string | undefined>>,
+  mayNameAll: boolean,
+): Result<{ readonly parameters: Parameters; readonly show: ShowParameter }, string> {
+  const parameters = new Map<string, string>();
+  const sources = new Map<string, string>();
+  for (const [name, variable = ''] of variables) {
+    const value = env[variable];
+    if (value === undefined) continue;
+    if (!isKnown(name)) return err(`${variable} is not supported; unset it`);
+    parameters.set(name, value);
+    sources.set(name, variable);
+  }
+  for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
+    if (!isKnown(name)) {
+      const shown = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name) ? `${name} ` : '';
+      return err(
+        `the database URL has a parameter ${shown}that is not supported; remove it. Supported parameters: ${Object.keys(supported).join(', ')}`,
+      );
+    }
+    if (value === '') continue;
+    parameters.set(name, value);
+    sources.delete(name);
+  }
+  const show: ShowParameter = (name, value) => {
+    const [shown, end] = sources.has(name)
+      ? [sources.get(name), '']
+      : [name, ' in the database URL'];
+    return `${shown}${value === undefined ? '' : `=${value}`}${end}`;
+  };
+  for (const [name, values] of permittedValues) {
+    const value = parameters.get(name)?.toLowerCase();
+    if (value === undefined) continue;
+    if (!values.includes(value))
+      return err(`${show(name)} must be one of ${values.join(', ')}, or be removed`);
+    parameters.set(name, value);
+  }
+  return ok({ parameters: Object.fromEntries(parameters), show });
+}
+
+/** Parameters of a database URL, with defaults from the variables. */
+export type Parameters = Readonly<Partial<Record<keyof typeof supported, string>>>;
+
+/** Returns a parameter as its user wrote it, for a message: `sslmode in the database URL` or `PGSSLMODE`. */
+export type ShowParameter = (name: string, value?: string) => string;
+
 /** Supported parameters, and the libpq variables that they override. */
 const supported = {
   application_name: 'PGAPPNAME',
@@ -7,48 +58,37 @@ const supported = {
   connect_timeout: 'PGCONNECT_TIMEOUT',
   fallback_application_name: undefined,
   host: undefined,
+  keepalives: undefined,
+  keepalives_idle: undefined,
   options: 'PGOPTIONS',
   sslcert: 'PGSSLCERT',
   sslkey: 'PGSSLKEY',
   sslmode: 'PGSSLMODE',
   sslrootcert: 'PGSSLROOTCERT',
-  target_session_attrs: undefined,
+  target_session_attrs: 'PGTARGETSESSIONATTRS',
 } as const;
 
-type Name = keyof typeof supported;
+const words = (text: string): readonly string[] => text.split(/\s+/);
 
-/** Parameters of a database URL, with defaults from the variables. */
-export type Parameters = Readonly<Partial<Record<Name, string>>>;
+/** The variables, also of parameters that are not supported: they name another server, or a check that is not done. */
+const variables: readonly (readonly [string, string | undefined])[] = [
+  ...Object.entries(supported),
+  ...words(
+    `gssencmode hostaddr min_protocol_version require_auth requirepeer requiressl service
+    ssl_max_protocol_version ssl_min_protocol_version sslcertmode sslcrl sslcrldir sslnegotiation`,
+  ).map((name) => [name, `PG${name.replaceAll('_', '').toUpperCase()}`] as const),
+];
 
-/** Ignored prefixes: keepalives, pools and statement caches have no effect here. */
+/** Ignored prefixes: other keepalives, pools and statement caches have no effect here. */
 const ignoredFamilies = /^(keepalives|pool|statement_cache)(_|$)/;
 
-/** Parameters of libpq and other drivers that have no effect here. */
-const ignored: ReadonlySet<string> = new Set([
-  // libpq (postgresql.org/docs/current/libpq-connect.html)
-  'gssdelegation',
-  'gsslib',
-  'krbsrvname',
-  'load_balance_hosts',
-  'max_protocol_version',
-  'sslcompression',
-  'sslsni',
-  'tcp_user_timeout',
-  // Prisma, pgx and lib/pq
-  'binary_parameters',
-  'connection_limit',
-  'default_query_exec_mode',
-  'max_connection_lifetime',
-  'max_idle_connection_lifetime',
-  'pgbouncer',
-  'socket_timeout',
-  // JDBC, Rails, node-postgres, Supabase
-  'prepareThreshold',
-  'prepared_statements',
-  'supa',
-  'uselibpqcompat',
-  'workaround',
-]);
+/** Parameters that have no effect here: of libpq; of Prisma, pgx and lib/pq; of JDBC, Rails, node-postgres and Supabase. */
+const ignored = words(
+  `gssdelegation gsslib krbsrvname load_balance_hosts max_protocol_version sslcompression sslsni
+  tcp_user_timeout binary_parameters connection_limit default_query_exec_mode max_connection_lifetime
+  max_idle_connection_lifetime pgbouncer socket_timeout prepareThreshold prepared_statements supa
+  uselibpqcompat workaround`,
+);
 
 /** Permitted values, in lower case. Of the unsupported parameters, these values have no effect here. */
 const permittedValues: ReadonlyMap<string, readonly string[]> = new Map([
@@ -66,44 +106,8 @@ const permittedValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['target_session_attrs', ['any', 'primary', 'read-write']],
 ]);
 
-const isKnown = (name: string): boolean =>
-  Object.hasOwn(supported, name) ||
-  permittedValues.has(name) ||
-  ignored.has(name) ||
-  ignoredFamilies.test(name);
+const known = new Set([...Object.keys(supported), ...permittedValues.keys(), ...ignored]);
 
-/**
- * Reads the parameters of a database URL. Errors never contain a value. They contain an unknown name only if it
- * cannot be a part of the password.
- *
- * @param mayNameAll - whether a password cannot extend into the parameters
- */
-export const readParameters = (
-  query: string,
-  env: Readonly<Record<string, string | undefined>>,
-  mayNameAll: boolean,
-): Result<Parameters, string> => {
-  const parameters = new Map<string, string>();
-  for (const [name, variable] of Object.entries(supported)) {
-    const value = variable === undefined ? undefined : env[variable];
-    if (value !== undefined) parameters.set(name, value);
-  }
-  for (const [name, value] of new URLSearchParams(query.replaceAll('+', '%2B'))) {
-    if (!isKnown(name)) {
-      const shown = mayNameAll && /^[a-z_]\w{0,62}$/i.test(name) ? `${name} ` : '';
-      return err(
-        `the database URL has a parameter ${shown}that is not supported; remove it. Supported parameters: ${Object.keys(supported).join(', ')}`,
-      );
-    }
-    if (value !== '') parameters.set(name, value);
-  }
-  for (const [name, values] of permittedValues) {
-    const value = parameters.get(name)?.toLowerCase();
-    if (value === undefined) continue;
-    if (!values.includes(value)) {
-      return err(`${name} in the database URL must be one of ${values.join(', ')}, or be removed`);
-    }
-    parameters.set(name, value);
-  }
-  return ok(Object.fromEntries(parameters));
-};
+function isKnown(name: string): boolean {
+  return known.has(name) || ignoredFamilies.test(name);
+}

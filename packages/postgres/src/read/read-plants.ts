@@ -1,111 +1,11 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { columnNames, nullableNames, plantOf, type Row, textNames } from '../open/columns.ts';
-import { connectLeader } from '../open/connect.ts';
-import { readDatabaseUrl } from '../open/database-url.ts';
+import { createConnect } from '../open/connect.ts';
+import type { DatabaseUrl } from '../open/database-url.ts';
 import { type OpenPostgresError, statementError } from '../open/errors.ts';
-import { findUnknownColumns } from '../open/table.ts';
 import type { Session } from '../open/session.ts';
-
-/** Options of {@link readPlants} and {@link readPlantBatches}. */
-export type ReadPlantsOptions = {
-  /** `postgres://user:password@host:5432/database`, as for {@link openPostgresRepository}. */
-  readonly url: string;
-  /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
-  readonly after?: bigint;
-  /** Called with the names of the columns that are not read, if there are any: of another program, or a newer version. */
-  readonly onUnknownColumns?: (names: readonly string[]) => void;
-};
-
-/** Timeout of reading one page, in milliseconds. */
-const pageTimeoutMs = 30_000;
-
-const maxPagePlants = 1_000;
-/** Maximum text of a page, in bytes; a single plant may exceed it. */
-const maxPageBytes = 4 * 2 ** 20;
-
-const smallestId = -(2n ** 63n);
-const largestId = 2n ** 63n - 1n;
-
-const columns = columnNames.join(', ');
-// A column that the table of an earlier version does not have is that of `absent`, which encloses it.
-const absent = nullableNames.map((name) => `NULL::text AS ${name}`).join(', ');
-const nextPlants = `SELECT page.* FROM (SELECT ${absent}) AS absent,
-  LATERAL (SELECT ${columns} FROM plants WHERE id >= $1 ORDER BY id LIMIT ${maxPagePlants}) AS page`;
-// PostgreSQL knows the size of a long text without reading it.
-const size = textNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
-
-/** Returns a page as one text, because the driver takes longer for a value than the server; NULL when it is too long. */
-const wholePage = `SELECT json_agg(json_build_array(id::text, ${textNames.join(', ')}) ORDER BY id) FROM (${nextPlants}) AS page
-  WHERE ${maxPageBytes} >= (SELECT sum(${size}) FROM (${nextPlants}) AS page)`;
-
-const longPage = `SELECT ${columns} FROM (
-    SELECT ${columns}, sum(${size}) OVER
-      (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-    FROM (${nextPlants}) AS page
-  ) AS sized WHERE coalesce(before, 0) < ${maxPageBytes} ORDER BY id`;
-
-const readPage = async (session: Session, from: bigint): Promise<readonly NewPlant[]> => {
-  const values = [String(from)];
-  const [[page] = []] = await session.query({ text: wholePage, values });
-  const rows =
-    typeof page === 'string'
-      ? (JSON.parse(page) as readonly Row[])
-      : await session.query({ text: longPage, values });
-  return rows.map(plantOf);
-};
-
-/**
- * Reads the plants of a PostgreSQL database in batches, as {@link readPlants} reads them one by one, in a fraction of the
- * time.
- *
- * @param options - the database, and the id to start after
- * @example
- * ```ts
- * import { readPlantBatches } from '@plantstore/postgres';
- *
- * let plants = 0;
- * for await (const read of readPlantBatches({ url: 'postgres://ada:secret@localhost/garden' })) {
- *   if (read.isErr()) throw new Error(read.error.message);
- *   plants += read.value.length;
- * }
- * console.log(plants);
- * ```
- */
-export async function* readPlantBatches({
-  url: text,
-  after,
-  onUnknownColumns = () => {},
-}: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenPostgresError>, void, void> {
-  const read = readDatabaseUrl(text, process.env);
-  if (read.isErr()) {
-    yield err(read.error);
-    return;
-  }
-  const url = read.value;
-  const connected = await connectLeader({ ...url, statementTimeoutMs: pageTimeoutMs });
-  if (connected.isErr()) {
-    yield err(connected.error);
-    return;
-  }
-  const session = connected.value;
-  let last = after ?? smallestId - 1n;
-  try {
-    const unknown = await findUnknownColumns(session);
-    if (unknown.length > 0) onUnknownColumns(unknown);
-    while (last < largestId) {
-      const plants = await readPage(session, last + 1n);
-      const end = plants.at(-1);
-      if (end === undefined) return;
-      yield ok(plants);
-      last = end.id;
-    }
-  } catch (thrown) {
-    yield err(statementError(url, session.address, thrown));
-  } finally {
-    await session.close();
-  }
-}
+import { findTable, foreign, type PlantsTable, readColumns, securityError } from '../open/table.ts';
 
 /**
  * Reads the plants of a PostgreSQL database in ascending order of their ids, while repositories may create plants.
@@ -135,3 +35,108 @@ export async function* readPlants(
     else yield err(read.error);
   }
 }
+
+/** Reads the plants of a PostgreSQL database in batches, as {@link readPlants} does one by one, in a fraction of the time. */
+export async function* readPlantBatches({
+  url: text,
+  after,
+  onTable = () => {},
+  onUnknownColumns = () => {},
+}: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenPostgresError>, void, void> {
+  const connect = createConnect({ url: text, statementTimeoutMs: pageTimeoutMs, readsOnly: true });
+  const connected = await connect();
+  if (connected.isErr()) {
+    yield err(connected.error.error);
+    return;
+  }
+  const { session, url } = connected.value;
+  const attempt = async <T>(work: Promise<Result<T, OpenPostgresError>>) =>
+    work.catch((thrown: unknown) => err(statementError(url, session.address, thrown)));
+  try {
+    const found = await attempt(findReadable(session, url));
+    if (found.isErr()) {
+      yield err(found.error);
+      return;
+    }
+    const { plantsTable, unknown } = found.value;
+    onTable(plantsTable.shown);
+    if (unknown.length > 0) onUnknownColumns(unknown);
+    let last = after ?? smallestId - 1n;
+    while (last < largestId) {
+      const page = await attempt(readPage(session, plantsTable, last + 1n));
+      const end = page.isOk() ? page.value.at(-1) : undefined;
+      if (page.isErr() || end !== undefined) yield page;
+      if (end === undefined) return;
+      last = end.id;
+    }
+  } finally {
+    await session.close();
+  }
+}
+
+/** Options of {@link readPlants} and {@link readPlantBatches}. */
+export type ReadPlantsOptions = {
+  /** `postgres://user:password@host:5432/database`, as for {@link openPostgresRepository}. */
+  readonly url: string;
+  /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
+  readonly after?: bigint;
+  /** Called before the first plant with the name of the table, its schema and its database, for the operator. */
+  readonly onTable?: (table: string) => void;
+  /** Called with the names of the columns that are not read, if there are any: of another program, or a newer version. */
+  readonly onUnknownColumns?: (names: readonly string[]) => void;
+};
+
+/** Finds the table, and what of it is not read. */
+async function findReadable(session: Session, url: DatabaseUrl) {
+  const found = await findTable(session, url);
+  if (found.isErr()) return err(found.error);
+  const plantsTable = found.value;
+  const { definition, isReadable, unknown } = await readColumns(session, plantsTable.table);
+  return isReadable ? ok({ plantsTable, unknown }) : err(foreign(url, definition));
+}
+
+async function readPage(
+  session: Session,
+  plantsTable: PlantsTable,
+  from: bigint,
+): Promise<Result<readonly NewPlant[], OpenPostgresError>> {
+  const { table } = plantsTable;
+  const values = [String(from)];
+  const whole = { text: wholePage(table), values: [...values, table] };
+  const [[page, isSecured] = []] = await session.query(whole);
+  if (isSecured !== 'f') return err(securityError(plantsTable));
+  const rows =
+    typeof page === 'string'
+      ? (JSON.parse(page) as readonly Row[])
+      : await session.query({ text: longPage(table), values });
+  return ok(rows.map(plantOf));
+}
+
+/** Timeout of reading one page, in milliseconds. */
+const pageTimeoutMs = 30_000;
+const maxPagePlants = 1_000;
+/** Maximum text of a page, in bytes; a single plant may exceed it. */
+const maxPageBytes = 4 * 2 ** 20;
+const smallestId = -(2n ** 63n);
+const largestId = 2n ** 63n - 1n;
+const columns = columnNames.join(', ');
+// A column that the table of an earlier version does not have is that of `absent`, which encloses it.
+const absent = nullableNames.map((name) => `NULL::text AS ${name}`).join(', ');
+const nextPlants = (table: string): string => `SELECT page.* FROM (SELECT ${absent}) AS absent,
+  LATERAL (SELECT ${columns} FROM ${table} WHERE id >= $1 ORDER BY id LIMIT ${maxPagePlants}) AS page`;
+// PostgreSQL knows the size of a long text without reading it.
+const size = textNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
+
+/**
+ * Returns a page as one text, because the driver takes longer for a value than the server; NULL when it is too long. Also
+ * returns whether row security can hide plants, which can change while the table is read.
+ */
+const wholePage = (table: string): string =>
+  `SELECT (SELECT json_agg(json_build_array(id::text, ${textNames.join(', ')}) ORDER BY id) FROM (${nextPlants(table)}) AS page
+    WHERE ${maxPageBytes} >= (SELECT sum(${size}) FROM (${nextPlants(table)}) AS page)), row_security_active($2::text)`;
+
+const longPage = (table: string): string => `SELECT ${columns} FROM (
+    SELECT ${columns}, sum(${size}) OVER
+      (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM (${nextPlants(table)}) AS page
+  ) AS sized WHERE coalesce(before, 0) < ${maxPageBytes} ORDER BY id`;
