@@ -75,13 +75,13 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
   for (const _ of ['first', 'again']) {
     expect(await runCommand(['import'], { ...inPostgres, stdin })).toEqual({
       status: 0,
-      stdout: '200 plants in the database, 0 refused\n',
+      stdout: '200 plants in "public".plants in moved, 0 refused\n',
       stderr: '',
     });
   }
   expect(await runCommand(['check'], inPostgres)).toEqual({
     status: 0,
-    stdout: '200 plants read\n',
+    stdout: '200 plants read from "public".plants in moved\n',
     stderr: '',
   });
   expect((await runCommand(['export'], inPostgres)).stdout).toBe(text);
@@ -126,6 +126,15 @@ it.each([
     async () => newDatabase('refusing'),
   ],
   [
+    'PostgreSQL',
+    `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF length(NEW.name) > 99 THEN RAISE EXCEPTION 'too long' USING ERRCODE = 'GA001'; END IF;
+      RETURN NEW; END $$;
+    CREATE TRIGGER judge BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION judge()`,
+    'too long',
+    async () => newDatabase('raising'),
+  ],
+  [
     'SQLite',
     `CREATE INDEX i ON plants (json(iif(length(name) > 99, name, '1')))`,
     'malformed JSON',
@@ -157,7 +166,7 @@ it.each([
     const imported = await runCommand(['import'], { cwd, env, stdin });
     expect(imported).toMatchObject({
       status: 3,
-      stdout: '2 plants in the database, 1 refused\n',
+      stdout: expect.stringMatching(/^2 plants in .*, 1 refused\n$/) as unknown,
       stderr: expect.stringMatching(
         new RegExp(`^line 2: the database does not accept this plant: .*${reason}.*\n$`),
       ) as unknown,
@@ -183,3 +192,29 @@ it.each([
     });
   },
 );
+
+it('a start names its table and warns of row security, with which check and export fail and write no plant', async () => {
+  const { url, run } = await newDatabase('secured');
+  const env = { PLANTSTORE_DATABASE: url.replace(/[^/]+@/, 'gardener:secret@') };
+  const cwd = await newFolder();
+  await runCommand(['import'], {
+    cwd,
+    env: { PLANTSTORE_DATABASE: url },
+    stdin: '{"id":1,"name":"Ivy"}',
+  });
+  await run(`CREATE ROLE gardener LOGIN PASSWORD 'secret'; GRANT SELECT, INSERT ON plants TO gardener;
+    ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY even ON plants USING (id % 2 = 0) WITH CHECK (true)`);
+  for (const command of ['check', 'export']) {
+    expect(await runCommand([command], { cwd, env })).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /row security can hide plants of "public"\.plants in secured/,
+      ) as unknown,
+    });
+  }
+  const server = await startProgram({ env });
+  await untilLogged(server, 'row security is active');
+  await untilLogged(server, String.raw`"table":"\"public\".plants in secured"`);
+});

@@ -6,8 +6,9 @@ import type { Logger } from '@plantstore/server';
 import { loadOptional } from './load-optional.ts';
 import type { DatabaseSetting } from './settings/setting-table.ts';
 
-/** An open store, with the size of its WAL file if it has one. */
-export type Store = PlantStore & Partial<Pick<SqliteRepository, 'walSize'>>;
+/** An open store, with the size of its WAL file and the name of its table, if it has them. */
+export type Store = PlantStore &
+  Partial<Pick<SqliteRepository, 'walSize'>> & { readonly table?: string };
 
 /** Optional callbacks for what a store reports. */
 export type StoreListeners = Pick<GroupCommitOptions, 'onCommit'>;
@@ -28,6 +29,7 @@ export async function openStore(
       if (postgres.isErr()) return err(cannotOpen(postgres.error));
       return postgres.value
         .openPostgresRepository({ url: database.url, ...listeners })
+        .andTee(({ warnings }) => warnings.forEach((warning) => log.warn({}, warning)))
         .mapErr(({ message }) => cannotOpen(message));
     }
   }

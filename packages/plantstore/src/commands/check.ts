@@ -33,7 +33,8 @@ function checkSqlite(path: string, { stdout }: CommandCall): CommandResult {
 async function readEvery(call: CommandCall): Promise<CommandResult> {
   const progress = createProgress(call);
   let plants = 0;
-  for await (const read of readStored(call.database)) {
+  let source = '';
+  for await (const read of readStored(call.database, (table) => (source = ` from ${table}`))) {
     if (read.isErr()) {
       progress.clear();
       return failed(readFailure(read.error.message, plants));
@@ -42,6 +43,6 @@ async function readEvery(call: CommandCall): Promise<CommandResult> {
     progress.show(() => `${plantCount(plants)} read`);
   }
   progress.clear();
-  call.stdout.write(`${plantCount(plants)} read\n`);
+  call.stdout.write(`${plantCount(plants)} read${source}\n`);
   return done;
 }

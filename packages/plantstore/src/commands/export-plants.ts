@@ -21,6 +21,8 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
     const progress = createProgress(call);
     let text = format.header;
     let exported = 0;
+    let source = '';
+    const setSource = (table: string) => (source = ` from ${table}`);
     // Another program can use any character in a name.
     const reportUnknown = (names: readonly string[]): void =>
       progress.writeLine(
@@ -28,7 +30,7 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
       );
 
     const copy = async (): Promise<CommandResult> => {
-      for await (const read of readStored(database, reportUnknown)) {
+      for await (const read of readStored(database, setSource, reportUnknown)) {
         if (read.isErr()) return failed(readFailure(read.error.message, exported));
         for (const plant of read.value) {
           const line = format.encode(plant);
@@ -54,7 +56,7 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
       failed(`cannot write to standard output: ${fileErrorReason(thrown)}`),
     );
     progress.clear();
-    if (result === done) progress.writeLine(`${plantCount(exported)} exported`);
+    if (result === done) progress.writeLine(`${plantCount(exported)} exported${source}`);
     return result;
   },
 };

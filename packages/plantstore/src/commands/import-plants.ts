@@ -6,7 +6,7 @@ import { errorTable } from '@plantstore/core/errors';
 import { textLength } from '@plantstore/core/wire';
 import { err, type Result } from 'neverthrow';
 import { createLog } from '../log/log.ts';
-import { openStore } from '../open-store.ts';
+import { openStore, type Store } from '../open-store.ts';
 import {
   type CommandCall,
   type CommandResult,
@@ -72,13 +72,14 @@ async function importRecords(
   records: Records,
   bytesRead: () => number,
   call: CommandCall,
-  repository: PlantRepository,
+  repository: Store,
 ): Promise<CommandResult> {
   const progress = createProgress(call);
   const imported = createImport(repository, call.strict, progress);
   const { counts } = imported;
   const stats = call.file === undefined ? undefined : await stat(call.file).catch(() => undefined);
-  const summary = () => `${plantCount(counts.created)} in the database, ${counts.refused} refused`;
+  const target = repository.table ?? 'the database';
+  const summary = () => `${plantCount(counts.created)} in ${target}, ${counts.refused} refused`;
   let unread: string | undefined;
   for (let read = first; read.done !== true; read = await records.next()) {
     if (read.value.isOk()) await imported.add(read.value.value);

@@ -7,10 +7,12 @@ import { plantCount } from './progress.ts';
 
 /**
  * Reads the plants of a database in batches, in the order of their ids. An error is the last result, with a message for
- * the operator. `onUnknownColumns` is called with the names of columns that are not read.
+ * the operator. `onTable` is called with the name of the table where a database has several, and `onUnknownColumns` with
+ * the names of columns that are not read.
  */
 export async function* readStored(
   database: StoredDatabase,
+  onTable: (table: string) => void,
   onUnknownColumns: (names: readonly string[]) => void = () => {},
 ): AsyncGenerator<Result<readonly NewPlant[], { readonly message: string }>, void, void> {
   switch (database.kind) {
@@ -19,7 +21,12 @@ export async function* readStored(
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) yield err({ message: postgres.error });
-      else yield* postgres.value.readPlantBatches({ url: database.url, onUnknownColumns });
+      else
+        yield* postgres.value.readPlantBatches({
+          url: database.url,
+          onTable,
+          onUnknownColumns,
+        });
     }
   }
 }

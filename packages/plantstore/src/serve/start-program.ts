@@ -59,7 +59,7 @@ export async function startProgram(
   }
   const { server } = started;
   metrics?.measure({ server, store, settings });
-  logStart(context, server);
+  logStart(context, server, store);
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     accept(generateToken(server.url, stderr));
   warnOfExpiredTokens(loaded.tokens, log);
@@ -70,11 +70,12 @@ export async function startProgram(
 function logStart(
   { settings, sockets, log, healthUrl }: ProgramContext,
   { url, host }: RunningServer,
+  { table }: Store,
 ): void {
   const health = healthUrl === undefined ? {} : { health: healthUrl };
   const database = databaseName(settings.database);
   log.info(
-    { url, database, pid: process.pid, ...health },
+    { url, database, ...(table !== undefined && { table }), pid: process.pid, ...health },
     sockets.plants === undefined
       ? acceptingMessage
       : `${acceptingMessage} on the handed-over socket (LISTEN_FDS)`,
