@@ -210,7 +210,7 @@ it('a start names its table and warns of row security, with which check and expo
       status: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /row security can hide plants of "public"\.plants in secured/,
+        /row security can hide plants.*"public"\.plants in secured/,
       ) as unknown,
     });
   }

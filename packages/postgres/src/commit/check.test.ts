@@ -1,7 +1,7 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { open } from '../../test/open.ts';
+import { newRole, open, openAndClose } from '../../test/open.ts';
 import {
   connectionsOf,
   emptyDatabase,
@@ -46,6 +46,60 @@ describe('check of a PostgreSQL repository', () => {
     expect((await repository.check())._unsafeUnwrapErr().kind).toBe('store-unavailable');
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/read-only/);
   });
+
+  const replaceKey = 'ALTER TABLE plants DROP CONSTRAINT plants_pkey';
+  it.each([
+    ['a column is renamed', 'ALTER TABLE plants RENAME tag TO label'],
+    ['the key is dropped', replaceKey],
+    ['the key is deferrable', `${replaceKey}, ADD UNIQUE (id) DEFERRABLE`],
+    ['there is a deferrable key, too', 'ALTER TABLE plants ADD UNIQUE (id) DEFERRABLE'],
+    ['a rule replaces the insert', 'CREATE RULE r AS ON INSERT TO plants DO INSTEAD NOTHING'],
+    ['a rule adds a statement', 'CREATE RULE r AS ON INSERT TO plants DO ALSO SELECT 1'],
+    ['a rule replaces updates', 'CREATE RULE r AS ON UPDATE TO plants DO INSTEAD NOTHING'],
+    ['INSERT is revoked', 'REVOKE INSERT ON plants FROM CURRENT'],
+    ['SELECT is revoked', 'REVOKE SELECT ON plants FROM CURRENT'],
+    ['USAGE of the schema is revoked', 'REVOKE USAGE ON SCHEMA public FROM PUBLIC'],
+    ['a column needs a value', 'ALTER TABLE plants ADD COLUMN colour text NOT NULL'],
+    ['a default needs a privilege', 'ALTER TABLE plants ADD COLUMN number serial'],
+    ['no policy permits it', 'ALTER TABLE plants ENABLE ROW LEVEL SECURITY'],
+  ])(
+    'the check of a PostgreSQL repository fails while every create is unavailable because %s',
+    async (_, statement) => {
+      const database = await newDatabase();
+      const role = await newRole(database);
+      const direct = sharedUrl(database);
+      await openAndClose(direct);
+      await runSql(direct, `GRANT SELECT, INSERT ON plants TO ${role.user}`);
+      const repository = await open(sharedUrl(database, role));
+      expect((await repository.check()).isOk()).toBe(true);
+      await runSql(direct, statement.replace('CURRENT', role.user));
+      const created = await repository.create({ id: 1n, name: 'x' });
+      expect(created._unsafeUnwrapErr().kind).toBe('store-unavailable');
+      expect((await repository.check())._unsafeUnwrapErr().kind).toBe('store-unavailable');
+    },
+  );
+
+  it.each([
+    'ALTER TABLE plants ADD COLUMN created_at timestamptz NOT NULL DEFAULT now()',
+    'ALTER TABLE plants ADD COLUMN number bigint GENERATED ALWAYS AS IDENTITY',
+    'ALTER TABLE plants ADD COLUMN note text',
+    'CREATE RULE r AS ON DELETE TO plants DO INSTEAD NOTHING',
+    'ALTER TABLE plants ADD UNIQUE (name) DEFERRABLE',
+    'ALTER TABLE plants ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON plants USING (true)',
+  ])(
+    'the check of a PostgreSQL repository succeeds while creates succeed after %s',
+    async (statement) => {
+      const database = await newDatabase();
+      const role = await newRole(database);
+      await openAndClose(sharedUrl(database));
+      await runSql(sharedUrl(database), `GRANT SELECT, INSERT ON plants TO ${role.user}`);
+      const repository = await open(sharedUrl(database, role));
+      await runSql(sharedUrl(database), statement);
+      expect((await repository.create({ id: 1n, name: 'x' })).isOk()).toBe(true);
+      expect((await repository.check()).isOk()).toBe(true);
+      await openAndClose(sharedUrl(database, role));
+    },
+  );
 
   it('the check of a PostgreSQL repository fails while the table is UNLOGGED', async () => {
     const url = sharedUrl(await emptyDatabase());

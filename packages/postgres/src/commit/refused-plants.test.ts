@@ -53,3 +53,44 @@ it('a plant that was stored before its constraint is created again, and a differ
   expect(await kindOf(7n, 'weed 2')).toBe('id-taken');
   expect(await kindOf(8n, 'weed')).toBe('plant-refused');
 });
+
+const trigger = (body: string) => [
+  `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.name = 'weed' THEN ${body} END IF; RETURN NEW; END $$`,
+  'CREATE TRIGGER judge BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION judge()',
+];
+
+it.each([
+  ['that raises an exception', "RAISE EXCEPTION 'no weeds';"],
+  ['that raises an SQLSTATE of its own', "RAISE EXCEPTION 'no weeds' USING ERRCODE = 'GA001';"],
+  ['that raises a code of the server', "RAISE insufficient_privilege USING MESSAGE = 'no weeds';"],
+  ['that raises an internal error', "RAISE EXCEPTION 'no weeds' USING ERRCODE = 'XX000';"],
+  ['with an assertion', "ASSERT false, 'no weeds';"],
+  ['that discards the row', 'RETURN NULL;'],
+])(
+  'a plant that a trigger %s does not accept is refused with 4000, alone and in a batch',
+  async (_, body) => {
+    const { url, repository } = await openWith(...trigger(body));
+    const weed = await repository.create({ id: -1n, name: 'weed' });
+    expect(weed._unsafeUnwrapErr()).toMatchObject({ kind: 'plant-refused', error: 4000 });
+    const created = await Promise.all(
+      Array.from({ length: 50 }, async (__, id) =>
+        repository.create({ id: BigInt(id), name: id === 13 ? 'weed' : `n${id}` }),
+      ),
+    );
+    expect(created.flatMap((one, id) => (one.isErr() ? [[id, one.error.kind]] : []))).toEqual([
+      [13, 'plant-refused'],
+    ]);
+    expect(await runSql(url, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 49 }]);
+  },
+);
+
+it('a create is repeated when a trigger raises a serialization failure', async () => {
+  const { repository } = await openWith(
+    'CREATE SEQUENCE tries',
+    ...trigger(
+      "IF nextval('tries') < 3 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;",
+    ),
+  );
+  expect((await repository.create({ id: 1n, name: 'weed' })).isOk()).toBe(true);
+});

@@ -185,4 +185,50 @@ describe('readDatabaseUrl', () => {
   ])('readDatabaseUrl refuses %s', (url, message) => {
     expect(fault(url)).toMatch(message);
   });
+
+  it.each<[Readonly<Record<string, string>>, RegExp]>([
+    [{ PGSSLMODE: 'allow' }, /^PGSSLMODE must be one of disable, prefer/],
+    [{ PGCHANNELBINDING: 'on' }, /^PGCHANNELBINDING must be one of/],
+    [{ PGCONNECT_TIMEOUT: '10s' }, /^PGCONNECT_TIMEOUT must be a number of seconds/],
+    [{ PGSSLMODE: 'verify-ca' }, /^PGSSLMODE=verify-ca needs sslrootcert/],
+    [{ PGSSLCERT: '/nowhere' }, /^the file that PGSSLCERT names cannot be read: ENOENT/],
+    [{ PGSSLROOTCERT: '/' }, /^the file that PGSSLROOTCERT names cannot be read: EISDIR/],
+    [{ PGPORT: 'x' }, /^PGPORT must be a port from 1 to 65535/],
+    [{ PGHOST: 'h:x' }, /^PGHOST must be names or addresses/],
+    [
+      { PGSSLMODE: 'disable', PGCHANNELBINDING: 'require' },
+      /^PGCHANNELBINDING=require needs TLS; remove it, or remove PGSSLMODE=disable/,
+    ],
+    [{ PGTARGETSESSIONATTRS: 'standby' }, /^PGTARGETSESSIONATTRS must be one of any, primary/],
+    [{ PGSSLMINPROTOCOLVERSION: 'TLSv1.3' }, /^PGSSLMINPROTOCOLVERSION must be one of/],
+    [{ PGGSSENCMODE: 'require' }, /^PGGSSENCMODE must be one of/],
+    ...[
+      'PGHOSTADDR',
+      'PGREQUIREAUTH',
+      'PGREQUIREPEER',
+      'PGSERVICE',
+      'PGSSLCERTMODE',
+      'PGSSLCRL',
+      'PGSSLCRLDIR',
+      'PGSSLMAXPROTOCOLVERSION',
+    ].map((name): [Readonly<Record<string, string>>, RegExp] => [
+      { [name]: 'x' },
+      new RegExp(`^${name} is not supported; unset it$`),
+    ]),
+  ])('readDatabaseUrl names the variable of a wrong value: %j', (env, message) => {
+    const error = readDatabaseUrl('postgres:///x', env)._unsafeUnwrapErr();
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toMatch(/database URL/);
+  });
+
+  it('readDatabaseUrl ignores variables that have no effect, and names the URL for its own value though a variable is set', () => {
+    const env = { PGSSLMINPROTOCOLVERSION: 'TLSv1.2', PGGSSENCMODE: 'disable', PGTZ: 'UTC' };
+    expect(read('postgres://h/x', env)).toEqual(read('postgres://h/x'));
+    const wrong = readDatabaseUrl('postgres://h/x?sslmode=allow', { PGSSLMODE: 'require' });
+    expect(wrong._unsafeUnwrapErr().message).toMatch(/^sslmode in the database URL must be/);
+    const both = 'postgres://h/x?channel_binding=require';
+    expect(readDatabaseUrl(both, { PGSSLMODE: 'disable' })._unsafeUnwrapErr().message).toMatch(
+      /^channel_binding=require in the database URL needs TLS; remove it, or remove PGSSLMODE=disable/,
+    );
+  });
 });

@@ -43,7 +43,7 @@ export function readDatabaseUrl(
     const hosts = hostsOf(hostList, parameters.host, env);
     return ok(parseEach({ login, hosts, path }, parameters, env));
   } catch (thrown) {
-    if (thrown instanceof URIError && !isHostFromVariable) return invalid(percentFault);
+    if (thrown instanceof URIError) return invalid(percentFault);
     if (thrown instanceof Error && 'syscall' in thrown) {
       const files = fileParameters.filter((name) => parameters[name] !== undefined);
       const message = `the file that ${files.map((name) => show(name)).join(' or ')} names cannot be read: ${thrown.message}`;

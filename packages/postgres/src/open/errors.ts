@@ -62,6 +62,12 @@ const reasons = {
         ? `the server refuses the role ${user}: give its password in the URL, in PGPASSWORD, or in a password file that only this user can read`
         : `the server refuses the role ${user} or its password: correct them; the password is from ${passwordSource}`,
   },
+  'row-security': {
+    kind: 'table-denied',
+    // Also the error of a role that sets row_security to off.
+    pattern: /^42501 .*row-level security/,
+    advice: ({ user }) => `row security can hide plants from the role ${user}: ${bypass(user)}`,
+  },
   'connect-denied': {
     kind: 'access-denied',
     pattern: /^42501 /,
@@ -133,6 +139,11 @@ const names = Object.keys(reasons) as ReasonName[];
 /** Returns the statement that grants privileges to a role. */
 export function grant(privileges: string, role: string): string {
   return `GRANT ${privileges} TO ${quoted(role)};`;
+}
+
+/** Returns the way out for a role from which row security can hide plants. */
+export function bypass(role: string): string {
+  return `use the owner of the table as the role, or let a superuser run: ALTER ROLE ${quoted(role)} BYPASSRLS;`;
 }
 
 /** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */

@@ -3,6 +3,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { columnNames, declarationOf, firstNames, quoted, type Row } from './columns.ts';
 import { type DatabaseUrl, nameOf } from './database-url.ts';
 import {
+  bypass,
   connectError,
   describeThrown,
   grant,
@@ -75,11 +76,6 @@ export async function findTable(
   const warning = `row security is active on ${shown}: its policies can refuse plants, and the role ${user} cannot export them; ${bypass(user)}`;
   if (isSecured === 't') warnings.push(warning);
   return ok({ url, table, shown, warnings });
-}
-
-/** Creates the error for a table from which row security can hide plants. */
-export function securityError({ url: { user }, shown }: PlantsTable): OpenPostgresError {
-  return denied(`row security can hide plants of ${shown} from the role ${user}: ${bypass(user)}`);
 }
 
 /** Finds a fault of the table that makes creates fail or lose plants, and that planning a create does not find. */
@@ -174,10 +170,6 @@ async function mayNotCreate(session: Session, { user, database }: DatabaseUrl, c
 
 function denied(message: string): OpenPostgresError {
   return { kind: 'table-denied', message };
-}
-
-function bypass(role: string): string {
-  return `use the owner of the table as the role, or let a superuser run: ALTER ROLE ${quoted(role)} BYPASSRLS;`;
 }
 
 function occupied(database: string, obstacle: string): OpenPostgresError {

@@ -1,11 +1,23 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newRole, open, openAndClose } from '../../test/open.ts';
-import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import {
+  connectionsOf,
+  emptyDatabase,
+  newDatabase,
+  runSql,
+  sharedUrl,
+} from '../../test/shared-postgres.ts';
 import { columnNames } from './columns.ts';
 import { createConnect } from './connect.ts';
 import { addColumns } from './table.ts';
-import { readPlants } from '../read/read-plants.ts';
+import { readPlants, type ReadPlantsOptions } from '../read/read-plants.ts';
+
+const collect = async (options: ReadPlantsOptions) => {
+  const results = [];
+  for await (const read of readPlants(options)) results.push(read);
+  return results;
+};
 
 const readAll = async (
   url: string,
@@ -188,6 +200,53 @@ describe('a table that cannot be used', () => {
       });
     },
   );
+
+  it.each([
+    ['an index', 'CREATE TABLE t (x int)', 'CREATE INDEX plants ON t (x)'],
+    ['a sequence', 'CREATE SEQUENCE plants'],
+    ['a composite type', 'CREATE TYPE plants AS (x int)'],
+    ['an enum', "CREATE TYPE plants AS ENUM ('x')"],
+  ])('%s that has the name plants is called what it is', async (name, ...statements) => {
+    const database = await emptyDatabase();
+    const url = sharedUrl(database);
+    await runSql(url, ...statements);
+    const what =
+      name === 'an enum' ? 'type "plants" already exists' : `${name.replace(/^an? /, '')} plants`;
+    const { kind, message } = await failToOpen(url);
+    expect([kind, message]).toEqual(['table-foreign', expect.stringContaining(`(${what}`)]);
+    expect(message).not.toMatch(/definition/);
+    const [read] = await collect({ url });
+    expect(read?._unsafeUnwrapErr().kind).toBe(
+      name === 'an enum' ? 'table-missing' : 'table-foreign',
+    );
+  });
+
+  it('a table whose column is not of text cannot be read, and its definition is named', async () => {
+    const url = sharedUrl(await emptyDatabase());
+    await runSql(url, 'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(9), tag integer)');
+    const [read] = await collect({ url });
+    expect(read?._unsafeUnwrapErr()).toMatchObject({
+      kind: 'table-foreign',
+      message: expect.stringContaining('name character varying(9), tag integer') as unknown,
+    });
+    await runSql(
+      url,
+      'ALTER TABLE plants ALTER tag TYPE char(2)',
+      "INSERT INTO plants VALUES (7, 'a', 'b')",
+    );
+    expect(await readAll(url)).toEqual([{ id: 7n, name: 'a', tag: 'b ' }]);
+  });
+
+  it.each(['onTable', 'onUnknownColumns'])('an exception of %s rejects the read', async (name) => {
+    const url = sharedUrl(await emptyDatabase());
+    await openAndClose(url);
+    await runSql(url, 'ALTER TABLE plants ADD COLUMN colour text');
+    const fail = () => {
+      throw new Error('mine');
+    };
+    await expect(collect({ url, [name]: fail })).rejects.toThrow('mine');
+    await expect.poll(async () => connectionsOf(url)).toBe(0);
+  });
 
   it('a table is reported as unusable when the role has no USAGE privilege on its schema, and opens once it is granted', async () => {
     const database = await newDatabase();

@@ -3,9 +3,9 @@ import { err, ok, type Result } from 'neverthrow';
 import { columnNames, nullableNames, plantOf, type Row, textNames } from '../open/columns.ts';
 import { createConnect } from '../open/connect.ts';
 import type { DatabaseUrl } from '../open/database-url.ts';
-import { type OpenPostgresError, statementError } from '../open/errors.ts';
+import { connectError, type OpenPostgresError, statementError } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
-import { findTable, foreign, type PlantsTable, readColumns, securityError } from '../open/table.ts';
+import { findTable, foreign, type PlantsTable, readColumns } from '../open/table.ts';
 
 /**
  * Reads the plants of a PostgreSQL database in ascending order of their ids, while repositories may create plants.
@@ -100,11 +100,12 @@ async function readPage(
   plantsTable: PlantsTable,
   from: bigint,
 ): Promise<Result<readonly NewPlant[], OpenPostgresError>> {
-  const { table } = plantsTable;
+  const { url, table, shown } = plantsTable;
   const values = [String(from)];
   const whole = { text: wholePage(table), values: [...values, table] };
   const [[page, isSecured] = []] = await session.query(whole);
-  if (isSecured !== 'f') return err(securityError(plantsTable));
+  if (isSecured !== 'f')
+    return err(connectError(url, [{ reason: 'row-security', description: shown }]));
   const rows =
     typeof page === 'string'
       ? (JSON.parse(page) as readonly Row[])
