@@ -3,7 +3,7 @@ import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
 import { columnNames, type Row } from '../open/columns.ts';
-import { describeThrown, type OpenPostgresError, sqlStateOf } from '../open/errors.ts';
+import { describeThrown, sqlStateOf } from '../open/errors.ts';
 import type { Query, Session } from '../open/session.ts';
 import { findTableFault, type PlantsTable } from '../open/table.ts';
 import { notKept, refused, retryStrategyOf } from './failures.ts';
@@ -55,11 +55,12 @@ export function createCommitBatch(plantsTable: PlantsTable) {
         await insert([...firsts.values()].toSorted(byId));
       } catch (thrown) {
         if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
-        if (retryStrategyOf(thrown) !== 'split') throw thrown;
+        const isSplit = retryStrategyOf(thrown) === 'split';
+        if (!isSplit && sqlStateOf(thrown) !== insufficientPrivilege) throw thrown;
         const fault = await findTableFault(session, plantsTable);
         if (fault !== undefined)
           return plants.map(() => notKept(new Error(fault.message, { cause: thrown })));
-        if (plants.length > 1) throw thrown;
+        if (plants.length > 1 || !isSplit) throw thrown;
         // The plant may be stored: a constraint can be newer.
         refusal = thrown;
       }
@@ -85,10 +86,7 @@ export type CommitBatch = ReturnType<typeof createCommitBatch>;
  * Returns why creates would fail. Plans the statements of a create with EXPLAIN, which finds faults that the catalog does
  * not show. Throws the exceptions of the driver, which can be a reason, too.
  */
-export async function findCreateFault(
-  session: Session,
-  plantsTable: PlantsTable,
-): Promise<OpenPostgresError | undefined> {
+export async function findCreateFault(session: Session, plantsTable: PlantsTable) {
   const fault = await findTableFault(session, plantsTable);
   if (fault !== undefined) return fault;
   const plants = [{ id: 0n, name: '' }];
@@ -100,13 +98,14 @@ export async function findCreateFault(
     return undefined;
   } catch (cause) {
     if (!unsupportedTableCodes.includes(sqlStateOf(cause) ?? '')) throw cause;
-    return { kind: 'table-foreign', message: describeThrown(cause), cause };
+    return { kind: 'table-foreign', message: describeThrown(cause), cause } as const;
   }
 }
 
 // A generated column; a rule on INSERT.
 const unsupportedTableCodes = ['428C9', '0A000'];
 const lockNotAvailable = '55P03';
+const insufficientPrivilege = '42501';
 const missingReason =
   'a trigger discarded it, or a policy hides the plant with its id from this role';
 

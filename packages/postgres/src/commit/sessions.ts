@@ -35,14 +35,17 @@ export function createSessions(first: Session, connect: Connect) {
     connecting = undefined;
     if (connected.isOk()) {
       pauseMs = undefined;
+      pauseEnd = -Infinity;
       idle.push(connected.value.session);
       serve();
       return;
     }
-    pauseMs = nextPauseMs(pauseMs);
-    pauseEnd = performance.now() + pauseMs;
-    // A connection in use is passed on when it is released.
-    if (used > 0) return;
+    if (used > 0) {
+      // A connection in use is passed on when it is released.
+      pauseMs = nextPauseMs(pauseMs);
+      pauseEnd = performance.now() + pauseMs;
+      return;
+    }
     const { error, isRefused } = connected.error;
     for (const { reject } of waiting.splice(0)) reject(new NoServer(error, isRefused));
   };

@@ -12,10 +12,7 @@ export type OpenPostgresError = {
 };
 
 /** Creates the error for a URL none of whose servers could be used. */
-export function connectError(
-  url: DatabaseUrl,
-  failures: readonly ServerFailure[],
-): OpenPostgresError {
+export function connectError(url: DatabaseUrl, failures: readonly ServerFailure[]) {
   const placeOf = ({ reason }: ServerFailure) => names.indexOf(reason);
   const [first] = failures.toSorted((one, other) => placeOf(one) - placeOf(other));
   const { kind, advice } = reasons[first?.reason ?? 'unexpected'];

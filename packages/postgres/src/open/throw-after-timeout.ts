@@ -1,9 +1,5 @@
 /** Waits for a promise, and throws after a timeout. A rejection after the timeout is ignored. */
-export async function throwAfterTimeout<T>(
-  timeoutMs: number,
-  work: Promise<T>,
-  what = 'no response',
-): Promise<T> {
+export async function throwAfterTimeout<T>(timeoutMs: number, work: Promise<T>, what?: string) {
   let timer: NodeJS.Timeout | undefined;
   const timedOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

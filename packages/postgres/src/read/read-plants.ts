@@ -95,12 +95,7 @@ async function findReadable(session: Session, url: DatabaseUrl) {
   return isReadable ? ok({ plantsTable, unknown }) : err(foreign(url, definition));
 }
 
-async function readPage(
-  session: Session,
-  plantsTable: PlantsTable,
-  from: bigint,
-): Promise<Result<readonly NewPlant[], OpenPostgresError>> {
-  const { url, table, shown } = plantsTable;
+async function readPage(session: Session, { url, table, shown }: PlantsTable, from: bigint) {
   const values = [String(from)];
   const whole = { text: wholePage(table), values: [...values, table] };
   const [[page, isSecured] = []] = await session.query(whole);
