@@ -206,22 +206,25 @@ describe('a table that cannot be used', () => {
     ['a sequence', 'CREATE SEQUENCE plants'],
     ['a composite type', 'CREATE TYPE plants AS (x int)'],
     ['an enum', "CREATE TYPE plants AS ENUM ('x')"],
-  ])('%s that has the name plants is called what it is', async (name, ...statements) => {
-    const database = await emptyDatabase();
-    const url = sharedUrl(database);
-    await runSql(url, ...statements);
-    const what =
-      name === 'an enum' ? 'type "plants" already exists' : `${name.replace(/^an? /, '')} plants`;
-    const { kind, message } = await failToOpen(url);
-    expect([kind, message]).toEqual(['table-foreign', expect.stringContaining(`(${what}`)]);
-    expect(message).not.toMatch(/definition/);
-    const [read] = await collect({ url });
-    expect(read?._unsafeUnwrapErr().kind).toBe(
-      name === 'an enum' ? 'table-missing' : 'table-foreign',
-    );
-  });
+  ])(
+    'a start and readPlants call %s that has the name plants what it is',
+    async (name, ...statements) => {
+      const database = await emptyDatabase();
+      const url = sharedUrl(database);
+      await runSql(url, ...statements);
+      const what =
+        name === 'an enum' ? 'type "plants" already exists' : `${name.replace(/^an? /, '')} plants`;
+      const { kind, message } = await failToOpen(url);
+      expect([kind, message]).toEqual(['table-foreign', expect.stringContaining(`(${what}`)]);
+      expect(message).not.toMatch(/definition/);
+      const [read] = await collect({ url });
+      expect(read?._unsafeUnwrapErr().kind).toBe(
+        name === 'an enum' ? 'table-missing' : 'table-foreign',
+      );
+    },
+  );
 
-  it('a table whose column is not of text cannot be read, and its definition is named', async () => {
+  it('readPlants names the definition of a table whose column is not of text', async () => {
     const url = sharedUrl(await emptyDatabase());
     await runSql(url, 'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(9), tag integer)');
     const [read] = await collect({ url });
@@ -237,16 +240,19 @@ describe('a table that cannot be used', () => {
     expect(await readAll(url)).toEqual([{ id: 7n, name: 'a', tag: 'b ' }]);
   });
 
-  it.each(['onTable', 'onUnknownColumns'])('an exception of %s rejects the read', async (name) => {
-    const url = sharedUrl(await emptyDatabase());
-    await openAndClose(url);
-    await runSql(url, 'ALTER TABLE plants ADD COLUMN colour text');
-    const fail = () => {
-      throw new Error('mine');
-    };
-    await expect(collect({ url, [name]: fail })).rejects.toThrow('mine');
-    await expect.poll(async () => connectionsOf(url)).toBe(0);
-  });
+  it.each(['onTable', 'onUnknownColumns'])(
+    'readPlants rejects with an exception of %s',
+    async (name) => {
+      const url = sharedUrl(await emptyDatabase());
+      await openAndClose(url);
+      await runSql(url, 'ALTER TABLE plants ADD COLUMN colour text');
+      const fail = () => {
+        throw new Error('mine');
+      };
+      await expect(collect({ url, [name]: fail })).rejects.toThrow('mine');
+      await expect.poll(async () => connectionsOf(url)).toBe(0);
+    },
+  );
 
   it('a table is reported as unusable when the role has no USAGE privilege on its schema, and opens once it is granted', async () => {
     const database = await newDatabase();
