@@ -84,6 +84,7 @@ export function createSessions(first: Session, connect: Connect) {
       isClosed = true;
       await connecting;
       if (used > 0) await unused.promise;
+      await connecting;
       await Promise.all(idle.map(async (session) => session.close()));
     },
   };

@@ -27,15 +27,16 @@ export function createConnect(options: ConnectOptions) {
 
   const tryAddress = async (address: Address, url: SessionOptions): Promise<Tried> => {
     const name = nameOf(address);
-    const login = `${name} ${url.password}`;
-    const refusal = refusals.get(login);
-    if (refusal !== undefined && performance.now() < refusal.endsAt) return refusal;
+    const { password } = url;
+    const refusal = refusals.get(name);
+    const isPaused = refusal?.password === password && performance.now() < (refusal?.endsAt ?? 0);
+    if (refusal !== undefined && isPaused) return refusal;
     let session: Session | undefined;
     try {
       session = await startSession(address, url);
-      refusals.delete(login);
-      const query = { text: serverState, timeoutMs: url.loginTimeoutMs };
-      const [[encoding, isReadOnly, isStandby, hasTable] = []] = await session.query(query);
+      refusals.delete(name);
+      const [state = []] = await session.query({ text: serverState }, url.loginTimeoutMs);
+      const [encoding, isReadOnly, isStandby, hasTable] = state;
       const isUtf8 = encoding === 'UTF8';
       if (isUtf8 && isReadOnly === 'off') return { session };
       const [reason, description] = !isUtf8
@@ -53,7 +54,8 @@ export function createConnect(options: ConnectOptions) {
       const failure = failureOf(address, thrown);
       if (isLoginRefused(failure)) {
         const pauseMs = nextPauseMs(refusal?.pauseMs);
-        refusals.set(login, { failure, pauseMs, endsAt: performance.now() + pauseMs });
+        const endsAt = performance.now() + pauseMs;
+        refusals.set(name, { failure, password, pauseMs, endsAt });
       }
       return { failure };
     }
@@ -111,7 +113,7 @@ type ConnectOptions = {
 
 /** A connection, the reason why it or the server cannot be used for creates, or both. */
 type Tried = { readonly session?: Session; readonly failure?: ServerFailure };
-type Refusal = { readonly failure: ServerFailure; pauseMs: number; endsAt: number };
+type Refusal = Tried & { password: string | undefined; pauseMs: number; endsAt: number };
 
 /** Returns the pause after another failure, in milliseconds. */
 export function nextPauseMs(pauseMs = 500): number {

@@ -22,12 +22,7 @@ export async function startSession(address: Address, options: SessionOptions) {
 export type Session = Awaited<ReturnType<typeof connect>>;
 
 /** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */
-export type Query = {
-  text: string;
-  values?: readonly unknown[];
-  name?: string;
-  timeoutMs?: number;
-};
+export type Query = { text: string; values?: readonly unknown[]; name?: string };
 
 /** The URL, and the timeout of each statement in milliseconds. */
 export type SessionOptions = DatabaseUrl & { readonly statementTimeoutMs: number };
@@ -92,11 +87,10 @@ async function connect(address: Address, options: SessionOptions) {
     destroy,
     abandon,
     /** Runs one statement at a time. After an exception that the server did not report, the caller destroys the session. */
-    async query({
-      values = [],
+    async query(
+      { values = [], ...statement }: Query,
       timeoutMs = options.statementTimeoutMs,
-      ...statement
-    }: Query): Promise<readonly Row[]> {
+    ): Promise<readonly Row[]> {
       socket.ref();
       isRunning = true;
       try {
