@@ -72,7 +72,7 @@ export const isRefusal = (error: number): boolean =>
 
 /**
  * The number and the message of the refusal by a database that does not accept the content of a plant, because
- * of a constraint, an index or a type that its operator added.
+ * of a constraint, an index, a type, a trigger or a policy that its operator added.
  *
  * @example
  * ```ts
