@@ -1,19 +1,15 @@
 import { expect, it } from 'vitest';
-import { failToOpen, newRole, open, openAndClose } from '../test/open.ts';
-import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { failToOpen, newTable, open, openAndClose } from '../test/open.ts';
+import { runSql } from '../test/shared-postgres.ts';
 import { readPlantBatches, readPlants } from './read/read-plants.ts';
 
 /** Creates a table for a role, runs statements, in which ROLE is the role, and returns URLs for the superuser and the role. */
-const newTable = async (grants: string, ...statements: readonly string[]) => {
-  const database = await newDatabase();
-  const direct = sharedUrl(database);
-  const { user, password } = await newRole(database);
-  await openAndClose(direct);
+const newSecured = async (privileges: string, ...statements: readonly string[]) => {
+  const { direct, url, role } = await newTable(privileges);
   const run = async (...texts: readonly string[]) =>
-    runSql(direct, ...texts.map((text) => text.replace('$ROLE', user)));
-  if (grants !== '') await run(`GRANT ${grants} ON plants TO $ROLE`);
+    runSql(direct, ...texts.map((text) => text.replace('$ROLE', role.user)));
   await run(...statements);
-  return { direct, user, url: sharedUrl(database, { user, password }), run };
+  return { direct, user: role.user, url, run };
 };
 
 const secured = 'ALTER TABLE plants ENABLE ROW LEVEL SECURITY';
@@ -35,7 +31,7 @@ it.each([
   ['FORCE for its owner', 'ALTER TABLE plants OWNER TO $ROLE, FORCE ROW LEVEL SECURITY'],
   ['a role that sets row_security to off', 'ALTER ROLE $ROLE SET row_security = off'],
 ])('readPlants refuses row security with %s, and says the way out', async (_, statement) => {
-  const { direct, user, url, run } = await newTable('SELECT', secured, statement);
+  const { direct, user, url, run } = await newSecured('SELECT', secured, statement);
   await run("INSERT INTO plants VALUES (1, 'a', NULL), (2, 'b', NULL)");
   const { ids, error } = await readAll(url);
   expect([ids, error?.kind]).toEqual([[], 'table-denied']);
@@ -46,7 +42,7 @@ it.each([
 });
 
 it('readPlantBatches yields an error when row security is enabled while it reads', async () => {
-  const { url, run } = await newTable('SELECT');
+  const { url, run } = await newSecured('SELECT');
   await run("INSERT INTO plants SELECT g, 'n' FROM generate_series(1, 1500) g");
   const kinds: string[] = [];
   for await (const read of readPlantBatches({ url })) {
@@ -57,7 +53,7 @@ it('readPlantBatches yields an error when row security is enabled while it reads
 });
 
 it('a start warns of row security, and a plant that a policy refuses or hides is plant-refused', async () => {
-  const { url, run } = await newTable(
+  const { url, run } = await newSecured(
     'SELECT, INSERT',
     secured,
     "CREATE POLICY made ON plants FOR INSERT WITH CHECK (name <> 'weed')",
@@ -93,7 +89,7 @@ it('a start warns of row security, and a plant that a policy refuses or hides is
 });
 
 it.each([
-  ['SELECT', '', 'SELECT 1', 'table-denied'],
+  ['SELECT', 'INSERT', 'SELECT 1', 'table-denied'],
   [
     'CONNECT',
     'SELECT',
@@ -103,7 +99,7 @@ it.each([
 ])(
   'readPlants names a missing %s privilege with its GRANT, and not the password',
   async (privilege, grants, statement, kind) => {
-    const { url, run } = await newTable(grants, statement);
+    const { url, run } = await newSecured(grants, statement);
     const { error } = await readAll(url);
     expect(error?.kind).toBe(kind);
     expect(error?.message).not.toMatch(/password/);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { openPostgresRepository, type PostgresOptions } from '../src/repository.ts';
-import { runSql, sharedUrl } from './shared-postgres.ts';
+import { newDatabase, runSql, sharedUrl } from './shared-postgres.ts';
 
 /** No deadline, no limit of waiting creates, and long timeouts, after which a statement is repeated: a busy machine may delay any of them. */
 export const noLimits = {
@@ -31,4 +31,14 @@ export const newRole = async (database: string) => {
   const role = { user: `${database}_role`, password: 'r0le-p@ss:word' };
   await runSql(sharedUrl('postgres'), `CREATE ROLE ${role.user} LOGIN PASSWORD '${role.password}'`);
   return role;
+};
+
+/** Creates a database with the table, and a role with privileges. Returns the URLs of the superuser and the role. */
+export const newTable = async (privileges = 'SELECT, INSERT') => {
+  const database = await newDatabase();
+  const role = await newRole(database);
+  const direct = sharedUrl(database);
+  await openAndClose(direct);
+  await runSql(direct, `GRANT ${privileges} ON plants TO ${role.user}`);
+  return { database, direct, role, url: sharedUrl(database, role) };
 };

@@ -1,7 +1,7 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { newRole, open, openAndClose } from '../../test/open.ts';
+import { newTable, open, openAndClose } from '../../test/open.ts';
 import {
   connectionsOf,
   emptyDatabase,
@@ -65,12 +65,8 @@ describe('check of a PostgreSQL repository', () => {
   ])(
     'the check of a PostgreSQL repository fails while every create is unavailable because %s',
     async (_, statement) => {
-      const database = await newDatabase();
-      const role = await newRole(database);
-      const direct = sharedUrl(database);
-      await openAndClose(direct);
-      await runSql(direct, `GRANT SELECT, INSERT ON plants TO ${role.user}`);
-      const repository = await open(sharedUrl(database, role));
+      const { direct, role, url } = await newTable();
+      const repository = await open(url);
       expect((await repository.check()).isOk()).toBe(true);
       await runSql(direct, statement.replace('CURRENT', role.user));
       const created = await repository.create({ id: 1n, name: 'x' });
@@ -93,15 +89,12 @@ describe('check of a PostgreSQL repository', () => {
   ])(
     'the check of a PostgreSQL repository succeeds while creates succeed after %s',
     async (statement) => {
-      const database = await newDatabase();
-      const role = await newRole(database);
-      await openAndClose(sharedUrl(database));
-      await runSql(sharedUrl(database), `GRANT SELECT, INSERT ON plants TO ${role.user}`);
-      const repository = await open(sharedUrl(database, role));
-      await runSql(sharedUrl(database), statement);
+      const { direct, url } = await newTable();
+      const repository = await open(url);
+      await runSql(direct, statement);
       expect((await repository.create({ id: 1n, name: 'x' })).isOk()).toBe(true);
       expect((await repository.check()).isOk()).toBe(true);
-      await openAndClose(sharedUrl(database, role));
+      await openAndClose(url);
     },
   );
 

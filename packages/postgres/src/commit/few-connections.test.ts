@@ -1,22 +1,15 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { requires } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, newRole, open, openAndClose } from '../../test/open.ts';
+import { failToOpen, newTable, open } from '../../test/open.ts';
 import { poolerVersion, startPooler } from '../../test/pooler.ts';
-import { connectionsOf, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import { connectionsOf, newDatabase, runSql } from '../../test/shared-postgres.ts';
 import type { PostgresRepository } from '../repository.ts';
 
 const limited = async (limit: number) => {
-  const database = await newDatabase();
-  const direct = sharedUrl(database);
-  const role = await newRole(database);
-  await openAndClose(direct);
-  await runSql(
-    direct,
-    `GRANT SELECT, INSERT ON plants TO ${role.user}`,
-    `ALTER ROLE ${role.user} CONNECTION LIMIT ${limit}`,
-  );
-  return { direct, url: sharedUrl(database, role) };
+  const { direct, role, url } = await newTable();
+  await runSql(direct, `ALTER ROLE ${role.user} CONNECTION LIMIT ${limit}`);
+  return { direct, url };
 };
 
 /** Creates plants in several batches, checks meanwhile, and expects that all succeed. */

@@ -17,7 +17,7 @@ export function createSessions(first: Session, connect: Connect) {
   const unused = Promise.withResolvers<void>();
 
   /** Distributes the idle connections, and opens another one unless the server refused one a moment ago. */
-  const serve = (): void => {
+  const distribute = (): void => {
     while (waiting.length > 0) {
       const session = idle.pop();
       if (session === undefined) break;
@@ -37,7 +37,7 @@ export function createSessions(first: Session, connect: Connect) {
       pauseMs = undefined;
       pauseEnd = -Infinity;
       idle.push(connected.value.session);
-      serve();
+      distribute();
       return;
     }
     if (used > 0) {
@@ -62,7 +62,7 @@ export function createSessions(first: Session, connect: Connect) {
       if (isClosed) throw new NoServer(new Error('the database is closed'), true);
       const next = Promise.withResolvers<Session>();
       waiting.push(next);
-      serve();
+      distribute();
       const session = await next.promise;
       try {
         return await work(session);
@@ -75,7 +75,7 @@ export function createSessions(first: Session, connect: Connect) {
       } finally {
         used -= 1;
         idle.push(session);
-        serve();
+        distribute();
         if (isClosed && used === 0) unused.resolve();
       }
     },

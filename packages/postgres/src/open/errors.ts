@@ -35,8 +35,8 @@ export type ServerFailure = { reason: ReasonName; description: string; cause?: u
 export function failureOf(address: Address, thrown: unknown): ServerFailure {
   const state = sqlStateOf(thrown);
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const sign = `${state ?? code} ${thrown instanceof Error ? thrown.message : ''}`;
-  const found = names.find((name) => (reasons[name] as Reason).pattern?.test(sign));
+  const text = `${state ?? code} ${thrown instanceof Error ? thrown.message : ''}`;
+  const found = names.find((name) => (reasons[name] as Reason).pattern?.test(text));
   const reason = found ?? (state === undefined ? 'unreachable' : 'unexpected');
   return { reason, description: `${nameOf(address)}: ${describeThrown(thrown)}`, cause: thrown };
 }

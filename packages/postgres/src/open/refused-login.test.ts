@@ -2,9 +2,9 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { afterEach, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { newRole, open, openAndClose } from '../../test/open.ts';
+import { newTable, open } from '../../test/open.ts';
 import { startProxy } from '../../test/postgres-proxy.ts';
-import { newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import { runSql } from '../../test/shared-postgres.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -12,14 +12,10 @@ afterEach(() => {
 
 /** Creates a database behind a proxy, with a role whose password the test changes. */
 const newGuarded = async () => {
-  const database = await newDatabase();
-  const direct = sharedUrl(database);
-  const role = await newRole(database);
-  await openAndClose(direct);
-  await runSql(direct, `GRANT SELECT, INSERT ON plants TO ${role.user}`);
+  const { database, direct, role, url: ofRole } = await newTable();
   const proxy = await startProxy(inject('postgresPort'));
   onTestFinished(proxy.close);
-  const url = `${sharedUrl(database, role).replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)}?sslmode=disable`;
+  const url = `${ofRole.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)}?sslmode=disable`;
   const setPassword = async (text: string) =>
     runSql(direct, `ALTER ROLE ${role.user} PASSWORD '${text}'`);
   return { proxy, direct, role, url, setPassword, database };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newRole, open, openAndClose } from '../../test/open.ts';
+import { newTable, open } from '../../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import { readPlants } from '../read/read-plants.ts';
 
@@ -17,20 +17,16 @@ it('a repository and readPlants name their table and database', async () => {
 });
 
 it('a repository warns of several tables plants on its search path that the role may read', async () => {
-  const database = await newDatabase();
-  const direct = sharedUrl(database);
-  const role = await newRole(database);
-  await openAndClose(direct);
+  const { database, direct, role, url } = await newTable();
   await runSql(
     direct,
-    `GRANT SELECT, INSERT ON plants TO ${role.user}`,
     `CREATE SCHEMA ${role.user} AUTHORIZATION ${role.user}`,
     `CREATE TABLE ${role.user}.plants ${columns}`,
   );
   // The role may not read the table of its own schema.
-  expect((await open(sharedUrl(database))).warnings).toEqual([]);
+  expect((await open(direct)).warnings).toEqual([]);
   await runSql(direct, `GRANT SELECT, INSERT ON ${role.user}.plants TO ${role.user}`);
-  const repository = await open(sharedUrl(database, role));
+  const repository = await open(url);
   expect(repository.table).toBe(`"${role.user}".plants in ${database}`);
   expect(repository.warnings).toEqual([
     expect.stringMatching(new RegExp(`"${role.user}".plants.*public.plants`)),
@@ -38,9 +34,7 @@ it('a repository warns of several tables plants on its search path that the role
 });
 
 it('readPlants reads one table, also when another one comes first on the search path while it reads', async () => {
-  const database = await newDatabase();
-  const url = sharedUrl(database);
-  await openAndClose(url);
+  const { direct: url } = await newTable();
   await runSql(url, "INSERT INTO plants SELECT g, 'n' FROM generate_series(1, 1500) g");
   let plants = 0;
   for await (const read of readPlants({ url })) {

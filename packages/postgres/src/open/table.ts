@@ -84,7 +84,7 @@ export async function findTableFault(
   { url: { user, database }, table }: PlantsTable,
 ): Promise<OpenPostgresError | undefined> {
   const query = { text: tableState, values: [table] };
-  const [[isReadOnly, fault, isShut, missing] = []] = await session.query(query);
+  const [[isReadOnly, fault, lacksPolicy, missing] = []] = await session.query(query);
   if (isReadOnly === 'on') {
     // The next connection is to another server, if there is one.
     session.destroy();
@@ -92,7 +92,7 @@ export async function findTableFault(
   }
   if (typeof fault === 'string')
     return { kind: 'table-foreign', message: `the table ${table} ${fault}` };
-  if (isShut === 't')
+  if (lacksPolicy === 't')
     return denied(
       `the table ${table} has row security without a policy that lets the role ${user} read and insert: create one, or ${bypass(user)}`,
     );
