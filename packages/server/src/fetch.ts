@@ -10,3 +10,4 @@ export {
   type FetchHandler,
   type FetchHandlerOptions,
 } from './fetch/create-fetch-handler.ts';
+export type { FetchRequest, FetchSignal } from './fetch/fetch-request.ts';

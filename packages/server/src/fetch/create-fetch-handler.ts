@@ -1,6 +1,6 @@
 import { type Logger, loggerOf } from '../http/logger.ts';
 import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
-import { authorityOf, readHead, type RequestHead } from '../http/request-head.ts';
+import type { RequestHead } from '../http/request-head.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import {
   errorResponse,
@@ -9,73 +9,9 @@ import {
   tooManyInFlight,
 } from '../http/responses.ts';
 import { createService } from '../http/service.ts';
+import { type FetchRequest, type FetchSignal, headOf, signalOf } from './fetch-request.ts';
 import { createInFlight } from './in-flight.ts';
 import { readBody } from './read-body.ts';
-
-/**
- * The options of a fetch handler.
- *
- * @interface
- */
-export type FetchHandlerOptions = ServiceOptions &
-  Partial<Pick<Limits, 'maxInFlight' | 'requestTimeoutMs'>> & {
-    /** Logs each request in one line. Default: no log. */
-    readonly logger?: Logger;
-  };
-
-/**
- * The plant store as a function from a `Request` to a `Response`, and as a `fetch` that opens no
- * connection. A second argument beside a `Request` is ignored, because servers pass their own values
- * there.
- */
-export type FetchHandler = {
-  (request: Request): Promise<Response>;
-  (url: string | URL, init?: RequestInit): Promise<Response>;
-};
-
-/**
- * Reads a head without parsing the URL. Bun, Deno and workerd put a malformed Host field into the URL as it
- * is, or leave only the path.
- */
-const headOf = ({ method, url, headers }: Request): RequestHead => {
-  const [target = ''] = url.split('#', 1);
-  const fields = [...headers].flat();
-  if (headers.has('Host')) return readHead(method, target, '1.1', fields);
-  // A request that did not come from a server has no Host field.
-  const host = authorityOf(target);
-  if (host !== undefined) fields.push('Host', host);
-  // A server that requires Host in HTTP/1.1 passes on only the path of a request of HTTP/1.0.
-  return readHead(method, target, target.startsWith('/') ? '1.0' : '1.1', fields);
-};
-
-const responseOf = (
-  method: string,
-  { status, headers, body }: ResponseData,
-  more: HeaderList,
-): Response => {
-  const fields = new Headers();
-  const all = [...headers, ...more];
-  for (let index = 0; index < all.length; index += 2) {
-    fields.append(all[index] ?? '', all[index + 1] ?? '');
-  }
-  const hasBody = status !== 204 && method !== 'HEAD';
-  return new Response(hasBody ? body : null, { status, headers: fields });
-};
-
-/** Settles as the result of a function, or resolves with `undefined` once a signal aborts. */
-const unlessAborted = async <T>(
-  signal: AbortSignal,
-  call: () => Promise<T>,
-): Promise<T | undefined> => {
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
-  const onAbort = () => resolve(undefined);
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([call(), aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-};
 
 /**
  * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
@@ -88,7 +24,8 @@ const unlessAborted = async <T>(
  * Only the path of the URL is used.
  *
  * It rejects only with the abort reason of the request's signal, as soon as that aborts, and as `fetch`
- * does for an invalid URL. The plant of an aborted request may have been stored.
+ * does for an invalid URL. The plant of an aborted request may have been stored. A request without a signal,
+ * such as that of an adapter, is never aborted.
  *
  * @param options.repository Stores the plants. Required; `createMemoryRepository()` for tests.
  * @param options.authenticate Decides which tokens are accepted. Required.
@@ -107,48 +44,102 @@ const unlessAborted = async <T>(
  * export const client = createClient({ baseUrl: 'http://plants.test', token: 'test', fetch: handler });
  * ```
  */
-export const createFetchHandler = (options: FetchHandlerOptions): FetchHandler => {
+export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
   const source = { logger: loggerOf(options.logger), clientAddressOf: () => undefined };
   const limits = limitsOf(options);
   const service = createService(options, limits);
   const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = limits;
   const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
-  const respondTo = async (
-    request: Request,
+  return async (input: FetchRequest | string | URL, init?: RequestInit) => {
+    const isRequest = typeof input !== 'string' && 'url' in input;
+    const request = isRequest ? input : new Request(input, init);
+    const signal = signalOf(request);
+    // As fetch does, rejects with the abort reason even if it is not an Error.
+    if (signal?.aborted === true) throw signal.reason as Error;
+    const head = headOf(request);
+    const record = new RequestRecord(source, head);
+    const response = await unlessAborted(signal, async () =>
+      respond(request, signal, head, record),
+    );
+    if (response !== undefined) record.respond(response);
+    record.end(response !== undefined);
+    if (response === undefined) throw signal?.reason as Error;
+    const more = [...service.headersFor(head.origin), 'X-Request-Id', record.id];
+    return responseOf(request.method, response, more);
+  };
+
+  async function respond(
+    request: FetchRequest,
+    signal: FetchSignal | undefined,
     head: RequestHead,
     record: RequestRecord,
-  ): Promise<ResponseData> => {
+  ): Promise<ResponseData> {
     try {
       const admission = await service.admit(head);
-      if (admission.response !== undefined) return admission.response;
       record.tokenName = admission.tokenName;
+      if (admission.response !== undefined) return admission.response;
       const entry = inFlight.enter();
       if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
       try {
-        const body = await readBody(request, limits);
-        return body instanceof Uint8Array ? await service.create(body) : body;
+        const body = await readBody(request, signal, limits);
+        return body.isOk() ? await service.create(body.value) : body.error;
       } finally {
         inFlight.leave(entry);
       }
     } catch (cause) {
       return errorResponse('internal', { cause });
     }
+  }
+}
+
+/**
+ * The options of a fetch handler.
+ *
+ * @interface
+ */
+export type FetchHandlerOptions = ServiceOptions &
+  Partial<Pick<Limits, 'maxInFlight' | 'requestTimeoutMs'>> & {
+    /** Logs each request in one line. Default: no log. */
+    readonly logger?: Logger;
   };
 
-  return async (input: Request | string | URL, init?: RequestInit): Promise<Response> => {
-    const isUrl = typeof input === 'string' || input instanceof URL;
-    const request = isUrl ? new Request(input, init) : input;
-    const { signal } = request;
-    signal.throwIfAborted();
-    const head = headOf(request);
-    const record = new RequestRecord(source, head);
-    const response = await unlessAborted(signal, async () => respondTo(request, head, record));
-    if (response !== undefined) record.respond(response);
-    record.end(response !== undefined);
-    // As fetch does, rejects with the abort reason even if it is not an Error.
-    if (response === undefined) throw signal.reason as Error;
-    const more = [...service.headersFor(head.origin), 'X-Request-Id', record.id];
-    return responseOf(request.method, response, more);
-  };
+/**
+ * The plant store as a function from a `Request` to a `Response`, and as a `fetch` that opens no
+ * connection. A second argument beside a `Request` is ignored, because servers pass their own values
+ * there.
+ */
+export type FetchHandler = {
+  (request: FetchRequest): Promise<Response>;
+  (url: string | URL, init?: RequestInit): Promise<Response>;
 };
+
+/** Settles as the result of a function, or resolves with `undefined` once a signal aborts. */
+async function unlessAborted<T>(
+  signal: FetchSignal | undefined,
+  call: () => Promise<T>,
+): Promise<T | undefined> {
+  if (signal === undefined) return call();
+  const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
+  const onAbort = () => resolve(undefined);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([call(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function responseOf(
+  method: string,
+  { status, headers, body }: ResponseData,
+  more: HeaderList,
+): Response {
+  const fields = new Headers();
+  const all = [...headers, ...more];
+  for (let index = 0; index < all.length; index += 2) {
+    fields.append(all[index] ?? '', all[index + 1] ?? '');
+  }
+  const hasBody = status !== 204 && method !== 'HEAD';
+  return new Response(hasBody ? body : null, { status, headers: fields });
+}

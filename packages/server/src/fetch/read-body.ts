@@ -1,50 +1,86 @@
+import { err, ok, type Result } from 'neverthrow';
 import { BodyBuffer } from '../http/body-buffer.ts';
 import type { Limits } from '../http/options.ts';
 import { errorResponse, type ResponseData } from '../http/responses.ts';
+import { isBytes, isObject } from '../http/values.ts';
+import type { FetchRequest, FetchSignal } from './fetch-request.ts';
 
-const unreadable = 'the body was read before this handler was called, or is not a stream of bytes';
+/** Reads the body of an admitted request, or returns the response if it cannot be read. */
+export async function readBody(
+  { body, bodyUsed }: FetchRequest,
+  signal: FetchSignal | undefined,
+  { maxBodyBytes, requestTimeoutMs }: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>,
+): Promise<Body> {
+  if (body === null && !bodyUsed) return ok(new Uint8Array());
+  const chunks = bodyUsed ? undefined : chunksOf(body);
+  if (chunks === undefined) return unreadable();
+  const { promise: stopped, resolve } = Promise.withResolvers<Body>();
+  const stop = (name: 'bad-request' | 'request-timeout') => resolve(err(errorResponse(name)));
+  // No response is sent after an abort.
+  const onAbort = () => stop('bad-request');
+  const timer = setTimeout(() => stop('request-timeout'), requestTimeoutMs);
+  const reading = new AbortController();
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) onAbort();
+  try {
+    return await Promise.race([stopped, collect(chunks, maxBodyBytes, reading.signal)]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    reading.abort();
+    chunks.cancel().catch(() => {});
+  }
+}
 
-const ignore = (): void => {};
+type Body = Result<Uint8Array, ResponseData>;
+
+function unreadable(): Body {
+  const cause = 'the body was read before this handler was called, or is not a stream of bytes';
+  return err(errorResponse('internal', { cause }));
+}
+
+type Chunks = {
+  readonly next: () => Promise<{ readonly done?: boolean; readonly value?: unknown }>;
+  /** Stops the source. It may not respond, and a read may stay pending. */
+  readonly cancel: () => Promise<unknown>;
+};
+
+/** Returns the chunks of a web stream, a stream of Node or another async iterable; `undefined` for other values. */
+function chunksOf(body: unknown): Chunks | undefined {
+  if (!isObject(body)) return undefined;
+  const stream = body as Partial<ReadableStream & NodeJS.ReadableStream & { destroy: () => void }>;
+  if (stream.getReader !== undefined) {
+    if (stream.locked === true) return undefined;
+    const reader = stream.getReader();
+    return { next: async () => reader.read(), cancel: async () => reader.cancel() };
+  }
+  const iterator = stream[Symbol.asyncIterator]?.();
+  return (
+    iterator && {
+      next: async () => iterator.next(),
+      async cancel() {
+        // A pending read of a stream of Node would delay `return`.
+        stream.destroy?.();
+        await iterator.return?.();
+      },
+    }
+  );
+}
 
 /** Number of chunks to read before timers and other work can run. A stream can return chunks without I/O. */
 const chunksPerTurn = 1_000;
 
-const nextTurn = async (): Promise<void> => new Promise((resolve) => void setTimeout(resolve));
-
-/** Reads the body of an admitted request. Resolves with an error response if it cannot be read. */
-export const readBody = async (
-  { body, bodyUsed, signal }: Request,
-  { maxBodyBytes, requestTimeoutMs }: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>,
-): Promise<Uint8Array | ResponseData> => {
-  const buffer = new BodyBuffer(maxBodyBytes);
-  if (bodyUsed || body?.locked === true) return errorResponse('internal', { cause: unreadable });
-  if (body === null) return buffer.bytes();
-  const reader = body.getReader() as ReadableStreamDefaultReader<unknown>;
-  let stopped: ResponseData | undefined;
-  const stop = (responseData: ResponseData): void => {
-    stopped ??= responseData;
-    // Cancelling completes a pending read even if the source of the stream does not respond.
-    reader.cancel().catch(ignore);
-  };
-  // No response is sent after an abort.
-  const onAbort = () => stop(errorResponse('bad-request'));
-  const timer = setTimeout(() => stop(errorResponse('request-timeout')), requestTimeoutMs);
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
+async function collect(chunks: Chunks, maxBytes: number, reading: AbortSignal): Promise<Body> {
+  const buffer = new BodyBuffer(maxBytes);
   try {
     for (let reads = 1; ; reads += 1) {
-      const { done, value } = await reader.read();
-      if (stopped !== undefined) return stopped;
-      if (done) return buffer.bytes();
-      if (!(value instanceof Uint8Array)) return errorResponse('internal', { cause: unreadable });
-      if (!buffer.add(value)) return errorResponse('body-too-large');
-      if (reads % chunksPerTurn === 0) await nextTurn();
+      const { done, value } = await chunks.next();
+      if (done === true || reading.aborted) return ok(buffer.bytes());
+      if (!isBytes(value)) return unreadable();
+      if (!buffer.add(value)) return err(errorResponse('body-too-large'));
+      if (reads % chunksPerTurn === 0) await new Promise((resolve) => void setTimeout(resolve));
     }
   } catch {
-    return stopped ?? errorResponse('bad-request', { message: 'the body could not be read' });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-    reader.cancel().catch(ignore);
+    return err(errorResponse('bad-request', { message: 'the body could not be read' }));
   }
-};
+}

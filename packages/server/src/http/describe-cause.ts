@@ -1,3 +1,5 @@
+import { isObject } from './values.ts';
+
 /**
  * Returns a cause as text for a log: messages, stacks and codes of an error and its causes, with credentials redacted. Other
  * properties are left out, because drivers put URLs with passwords and values of rows there.
@@ -38,8 +40,11 @@ function describeSafely(cause: unknown, show: Show): string {
 }
 
 function describe(cause: unknown, show: Show, depth: number): string {
-  if (cause instanceof Error) return describeError(cause, show, depth);
-  if (typeof cause === 'object' && cause !== null && 'reason' in cause) {
+  // An error of another realm is no instance of Error.
+  if (isObject(cause) && 'message' in cause && 'stack' in cause) {
+    return describeError(cause as Error, show, depth);
+  }
+  if (isObject(cause) && 'reason' in cause) {
     const { reason, cause: inner }: { reason: unknown; cause?: unknown } = cause;
     const why = inner === undefined ? '' : `\ncaused by: ${describe(inner, show, depth + 1)}`;
     return `${String(reason)}${why}`;
@@ -52,8 +57,8 @@ const maxDepth = 5;
 
 function describeError(error: Error, show: Show, depth: number): string {
   const code = 'code' in error ? ` [${String(error.code)}]` : '';
-  const inner: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
-  const causes = inner
+  const several: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const causes = [...several, error.cause]
     .filter((one) => one !== undefined && depth < maxDepth)
     .map((one) => `\ncaused by: ${describe(one, show, depth + 1)}`);
   return `${show(error)}${code}${causes.join('')}`;
