@@ -5,6 +5,8 @@ import { createClient } from '@plantstore/client';
 import { createMemoryRepository } from '@plantstore/core';
 import { createRequestListener } from '@plantstore/server';
 
+export type { FetchHandler } from '@plantstore/server/fetch';
+
 const repository = createMemoryRepository();
 const authenticate = (token: string): boolean => token === 'let-me-in';
 const server = createServer(
