@@ -5,6 +5,7 @@ import { RequestRecord } from '../http/request-record.ts';
 import {
   errorResponse,
   type HeaderList,
+  pairsOf,
   type ResponseData,
   tooManyInFlight,
 } from '../http/responses.ts';
@@ -59,9 +60,7 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
     if (signal?.aborted === true) throw signal.reason as Error;
     const head = headOf(request);
     const record = new RequestRecord(source, head);
-    const response = await unlessAborted(signal, async () =>
-      respond(request, signal, head, record),
-    );
+    const response = await unlessAborted(signal, () => respond(request, head, record));
     if (response !== undefined) record.respond(response);
     record.end(response !== undefined);
     if (response === undefined) throw signal?.reason as Error;
@@ -71,7 +70,6 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
 
   async function respond(
     request: FetchRequest,
-    signal: FetchSignal | undefined,
     head: RequestHead,
     record: RequestRecord,
   ): Promise<ResponseData> {
@@ -82,7 +80,7 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
       const entry = inFlight.enter();
       if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
       try {
-        const body = await readBody(request, signal, limits);
+        const body = await readBody(request, limits);
         return body.isOk() ? await service.create(body.value) : body.error;
       } finally {
         inFlight.leave(entry);
@@ -135,11 +133,7 @@ function responseOf(
   { status, headers, body }: ResponseData,
   more: HeaderList,
 ): Response {
-  const fields = new Headers();
-  const all = [...headers, ...more];
-  for (let index = 0; index < all.length; index += 2) {
-    fields.append(all[index] ?? '', all[index + 1] ?? '');
-  }
   const hasBody = status !== 204 && method !== 'HEAD';
-  return new Response(hasBody ? body : null, { status, headers: fields });
+  const init = { status, headers: pairsOf([...headers, ...more]) };
+  return new Response(hasBody ? body : null, init);
 }

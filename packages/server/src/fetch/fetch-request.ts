@@ -11,15 +11,11 @@ export type FetchRequest = Pick<Request, 'method' | 'url' | 'bodyUsed'> & {
 };
 
 /** What the handler uses of an `AbortSignal`. */
-export type FetchSignal = {
-  /** Whether the request is aborted. */
-  readonly aborted: boolean;
-  /** The abort reason. */
-  readonly reason?: unknown;
-  /** Adds a listener. */
-  addEventListener(type: 'abort', listener: () => void): void;
-  /** Removes a listener. */
-  removeEventListener(type: 'abort', listener: () => void): void;
+export type FetchSignal = { readonly aborted: boolean; readonly reason?: unknown } & {
+  readonly [name in 'addEventListener' | 'removeEventListener']: (
+    type: 'abort',
+    listener: () => void,
+  ) => void;
 };
 
 /**

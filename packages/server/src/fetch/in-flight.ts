@@ -1,17 +1,8 @@
-type Entry = { readonly expiresAt: number };
-
-/** The requests that are in flight. */
-export type InFlight = {
-  /** Adds a request; returns `undefined` if the limit is reached. */
-  readonly enter: () => Entry | undefined;
-  readonly leave: (entry: Entry) => void;
-};
-
 /**
  * Limits the number of requests in flight. An entry expires after `maxMs` milliseconds, because workerd
  * cancels a request whose client has disconnected, without running its `finally` blocks.
  */
-export const createInFlight = (maxInFlight: number, maxMs: number): InFlight => {
+export function createInFlight(maxInFlight: number, maxMs: number): InFlight {
   const entries = new Set<Entry>();
   return {
     enter() {
@@ -26,8 +17,10 @@ export const createInFlight = (maxInFlight: number, maxMs: number): InFlight => 
       entries.add(entry);
       return entry;
     },
-    leave(entry) {
-      entries.delete(entry);
-    },
+    leave: (entry) => void entries.delete(entry),
   };
-};
+}
+
+/** Adds a request, unless the limit is reached, and removes it. */
+type InFlight = { readonly enter: () => Entry | undefined; readonly leave: (entry: Entry) => void };
+type Entry = { readonly expiresAt: number };

@@ -3,14 +3,15 @@ import { BodyBuffer } from '../http/body-buffer.ts';
 import type { Limits } from '../http/options.ts';
 import { errorResponse, type ResponseData } from '../http/responses.ts';
 import { isBytes, isObject } from '../http/values.ts';
-import type { FetchRequest, FetchSignal } from './fetch-request.ts';
+import { type FetchRequest, signalOf } from './fetch-request.ts';
 
 /** Reads the body of an admitted request, or returns the response if it cannot be read. */
 export async function readBody(
-  { body, bodyUsed }: FetchRequest,
-  signal: FetchSignal | undefined,
+  request: FetchRequest,
   { maxBodyBytes, requestTimeoutMs }: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>,
 ): Promise<Body> {
+  const { body, bodyUsed } = request;
+  const signal = signalOf(request);
   if (body === null && !bodyUsed) return ok(new Uint8Array());
   const chunks = bodyUsed ? undefined : chunksOf(body);
   if (chunks === undefined) return unreadable();

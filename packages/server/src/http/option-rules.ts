@@ -96,8 +96,7 @@ const ambiguous = /[?#\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
 
 /** Returns whether a value is an origin as browsers send it: lower case, no path, no default port. */
 function isOrigin(value: unknown): boolean {
-  const isUrl = typeof value === 'string' && /^https?:/.test(value) && URL.canParse(value);
-  return isUrl && new URL(value).origin === value;
+  return typeof value === 'string' && /^https?:/.test(value) && URL.parse(value)?.origin === value;
 }
 
 /** Returns whether a value is a header name that can be allowed: not `*`, the wildcard of Fetch (RFC 9110 §5.1). */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { err, ok, type Result } from 'neverthrow';
 import { optionRules } from './option-rules.ts';
 
 /** Starts to listen on an address, or on a socket that is open already. */
@@ -17,13 +18,13 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
     const address = server.address();
     if (address !== null && typeof address === 'object') {
       const authority = `${inUrl(reachable(address.address))}:${address.port}`;
-      return { kind: 'listening', host: address.address, authority };
+      return ok({ host: address.address, authority });
     }
     // Before the event loop accepts a connection.
     server.close();
     throw new Error('the socket has no IP address');
   } catch (cause) {
-    return { kind: 'cannot-listen', message: cannotListen(target, cause), cause };
+    return err({ kind: 'cannot-listen', message: cannotListen(target, cause), cause });
   }
 }
 
@@ -45,22 +46,18 @@ export type ListenOptions = {
   readonly fd?: number;
 };
 
-export type Listening =
-  | {
-      readonly kind: 'listening';
-      /** The IP address, such as `0.0.0.0`. */
-      readonly host: string;
-      /** Host and port in the form of a URL. */
-      readonly authority: string;
-    }
-  | { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown };
+/** The IP address, such as `0.0.0.0`, and host and port in the form of a URL; or why it cannot listen. */
+export type Listening = Result<
+  { readonly host: string; readonly authority: string },
+  { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown }
+>;
 
 type ListenTarget = Required<Omit<ListenOptions, 'fd'>> & { readonly fd?: number | undefined };
 
 /** Returns a message that states why the server cannot listen, and what to do. */
 export function cannotListen({ host, port, reusePort, fd }: ListenTarget, thrown: unknown): string {
   if (fd !== undefined) return `file descriptor ${fd} is not a listening TCP socket`;
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const { code = '' } = thrown as NodeJS.ErrnoException;
   const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
   return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
 }

@@ -29,13 +29,14 @@ import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 export async function startServer(options: StartServerOptions): Promise<StartedServer> {
   const { server, shared, connections } = createServerParts(options);
   const listening = await listenOn(server, options);
-  if (listening.kind === 'cannot-listen') return listening;
+  if (listening.isErr()) return listening.error;
+  const { host, authority } = listening.value;
   const scheme = options.tls === undefined ? 'http' : 'https';
   return {
     kind: 'running',
     server: {
-      url: `${scheme}://${listening.authority}${encodePath(pathOfPlants(options))}`,
-      host: listening.host,
+      url: `${scheme}://${authority}${encodePath(pathOfPlants(options))}`,
+      host,
       usage: () => ({ inFlight: shared.inFlight, connections: connections.count }),
       renewTls: (tls) => renewTls(server, tls),
       close: async (deadlineMs = 20_000) => connections.close(deadlineMs),
@@ -108,13 +109,10 @@ export type StartedServer =
     };
 
 function renewTls(server: Server, tls: TlsOptions): RenewedTls {
-  if (!isTlsServer(server)) {
-    return { kind: 'not-renewed', message: 'the server was started without tls' };
-  }
+  const kind = 'not-renewed';
+  if (!isTlsServer(server)) return { kind, message: 'the server was started without tls' };
   const fault = tlsFaultOf(tls);
-  if (fault !== undefined) {
-    return { kind: 'not-renewed', message: `tls.${fault.part} ${fault.why}` };
-  }
+  if (fault !== undefined) return { kind, message: `tls.${fault.part} ${fault.why}` };
   server.setSecureContext(secureOptionsOf(tls));
   return { kind: 'renewed' };
 }
