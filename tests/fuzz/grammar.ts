@@ -33,6 +33,7 @@ const target = fc.oneof(
   often(20, '/plants'),
   rarely('/%70lants', '/plants?x', 'http://a/plants', 'https://a:1/plants?', '/plants?#'),
   rarely('/', '*', '//plants', '/plants/', '/plants%2F', '/plants%00', '/plants%', '/x/../plants'),
+  rarely('http://u@h/plants', 'http://[1::2::3]/plants', 'http://a:99999/plants'),
   rarely('a:1', 'http:///plants', 'http://a', 'ftp://a/plants', 'plants', '/plants;x', '/plants#x'),
 );
 const version = fc.oneof(
@@ -76,6 +77,7 @@ const randomFields = fc.tuple(
     rarely('a', `Bearer ${token}`, `bearer  ${token}`, 'Bearer x', 'Basic eDp5', 'Bearer', '', ','),
     rarely('application/json', 'application/json; charset=x', 'text/plain', 'gzip', 'identity'),
     rarely('chunked', 'Chunked', 'gzip, chunked', 'chunked, chunked', '100-continue', 'x', 'h2c'),
+    rarely('identity,', ', identity\t,identity', ',100-continue', '100-continue,x', ' , '),
     rarely('close', 'keep-alive', 'upgrade', 'close, x', 'websocket', 'trailers', 'timeout=1'),
     rarely(
       '0',

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { readPlant, type ReadPlant } from './read-plant.ts';
 
 /** A request, parsed independently of the code of the server. */
@@ -15,7 +16,7 @@ type Fields = ReadonlyMap<string, readonly string[]>;
 /** Node's parser accepts RTSP like HTTP, and does not report which of the two it was. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) +([\x21-\x7e]+) +(?:HTTP|RTSP)\/(\d\.\d)$/;
 const fieldLine = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
-const hostField = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::\d*)?$/;
+const authority = /^(?:\[(.+)\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::(\d*))?$/;
 
 /** No generated request is near this limit. */
 const maxHeadBytes = 16_000;
@@ -83,11 +84,31 @@ const isPlants = (target: string): boolean => {
   return decoded === '/plants';
 };
 
-/** Returns whether a field is not repeated and has a valid value. */
-const isValidField = (fields: Fields, name: string, pattern: RegExp, needed = true): boolean => {
-  const values = fields.get(name) ?? [];
-  return values.length === 0 ? !needed : values.length === 1 && pattern.test(values[0] ?? '');
+const isAuthority = (text: string): boolean => {
+  const [whole, address, port] = authority.exec(text) ?? [];
+  return (
+    whole !== undefined && (address === undefined || isIPv6(address)) && Number(port ?? 0) < 65_536
+  );
 };
+
+/** Returns whether the Host field, which HTTP/1.0 does not require, and the target have a valid authority. */
+const hasAuthority = ({ target, version, fields }: Head): boolean => {
+  const [, ofTarget = 'a'] = /^https?:\/\/([^/?#]+)/i.exec(target) ?? [];
+  const hosts = fields.get('host') ?? (version === '1.0' ? ['a'] : []);
+  return hosts.length === 1 && [ofTarget, ...hosts].every(isAuthority);
+};
+
+/** Returns whether a field is there once and has a valid value. */
+const isValidField = (fields: Fields, name: string, pattern: RegExp): boolean => {
+  const [value = '', ...more] = fields.get(name) ?? [];
+  return more.length === 0 && pattern.test(value);
+};
+
+/** Returns whether every element of a list is a word. */
+const isListOf = (fields: Fields, name: string, word: string): boolean =>
+  (fields.get(name) ?? [])
+    .flatMap((value) => value.split(/[ \t]*,[ \t]*/))
+    .every((element) => ['', word].includes(element.toLowerCase()));
 
 /** Returns a plant as text, for comparisons. */
 export const toText = (plant: ReadPlant): string =>
@@ -108,13 +129,13 @@ const readHead = (text: string): Head | undefined => {
   return { method, target, version, fields };
 };
 
-const isCreate = ({ method, target, version, fields }: Head): boolean =>
-  method === 'POST' &&
-  isPlants(target) &&
-  isValidField(fields, 'host', hostField, version === '1.1') &&
-  isValidField(fields, 'content-type', /^application\/json[ \t]*(?:;|$)/i) &&
-  isValidField(fields, 'content-encoding', /^identity$/i, false) &&
-  isValidField(fields, 'expect', /^100-continue$/i, false);
+const isCreate = (head: Head): boolean =>
+  head.method === 'POST' &&
+  isPlants(head.target) &&
+  hasAuthority(head) &&
+  isValidField(head.fields, 'content-type', /^application\/json[ \t]*(?:;|$)/i) &&
+  isListOf(head.fields, 'content-encoding', 'identity') &&
+  isListOf(head.fields, 'expect', '100-continue');
 
 const closesConnection = ({ method, version, fields }: Head): boolean =>
   method === 'CONNECT' ||

@@ -33,6 +33,20 @@ export const refusedFraming: readonly FramingCase[] = [
   ['bad-request', 'a Host with a space', instead('Host: a b', authorization, contentType)],
   ['bad-request', 'a Host with a port past 16 bits', instead('Host: a:99999', authorization)],
   ['bad-request', 'a Host with a user', instead('Host: u@a', authorization, contentType)],
+  ...['[12345::1]', '[1.2.3.4]', '[1::2::3]', '[::1]x', '[1:2:3]', '[v1.a]'].map(
+    (address): FramingCase => [
+      'bad-request',
+      `a Host with brackets around no address, ${address}`,
+      instead(`Host: ${address}`, authorization, contentType),
+    ],
+  ),
+  ...['[1::2::3]', '[1.2.3.4]:80', 'h:99999', 'u@h', 'u:p@h', '@h', ':80', 'h:80:80', '%zz'].map(
+    (authority): FramingCase => [
+      'bad-request',
+      `a target with the invalid authority ${authority}`,
+      target(`http://${authority}/plants`),
+    ],
+  ),
   ['bad-request', 'two Authorizations', fields(authorization)],
   ['bad-request', 'two Content-Types', fields(contentType)],
 
@@ -178,7 +192,11 @@ export const refusedFraming: readonly FramingCase[] = [
     head([host, 'Connection: Upgrade', 'Upgrade: websocket'], 'GET /plants HTTP/1.1'),
   ],
   ['expectation-failed', 'another expectation', fields('Expect: unknown')],
-  ['expectation-failed', 'an empty expectation', fields('Expect:')],
+  [
+    'expectation-failed',
+    'two expectations, one of them another',
+    fields('Expect: 100-continue, x'),
+  ],
 ];
 
 /** Targets with another path: the connection is kept after the response. */
@@ -199,6 +217,14 @@ export const servedFraming: readonly (readonly [what: string, bytes: string])[] 
   ['a query that cannot be decoded', target('/plants?x=%&/../?#y')],
   ['an absolute target', target('http://localhost/plants')],
   ['an absolute target of another authority', target('HTTP://elsewhere:1/plants?x')],
+  ['an absolute target with an address', target('http://[::ffff:192.0.2.1]:80/plants')],
+  ['a Host with an address', instead('Host: [1:2:3:4:5:6:7::]', authorization, contentType)],
+  ['an empty expectation', fields('Expect:')],
+  ['an expectation without elements', fields('Expect: , ,')],
+  ...['', ',', 'identity,', ', identity', ' ,\t,IDENTITY , identity,'].map(
+    (value) => [`the content encodings "${value}"`, fields(`Content-Encoding: ${value}`)] as const,
+  ),
+  ['two fields of content encodings', fields('Content-Encoding: identity', 'Content-Encoding:')],
   ['chunks in capitals', encoding('Transfer-Encoding: CHUNKED')],
   ['chunks after a tab', encoding('Transfer-Encoding:\tchunked')],
   ['a field named Transfer_Encoding', fields('Transfer_Encoding: chunked')],

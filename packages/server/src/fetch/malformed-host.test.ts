@@ -26,7 +26,21 @@ const served = async (url: string, headers: Record<string, string>) => {
   return { status: response.status, error, logged, steps: events.map(([step]) => step) };
 };
 
-const hosts = ['a b', '@', 'u@a', '[', '%zz', 'a:99999', 'a, b', '', 'a/b', 'a?b', ':80'];
+const hosts = [
+  'a b',
+  '@',
+  'u@a',
+  '[',
+  '%zz',
+  'a:99999',
+  'a, b',
+  '',
+  'a/b',
+  'a?b',
+  ':80',
+  '[1.2.3.4]',
+  '[1::2::3]',
+];
 
 describe('a malformed Host field', () => {
   describe.each(hosts)('%j', (host) => {
@@ -67,6 +81,14 @@ describe('a malformed Host field', () => {
     },
   );
 });
+
+it.each(['u@a', 'u:p@a', '[12345::1]', 'a:65536', '@', ' '])(
+  'a request whose URL has the invalid authority "%s" gets error 1000 beside a valid Host field',
+  async (authority) => {
+    const outcome = await served(`http://${authority}/plants`, { ...good, Host: 'a' });
+    expect(outcome).toMatchObject({ status: 400, error: 1000, logged: [{ path: '/plants' }] });
+  },
+);
 
 describe('URL that is only a path', () => {
   it.each<[url: string, status: number, path: string]>([

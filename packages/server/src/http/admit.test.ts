@@ -34,6 +34,10 @@ describe('admission', () => {
     ['a header is repeated', withFields({ Host: ['a', 'a'] })],
     ['a valid Host header is required', without('Host')],
     [
+      'the authority of the target is not valid',
+      (request) => ({ ...request, target: 'http://u@h/plants' }),
+    ],
+    [
       'HTTP/1.0 has no Transfer-Encoding',
       (request) => ({
         ...withFields({ 'Transfer-Encoding': 'chunked' })(request),
@@ -57,6 +61,16 @@ describe('admission', () => {
       expect(refused).toMatchObject({ response: { status: 415 }, tokenName: 'ci' });
     }
     expect(await serviceWith().admit(headOf(goodRequest))).toEqual({});
+  });
+
+  it.each([
+    ['', '/plants'],
+    ['/my garden/', '/my%20garden/plants'],
+  ])('the message about another path names that of the operation: %j', async (basePath, path) => {
+    const target = '/Plants';
+    const { response } = await serviceWith({ basePath }).admit(headOf({ ...goodRequest, target }));
+    const message = `there is nothing at this path; plants are created with POST ${path}`;
+    expect(JSON.parse(response?.body ?? '')).toEqual({ error: 2404, message });
   });
 
   it.each([undefined, null, 0, 1, 'true', {}, [], { tokenName: 7 }])(
@@ -141,6 +155,10 @@ describe('admission', () => {
     ],
     ['the content encoding identity', withFields({ 'Content-Encoding': 'Identity' })],
     ['an expectation of 100-continue in any case', withFields({ Expect: '100-Continue' })],
+    ['two expectations', withFields({ Expect: ['100-continue', '100-continue'] })],
+    ['an expectation with empty elements', withFields({ Expect: ',\t100-continue ,,' })],
+    ['an empty expectation', withFields({ Expect: '' })],
+    ['many empty elements', withFields({ 'Content-Encoding': ' ,\t'.repeat(5_000) })],
     ['a percent-encoded path', (request) => ({ ...request, target: '/%70lant%73' })],
     ['a query', (request) => ({ ...request, target: '/plants?x=/y' })],
     [
@@ -227,10 +245,26 @@ describe('admission', () => {
       'an expectation other than 100-continue',
       withFields({ Expect: '200-ok' }),
     ],
+    ['expectation-failed', 'an expectation in a list', withFields({ Expect: '100-continue, x' })],
     [
       'expectation-failed',
-      'two expectations',
-      withFields({ Expect: ['100-continue', '100-continue'] }),
+      'an expectation without a comma',
+      withFields({ Expect: '100-continue 100-continue' }),
+    ],
+    [
+      'media-type-unsupported',
+      'a content encoding with a parameter',
+      withFields({ 'Content-Encoding': 'identity;q=1' }),
+    ],
+    [
+      'media-type-unsupported',
+      'white space that HTTP does not have in a list',
+      withFields({ 'Content-Encoding': 'identity\xa0' }),
+    ],
+    [
+      'media-type-unsupported',
+      'a content encoding after many spaces',
+      withFields({ 'Content-Encoding': `identity${' '.repeat(16_000)}gzip` }),
     ],
     ['media-type-unsupported', 'no media type', without('Content-Type')],
     [

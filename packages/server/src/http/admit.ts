@@ -1,9 +1,12 @@
+import { errorTable } from '@plantstore/core/errors';
 import { operation } from '@plantstore/core/wire';
 import { describeAuthenticateError } from './describe-cause.ts';
 import type { Authenticate } from './options.ts';
 import {
+  authorityOf,
   bearerTokenOf,
   encodePath,
+  isAuthorityValid,
   isHostValid,
   maxHeaderFields,
   pathOf,
@@ -33,8 +36,11 @@ export function createAdmit({ path, authenticate, maxBodyBytes, cors }: Admissio
   };
 
   function pathFault({ target }: RequestHead): ResponseData | undefined {
-    const isPath = target === usualTarget || pathOf(target) === path;
-    return isPath ? undefined : errorResponse('path-unknown');
+    if (target === usualTarget || pathOf(target) === path) return undefined;
+    const created = `plants are created with ${operation.method} ${usualTarget}`;
+    return errorResponse('path-unknown', {
+      message: `${errorTable['path-unknown'].message}; ${created}`,
+    });
   }
 
   async function admitLater(
@@ -85,6 +91,9 @@ function framingFault(head: RequestHead): ResponseData | undefined {
     return badRequest('only HTTP/1.1 and HTTP/1.0 are served');
   if (!httpMethods.has(method)) return errorResponse('not-implemented');
   if (!isHostValid(head.host, httpVersion)) return badRequest('a valid Host header is required');
+  const authority = authorityOf(head.target);
+  if (authority !== undefined && !isAuthorityValid(authority))
+    return badRequest('the authority of the target is not valid');
   if (transferEncoding === undefined) return undefined;
   if (httpVersion === '1.0') return badRequest('HTTP/1.0 has no Transfer-Encoding');
   const isChunked = transferEncoding.toLowerCase() === 'chunked';
@@ -124,11 +133,10 @@ function tokenNameIn(decision: unknown): string | undefined {
 
 function contentFault(head: RequestHead, maxBodyBytes: number): ResponseData | undefined {
   const { expect, contentType = '', contentEncoding, contentLength } = head;
-  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
-    return errorResponse('expectation-failed');
+  if (expect !== undefined && !isContinue.test(expect)) return errorResponse('expectation-failed');
   if (contentType !== 'application/json' && !jsonType.test(contentType))
     return errorResponse('media-type-unsupported', { headers: ['Accept', 'application/json'] });
-  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity')
+  if (contentEncoding !== undefined && !isIdentity.test(contentEncoding))
     return errorResponse('media-type-unsupported', { headers: ['Accept-Encoding', 'identity'] });
   // NaN if no length is declared.
   return Number(contentLength) > maxBodyBytes ? errorResponse('body-too-large') : undefined;
@@ -139,3 +147,11 @@ function contentFault(head: RequestHead, maxBodyBytes: number): ResponseData | u
  * quoted, a server joined repeated fields.
  */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?$/i;
+
+const isContinue = listOf('100-continue');
+const isIdentity = listOf('identity');
+
+/** Matches a list in which every element is a word. Empty elements do not count (RFC 9110 §5.6.1.2). */
+function listOf(word: string): RegExp {
+  return new RegExp(`^[ \\t,]*(?:${word}[ \\t]*(?:,[ \\t,]*|$))*$`, 'i');
+}

@@ -73,12 +73,17 @@ function fieldOf(name: string): Field | undefined {
 
 /** Returns whether the Host field is valid. HTTP/1.0 does not require one. */
 export function isHostValid(host: string | undefined, httpVersion: string): boolean {
-  if (host === undefined) return httpVersion === '1.0';
-  return hostField.test(host);
+  return host === undefined ? httpVersion === '1.0' : isAuthorityValid(host);
+}
+
+/** Returns whether a text is the authority of an http URI, without user information (RFC 9110 §4.2). */
+export function isAuthorityValid(text: string): boolean {
+  // The URL parser decides whether brackets contain an address.
+  return authority.test(text) && (!text.startsWith('[') || URL.canParse(`http://${text}`));
 }
 
 /** uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2); an http URI's host is not empty. The port is at most 65535. */
-const hostField =
+const authority =
   /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::0*(?:[0-5]?\d{0,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
 
 /** Returns the token of an Authorization field (RFC 6750 §2.1), or `undefined` if it has none. */
@@ -102,7 +107,12 @@ export function pathOf(target: string): string | undefined {
  */
 export function shownPath(target: string): string | undefined {
   const [path = ''] = target.replace(origin, '').split(/[?#]/, 1);
-  return path.startsWith('/') || path === '*' ? path : undefined;
+  return path.startsWith('/') || path === '*' ? shorten(path) : undefined;
+}
+
+/** Returns a text of a client for the log: at most 1024 characters, and a mark if more follow. */
+export function shorten(text: string): string {
+  return text.length > 1_024 ? `${text.slice(0, 1_024)}…` : text;
 }
 
 /** Returns the authority of a request target in absolute-form, as it was sent; `undefined` in another form. */

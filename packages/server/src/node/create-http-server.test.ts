@@ -90,6 +90,22 @@ describe('Expect: 100-continue', () => {
   });
 
   it.each([
+    [[100, 200], 'Expect: 100-continue, ,100-continue'],
+    [[200], 'Expect:'],
+    [[200], 'Expect: ,'],
+    [[417], 'Expect: 100-continue, x'],
+  ])('the responses %j follow a request with the field %j', async (statuses, field) => {
+    const { port } = await listen();
+    const { socket, until } = await connectRaw(port);
+    socket.write(head([...goodFields, field, `Content-Length: ${plant(7).length}`]));
+    if (statuses[0] === 100) await until((text) => text.includes('\r\n\r\n'));
+    socket.write(plant(7));
+    const received = parseResponses(await until(responses(statuses.length)));
+    expect(received.map(({ status }) => status)).toEqual(statuses);
+    socket.destroy();
+  });
+
+  it.each([
     [401, ['Host: a', 'Content-Type: application/json']],
     [401, ['Host: a', 'Authorization: Bearer bad', 'Content-Type: application/json']],
     [415, ['Host: a', 'Authorization: Bearer good']],

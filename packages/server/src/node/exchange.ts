@@ -39,8 +39,9 @@ export class Exchange implements QueuedExchange {
     this.connection = connection;
     this.request = request;
     this.response = response;
-    this.awaitsContinue = awaitsContinue;
     this.head = headOf(request);
+    // An `Expect` without an element is no field.
+    this.awaitsContinue = awaitsContinue && /[^ \t,]/.test(this.head.expect ?? '');
     this.record = new RequestRecord(connection.shared, this.head, connection.address);
     // A client that disconnects early is not an error.
     response.on('error', ignore);
