@@ -166,6 +166,25 @@ describe('log line of a request', () => {
     expect(JSON.stringify(logged)).not.toContain('s3cr3t');
   });
 
+  it('the log line of a request has at most 1024 characters of its path, and a mark for the rest', async () => {
+    const { logged, logger } = recordLog();
+    const { port } = await listen({ logger });
+    const path = `/${'x'.repeat(1_023)}`;
+    await sendRaw(port, head(['Host: a'], `GET ${path} HTTP/1.1`));
+    await sendRaw(port, head(['Host: a'], `GET ${path}${path} HTTP/1.1`));
+    expect(logged).toMatchObject([{ path }, { path: `${path}…` }]);
+  });
+
+  it('the log line of a HEAD request has no bytes, because its body is not sent', async () => {
+    const { logged, logger } = recordLog();
+    const { port } = await listen({ logger });
+    const { socket, ended } = await connectRaw(port);
+    socket.end(head(['Host: a'], 'HEAD /plants HTTP/1.1'));
+    await ended;
+    expect(logged).toMatchObject([{ method: 'HEAD', status: 405, bytes: 0 }]);
+    socket.destroy();
+  });
+
   it('the log line of a request is written once the response is, without waiting for an unwanted body', async () => {
     const logged: unknown[] = [];
     let peer: Socket | undefined;

@@ -69,7 +69,7 @@ export class RequestRecord {
       request: this.info,
       ...(response !== undefined && { status: response.status }),
       ...(response?.error !== undefined && { error: response.error }),
-      bytes: byteLength(response?.body ?? ''),
+      bytes: this.head?.method === 'HEAD' ? 0 : byteLength(response?.body ?? ''),
       durationMs: Math.round((performance.now() - this.startedAt) * 1000) / 1000,
       ...(tokenName !== undefined && { tokenName }),
       isWritten,
@@ -94,7 +94,7 @@ export type RequestInfo = {
   readonly requestId: string;
   /** `undefined` if the request could not be parsed. */
   readonly method?: string;
-  /** The path as it was sent, without the query; `undefined` if the request could not be parsed. */
+  /** The path as it was sent, without the query, at most 1024 characters; `undefined` if the request could not be parsed. */
   readonly path?: string;
   /**
    * The client's address: the connection's, or the one that a trusted proxy names (`trustedProxies`). `undefined` on a Unix
@@ -143,7 +143,7 @@ export type RequestEndEvent = {
   readonly status?: number;
   /** The number in the body, as in the error table; `undefined` for a success. */
   readonly error?: number;
-  /** Size of the body of the response, in bytes. */
+  /** Size of the body of the response, in bytes; 0 for HEAD. */
   readonly bytes: number;
   /** From the head of the request to the end of the response, in milliseconds. */
   readonly durationMs: number;
@@ -176,11 +176,8 @@ function log(logger: Logger, event: RequestEndEvent, response: ResponseData | un
   const { request, isWritten, ...result } = event;
   const isFault = response !== undefined && isServerFault(response);
   const hasCause = isFault || response?.cause !== undefined;
-  const fields = {
-    ...request,
-    ...result,
-    ...(hasCause && { cause: describeCause(response.cause) }),
-  };
+  const cause = hasCause && { cause: describeCause(response.cause) };
+  const fields = { ...request, ...result, ...cause };
   if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
   else if (response.status === errorTable.internal.status) logger.error(fields, 'request failed');
   else logger.warn(fields, 'request not served');

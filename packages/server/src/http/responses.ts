@@ -1,6 +1,7 @@
 import type { CreatePlantError, Plant } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import { type BodyUndecodable, encodePlant, operation } from '@plantstore/core/wire';
+import { shorten } from './request-head.ts';
 
 /** An HTTP response as plain data. */
 export type ResponseData = {
@@ -120,28 +121,22 @@ export function createCors(
     operation.method,
     'Access-Control-Allow-Headers',
     ['authorization', 'content-type', ...allowedHeaders].join(', '),
+    // In seconds: 2 hours, Chromium's maximum.
     'Access-Control-Max-Age',
-    String(maxAgeSeconds),
+    '7200',
   ];
+  const exposed = ['Access-Control-Expose-Headers', 'Retry-After, WWW-Authenticate, X-Request-Id'];
   const listed: ReadonlyMap<string | undefined, HeaderList> = new Map(
-    origins.map((origin) => [
-      origin,
-      [
-        'Access-Control-Allow-Origin',
-        origin,
-        'Access-Control-Expose-Headers',
-        'Retry-After, WWW-Authenticate, X-Request-Id',
-        ...vary,
-      ],
-    ]),
+    origins.map((origin) => [origin, ['Access-Control-Allow-Origin', origin, ...exposed, ...vary]]),
   );
   return {
     headersFor: (origin) => listed.get(origin) ?? vary,
-    optionsResponse: (origin) => ({
-      status: 204,
-      headers: listed.has(origin) ? preflightHeaders : allowedWithCors,
-      body: '',
-    }),
+    optionsResponse(origin) {
+      if (listed.has(origin)) return { status: 204, headers: preflightHeaders, body: '' };
+      const cause = `the origin ${JSON.stringify(shorten(origin ?? ''))} is not allowed`;
+      const refused = { status: 204, headers: allowedWithCors, body: '' };
+      return origin === undefined ? refused : { ...refused, cause };
+    },
   };
 }
 
@@ -149,9 +144,6 @@ export function createCors(
 export const allowedWithCors: HeaderList = ['Allow', `OPTIONS, ${operation.method}`];
 
 const vary: HeaderList = ['Vary', 'Origin'];
-
-/** How long a browser may cache a preflight, in seconds (2 hours, Chromium's maximum). */
-const maxAgeSeconds = 7_200;
 
 /** The cause of a response if `maxInFlight` requests are in flight. */
 export const tooManyInFlight = 'as many requests are in flight as may be (maxInFlight)';

@@ -1,5 +1,6 @@
 import type { PlantRepository } from '@plantstore/core';
 import { sendRaw } from '@plantstore/test-support/raw-http';
+import { recordLog } from '@plantstore/test-support/record-log';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, maxBodyBytes, post } from '../../test/listen.ts';
 
@@ -45,6 +46,22 @@ describe('page of a listed origin', () => {
       const response = await sendRaw(port, from(garden, bytes));
       expect(response.status).toBe(status);
       expect(response.headers).toMatchObject(shared);
+    },
+  );
+
+  it.each([
+    [garden, undefined],
+    ['https://weeds.example', 'the origin "https://weeds.example" is not allowed'],
+    ['null', 'the origin "null" is not allowed'],
+    [`https://${'x'.repeat(2_000)}`, `the origin "https://${'x'.repeat(1_016)}…" is not allowed`],
+  ])(
+    'the log line of a preflight names an origin that is not allowed: %#',
+    async (origin, cause) => {
+      const { logged, logger } = recordLog();
+      const { port } = await listen({ corsOrigins, logger });
+      await sendRaw(port, from(origin, head(['Host: a'], 'OPTIONS /plants HTTP/1.1')));
+      expect(logged).toMatchObject([{ level: 'info', message: 'request', status: 204 }]);
+      expect(logged[0]?.['cause']).toBe(cause);
     },
   );
 
