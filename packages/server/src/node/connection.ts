@@ -23,7 +23,13 @@ export class Connection {
   private isBusy = false;
   /** Whether the socket is not read, because an exchange waits for its admission or its turn. */
   private isHeld = false;
+  /** When reading the socket stopped; `undefined` while it is read. */
+  private stoppedAt: number | undefined;
+  /** For how long it was not read while a request arrived, in milliseconds. */
+  private unreadMs = 0;
   private isListening = false;
+  /** Number of requests whose heads have arrived. */
+  private count = 0;
   /** Number of requests that get no response. */
   private refused = 0;
 
@@ -51,7 +57,9 @@ export class Connection {
 
   /** Begins an exchange, after the exchanges before it. */
   add(exchange: QueuedExchange): void {
+    if (this.latest === undefined) this.unreadMs = 0;
     this.latest = exchange;
+    this.count += 1;
     this.pending.push(exchange);
     if (this.pending.length > 1) this.listen();
     // An earlier listener may have responded, or its client may have disconnected.
@@ -83,6 +91,7 @@ export class Connection {
     exchange.collectBody();
     if (this.isHeld || this.hasEnded) return;
     this.isHeld = true;
+    this.stoppedAt ??= performance.now();
     this.listen();
     this.socket?.pause();
   }
@@ -91,12 +100,49 @@ export class Connection {
   release(): void {
     if (!this.isHeld || this.queue.length > 0) return;
     this.isHeld = false;
+    this.resume();
+  }
+
+  /** Reads the socket once the responses are sent, because Node may have stopped it until then, too. */
+  private resume(): void {
+    if (this.isHeld || this.stoppedAt === undefined) return;
+    const last = this.pending.at(-1)?.response;
+    const isUnsent = ({ response }: QueuedExchange) =>
+      response.writableLength > 0 && (response !== last || response.writableEnded);
+    if (this.pending.some(isUnsent)) return;
+    this.unreadMs += performance.now() - this.stoppedAt;
+    this.stoppedAt = undefined;
     this.socket?.resume();
+  }
+
+  /**
+   * Calls back after the time in which the socket was not read, which the timeouts of Node include, unless the request
+   * has arrived. Returns whether there was such a time.
+   */
+  afterUnreadTime(onTimeout: () => void): boolean {
+    const now = performance.now();
+    const unreadMs = this.unreadMs + now - (this.stoppedAt ?? now);
+    if (unreadMs === 0) return false;
+    this.unreadMs = 0;
+    if (this.stoppedAt !== undefined) this.stoppedAt = now;
+    const { incoming } = this;
+    const check = () => {
+      if (this.incoming === incoming) onTimeout();
+    };
+    // At least the interval in which Node checks its timeouts.
+    setTimeout(check, Math.max(unreadMs, 1_000)).unref();
+    return true;
+  }
+
+  /** The number of the request that arrives now or next. */
+  private get incoming(): number {
+    return this.latest?.request.complete === false ? this.count : this.count + 1;
   }
 
   /** Removes an exchange whose response is sent or lost. */
   remove(exchange: QueuedExchange): void {
     this.pending = this.pending.filter((other) => other !== exchange);
+    this.resume();
     if (this.latest !== exchange) return;
     if (exchange.request.complete || this.socket === undefined) this.latest = undefined;
     else finished(exchange.request, () => this.onReceived(exchange));

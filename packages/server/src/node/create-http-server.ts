@@ -1,4 +1,5 @@
 import type { Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../http/logger.ts';
 import { type Limits, limitsOf } from '../http/options.ts';
@@ -55,7 +56,7 @@ export function createServerParts(options: HttpServerOptions): ServerParts {
   server.maxConnections = limits.maxConnections;
   server.on('drop', warnOfDrops(limits.maxConnections, shared.logger));
   keepHalfOpen(server);
-  logHandshakes(server, shared.logger);
+  logHandshakes(server, shared);
   const connections = new OpenConnections(server);
   server.on('request', (request, response) => handler.serve(request, response, false));
   server.on('checkContinue', (request, response) => handler.serve(request, response, true));
@@ -114,21 +115,27 @@ function warnOfDrops(maxConnections: number, logger: Logger): () => void {
   };
 }
 
-/** Responds to a client that half-closes its connection, too. */
+/** Responds to a client that half-closes its connection, too, and to any pipelined requests over TLS. */
 function keepHalfOpen(server: Server): void {
   // The property is undocumented; Node keeps it for compatibility (nodejs/node#36819).
   Object.assign(server, { httpAllowHalfOpen: true });
   // Not an option of the server, which would keep connections that are closed in their handshake.
-  server.on('secureConnection', (socket: TLSSocket) =>
-    Object.assign(socket, { allowHalfOpen: true }),
-  );
+  server.on('secureConnection', (socket: TLSSocket) => {
+    Object.assign(socket, { allowHalfOpen: true });
+    // Makes Node parse what the stream passes on. TLS passes on what it has decrypted, even to a parser that Node has paused
+    // until responses are sent, which is an error (HPE_PAUSED, as in nodejs/node#3332).
+    socket.on('data', () => {});
+  });
 }
 
 /** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */
-function logHandshakes(server: Server, logger: Logger): void {
+function logHandshakes(server: Server, { logger, clientAddressOf }: SharedState): void {
   // Before Node's own listener, which would emit 'clientError'.
-  server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+  server.prependListener('tlsClientError', ({ code }: NodeJS.ErrnoException, socket: TLSSocket) => {
+    // The socket below, an undocumented property, still has the address of a lost connection.
+    const { _parent: below = socket } = socket as { readonly _parent?: Socket };
+    const client = clientAddressOf(below.remoteAddress);
     socket.destroy();
-    logger.info({ code: error.code }, 'no TLS handshake');
+    logger.info({ code, ...(client !== undefined && { client }) }, 'no TLS handshake');
   });
 }

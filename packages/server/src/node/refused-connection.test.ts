@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
-import { errorOf, goodFields, head, listen, post } from '../../test/listen.ts';
+import { errorOf, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 
 describe('a connection error', () => {
   it('a head or a body that is too slow gets 408', async () => {
@@ -31,6 +31,41 @@ describe('a connection error', () => {
     expect(parseResponses(await ended)).toMatchObject([{ status: 408 }]);
     socket.destroy();
   });
+
+  const later = `Content-Length: ${plant(7).length}`;
+
+  it.each<[string, before: string, after: string, statuses: number[]]>([
+    ['its body', head([...goodFields, later]), plant(7), [200]],
+    ['a part of its body', head([...goodFields, later]) + plant(7)[0], plant(7).slice(1), [200]],
+    ['the body behind it', post(6) + head([...goodFields, later]), plant(7), [200, 200]],
+    ['the head behind it', `${post(6)}POST /pl`, post(7).slice(8), [200, 200]],
+    ['nothing more', head([...goodFields, later]), '', [408]],
+    ['a part of the head behind it', `${post(6)}POST /pl`, 'ants', [200, 408]],
+  ])(
+    'a connection that is not read has no timeout while a request waits for its admission and %s arrives',
+    async (_, before, after, statuses) => {
+      const tokens = Promise.withResolvers<boolean>();
+      const asked = Promise.withResolvers<void>();
+      const authenticate = async () => {
+        asked.resolve();
+        return tokens.promise;
+      };
+      const { port, server } = await listen({
+        authenticate,
+        headersTimeoutMs: 100,
+        requestTimeoutMs: 100,
+      });
+      const { socket, until, ended } = await connectRaw(port);
+      socket.write(before);
+      await asked.promise;
+      socket.write(after);
+      await once(server, 'clientError');
+      tokens.resolve(true);
+      const text = await (statuses.includes(408) ? ended : until(responses(statuses.length)));
+      expect(parseResponses(text).map(({ status }) => status)).toEqual(statuses);
+      socket.destroy();
+    },
+  );
 
   it('a connection error gets a response without a body for HEAD', async () => {
     const { port } = await listen();

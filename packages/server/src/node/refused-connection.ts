@@ -14,19 +14,21 @@ import { headOf, loadHttp } from './builtin-http.ts';
  * object of its own.
  */
 export function respondToClientError(
-  { shared, connectionOf }: RequestHandler,
+  handler: RequestHandler,
   error: ParserError,
   socket: Duplex,
 ): void {
   if (refused.has(socket) || socket.destroyed) return;
-  refused.add(socket);
-  const connection = connectionOf(socket);
-  const exchange = connection?.latest;
+  const connection = handler.connectionOf(socket);
   const response = errorResponse(nameOf(error));
+  const again = () => respondToClientError(handler, error, socket);
+  if (response.status === 408 && connection?.afterUnreadTime(again)) return;
+  refused.add(socket);
+  const exchange = connection?.latest;
   if (exchange === undefined || exchange.request.complete) {
     const address = addressOf(socket);
     afterResponses(connection, () =>
-      respond(socket, response, new RequestRecord(shared, undefined, address)),
+      respond(socket, response, new RequestRecord(handler.shared, undefined, address)),
     );
   } else if (!exchange.response.headersSent) {
     exchange.failWith(response);

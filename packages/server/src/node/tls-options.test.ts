@@ -37,6 +37,23 @@ describe('server with TLS', requiresOpenssl, () => {
     socket.destroy();
   });
 
+  it('a server with TLS stores the plants of pipelined requests of any size', async () => {
+    const { port } = await listenTls({ maxBodyBytes: 200_000 });
+    const isComplete = (text: string) => parseResponses(text).at(7)?.body.endsWith('}') === true;
+    const sizes = [0, 17_000, 34_000, 10_000, 27_000, 3_000, 20_000, 37_000];
+    for (const each of Array.from({ length: 10 }, () => [sizes, sizes.map(() => 100_000)]).flat()) {
+      const { socket, until } = await connectTls(port);
+      const requests = each.map((size, index) => {
+        const body = JSON.stringify({ id: size + index, name: 'x'.repeat(size) });
+        return head([...goodFields, `Content-Length: ${body.length}`]) + body;
+      });
+      socket.write(requests.join(''));
+      const received = parseResponses(await until(isComplete)).map(({ status }) => status);
+      expect(received).toEqual(Array<number>(8).fill(200));
+      socket.destroy();
+    }
+  });
+
   it('a server with TLS responds to a client that half-closes its connection', async () => {
     const authenticate = async () => {
       // The server reads the end of the connection meanwhile.
@@ -98,7 +115,8 @@ describe('server with TLS', requiresOpenssl, () => {
       socket.write(bytes);
       await ended;
       socket.destroy();
-      expect(logged).toEqual([{ code: expect.stringMatching(/^ERR_SSL_/) as unknown }]);
+      const code = expect.stringMatching(/^ERR_SSL_/) as unknown;
+      expect(logged).toEqual([{ code, client: '127.0.0.1' }]);
       const next = await connectTls(port);
       next.socket.write(post(8));
       expect(parseResponses(await next.until(responses(1)))[0]?.status).toBe(200);
@@ -111,7 +129,13 @@ describe('server with TLS', requiresOpenssl, () => {
     const { socket, ended } = await connectRaw(port);
     expect(await ended).toBe('');
     socket.destroy();
-    expect(logged).toEqual([{ code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }]);
+    expect(logged).toEqual([{ code: 'ERR_TLS_HANDSHAKE_TIMEOUT', client: '127.0.0.1' }]);
+  });
+
+  it('a server with TLS logs the address of a client that does not accept its certificate', async () => {
+    const { port, logged } = await listenTls();
+    await connectTls(port, { rejectUnauthorized: true });
+    await expect.poll(() => logged).toEqual([{ code: 'ECONNRESET', client: '127.0.0.1' }]);
   });
 
   it('a server with TLS closes connections above maxConnections', async () => {
