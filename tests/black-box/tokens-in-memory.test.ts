@@ -98,11 +98,16 @@ describe('heap of the real server', () => {
     second.socket.destroy();
   });
 
-  it('the heap of the real server does not contain a token of the environment', async () => {
+  it.each([
+    ['the environment', [], `another,${token}`],
+    ['the file of --env-file', ['--env-file', 'settings.env'], ''],
+  ])('the heap of the real server does not contain a token of %s', async (_, args, tokens) => {
     const folder = await newFolder();
+    await writeFile(join(folder, 'settings.env'), `PLANTSTORE_TOKENS='another,${token}'\n`);
     const server = await startProgram({
-      args: common,
-      env: { PLANTSTORE_TOKENS: `another,${token}` },
+      args: [...common, ...args],
+      cwd: folder,
+      env: { PLANTSTORE_TOKENS: tokens },
       nodeArgs: nodeArgsFor(folder),
     });
     const { socket } = await createOn(server.port, token);

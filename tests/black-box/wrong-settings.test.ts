@@ -1,7 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { newFolder, spawnProgram, startProgram } from './program.ts';
+import { bin, newFolder, spawnProgram, startProgram } from './program.ts';
 
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
   const server = spawnProgram({ args, env });
@@ -29,6 +29,34 @@ describe('server', () => {
     const database = `sqlite:${join(folder, 'plants.db')}`;
     expect((await run(['--database', database, '--port', String(port)])).status).toBe(1);
     expect(await readdir(folder)).toEqual(['plants.db', 'plants.db-owner']);
+  });
+
+  it.each([
+    ['PLANTSTORE_DATABASE', 'sqlite:pfl\\344nze.db', []],
+    ['PLANTSTORE_TOKENS_FILE', 't\\366kens', []],
+    ['PLANTSTORE_DATABASE', 'sqlite:plants.db\\r', ['check']],
+  ])('the program rejects the bytes of %s=%s, and creates no file', async (name, value, args) => {
+    const cwd = await newFolder();
+    const script = `export ${name}="$(printf '${value}')"; exec "$@"`;
+    const command = ['sh', '-c', script, 'sh', process.execPath, bin] as const;
+    const { exited, stderr } = spawnProgram({ command, args, cwd });
+    expect(await exited).toBe(2);
+    expect(stderr()).toMatch(
+      new RegExp(`^plantstore: ${name} must have no [ -~]+\\\\[ur][ -~]+\n$`),
+    );
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('the server reads the file of --env-file, and does not start without it', async () => {
+    const file = join(await newFolder(), 'settings.env');
+    const args = ['--env-file', file, '--check-settings'];
+    expect([2, 9]).toContain((await run(args)).status);
+    const database = "'postgres://ada:a;id$(id)#b@db/garden'";
+    await writeFile(file, `PLANTSTORE_DATABASE=${database}\r\nPLANTSTORE_PORT=8080\r\n`);
+    const { status, stdout } = await run(args);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^--port {2,}PLANTSTORE_PORT in .*settings\.env {2,}8080$/m);
+    expect(stdout).toMatch(/^--database {2,}.* {2,}postgres:\/\/db\/garden$/m);
   });
 
   it('the server warns of a misspelt variable after its first log line, and serves', async () => {

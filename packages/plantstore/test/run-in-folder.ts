@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { runCommand } from '../src/commands/run-command.ts';
-import type { Environment } from '../src/settings/settings.ts';
+import type { Environment } from '../src/settings/given-values.ts';
 
 /** Creates an empty folder that is removed after the test. */
 export const newFolder = async (): Promise<string> => {

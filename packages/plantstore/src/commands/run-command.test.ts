@@ -41,7 +41,7 @@ it.each<[readonly string[], readonly string[]]>([
   [['backup', 'b.db', '--replace'], ['unknown option --replace; see --help']],
   [
     ['export', '--format', 'xml', '--strict'],
-    ['unknown option --strict; see --help', '--format must be ndjson or csv'],
+    ['unknown option --strict; see --help', '--format must be ndjson or csv, not "xml"'],
   ],
   [
     ['check', '--database', 'memory:'],
@@ -49,7 +49,9 @@ it.each<[readonly string[], readonly string[]]>([
   ],
   [
     ['check', '--database', 'plants.db'],
-    ['--database must be sqlite: and the path of a file, a postgres:// URL, or memory:'],
+    [
+      '--database must be sqlite: and the path of a file, a postgres:// URL, or memory:, not "plants.db"',
+    ],
   ],
 ])('the command line names everything that is wrong in %j, with status 2', async (args, faults) => {
   const folder = await newFolder();

@@ -10,7 +10,13 @@ import {
   toFlag,
   variableOf,
 } from '../settings/setting-table.ts';
-import type { Environment } from '../settings/settings.ts';
+import {
+  createFinder,
+  type Environment,
+  type GivenValue,
+  parseValue,
+} from '../settings/given-values.ts';
+import { quoted, textFault } from '../settings/text.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import {
   type Command,
@@ -66,7 +72,7 @@ async function callCommand(
     const known = [...Object.keys(commands), '--help', '--version'];
     const advice =
       name === 'serve' ? 'without one, plantstore serves' : suggestion(name, known, '');
-    return invalid(`unknown command "${name}"; ${advice}`);
+    return invalid(`unknown command ${quoted(name)}; ${advice}`);
   }
 
   const command = await load();
@@ -74,29 +80,34 @@ async function callCommand(
   const ownOptions = optionNames
     .filter((one) => one in command.options)
     .map((one) => [toFlag(one), { type: optionParsers[one] ? 'string' : 'boolean' }] as const);
-  const { values, positionals, faults } = readCommandLine(
+  const commandLine = readCommandLine(
     argv,
     {
       [databaseFlag]: { type: 'string' },
+      '--env-file': { type: 'string' },
       ...Object.fromEntries(ownOptions),
       '--help': { type: 'boolean', short: 'h' },
     },
     argument === '' ? 0 : 1,
   );
+  const { values, positionals, faults } = commandLine;
   if (values.has('--help')) {
     streams.stdout.write(helpOf(name, command));
     return done;
   }
   const [file] = positionals;
+  const fault = file && textFault(file);
+  if (fault) faults.push(`the file name ${fault}, not ${quoted(file)}`);
   if (positionals.includes('') || (file === undefined && /^[A-Z]/.test(argument))) {
     faults.push(`${name} needs ${argument}, the path of a file`);
   }
-  const options = readOptions(values, env, faults);
+  const options = readOptions(commandLine, env);
   return faults.length > 0 ? invalid(...faults) : command.run({ ...options, ...streams, file });
 }
 
 /** Parses the options of a command line, and adds what is wrong to the faults. */
-function readOptions(values: CommandLine['values'], env: Environment, faults: string[]) {
+function readOptions(commandLine: CommandLine, env: Environment) {
+  const { values, faults } = commandLine;
   const options: Record<string, unknown> = {};
   for (const name of optionNames) {
     const parser = optionParsers[name];
@@ -104,12 +115,12 @@ function readOptions(values: CommandLine['values'], env: Environment, faults: st
     const text = values.get(flag);
     if (parser === undefined) options[name] = text !== undefined;
     else if (text !== undefined) {
-      const parsed = parser.parse(text);
+      const parsed = parseValue(parser, { text, source: flag });
       if (parsed.isOk()) options[name] = parsed.value;
-      else faults.push(`${flag} ${parsed.error}`);
+      else faults.push(parsed.error);
     }
   }
-  const database = readDatabase(values, env);
+  const database = readDatabase(commandLine, env);
   if (database.isOk()) options['database'] = database.value;
   else faults.push(database.error);
   // Complete if there are no faults.
@@ -118,16 +129,13 @@ function readOptions(values: CommandLine['values'], env: Environment, faults: st
 
 const databaseFlag = flagOf('database') ?? '';
 
-function readDatabase(
-  values: CommandLine['values'],
-  env: Environment,
-): Result<StoredDatabase, string> {
-  const source = values.has(databaseFlag) ? databaseFlag : variableOf('database');
-  const text = values.get(databaseFlag) ?? env[variableOf('database')];
-  const parsed = settingTable.database.parser.parse(text ?? settingTable.database.default);
-  if (parsed.isErr()) return err(`${source} ${parsed.error}`);
+function readDatabase(commandLine: CommandLine, env: Environment): Result<StoredDatabase, string> {
+  // It has a default.
+  const given = createFinder(commandLine, env)('database') as GivenValue;
+  const parsed = parseValue(settingTable.database.parser, given);
+  if (parsed.isErr()) return err(parsed.error);
   return parsed.value.kind === 'memory'
-    ? err(`${source} must be a database that outlives the process, not memory:`)
+    ? err(`${given.source} must be a database that outlives the process, not memory:`)
     : ok(parsed.value);
 }
 
@@ -144,7 +152,7 @@ function helpOf(name: string, { argument, help, options }: Command): string {
 
 ${help}
 
-${helpLine(`${databaseFlag} ${placeholder}`, defaults)}${ownLines.join('')}${helpLine('-h, --help', 'print this and exit')}
+${helpLine(`${databaseFlag} ${placeholder}`, defaults)}${helpLine('--env-file FILE', 'file of environment variables, as for the server')}${ownLines.join('')}${helpLine('-h, --help', 'print this and exit')}
 Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ',\n3 if lines were refused' : ''}.
 `;
 }

@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { tlsFaultOf, type TlsOptions } from '@plantstore/server';
 import { readSettingFile } from './read-setting-file.ts';
 import type { Settings } from '../settings/settings.ts';
+import { shown } from '../settings/text.ts';
 
 /** Reads the certificate and the key that the settings name, if any, and checks that they can be used. */
 export async function loadTls({
@@ -12,8 +13,8 @@ export async function loadTls({
   const cannotUse = (part: keyof TlsOptions, reason: string) =>
     err(
       part === 'cert'
-        ? `cannot use the certificate (--tls-cert, PLANTSTORE_TLS_CERT): ${tlsCert} ${reason}; name a file with its chain in PEM`
-        : `cannot use the key (--tls-key, PLANTSTORE_TLS_KEY): ${tlsKey} ${reason}; name a file with the certificate's key in PEM`,
+        ? `cannot use the certificate (--tls-cert, PLANTSTORE_TLS_CERT): ${shown(tlsCert)} ${reason}; name a file with its chain in PEM`
+        : `cannot use the key (--tls-key, PLANTSTORE_TLS_KEY): ${shown(tlsKey)} ${reason}; name a file with the certificate's key in PEM`,
     );
   const cert = await readSettingFile(tlsCert);
   if (cert.isErr()) return cannotUse('cert', cert.error);

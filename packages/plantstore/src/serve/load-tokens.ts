@@ -2,6 +2,7 @@ import { isBearerToken } from '@plantstore/core/wire';
 import type { AcceptedToken } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings } from '../settings/settings.ts';
+import { shown } from '../settings/text.ts';
 import { createTokenSet, type TokenSet } from '../settings/token-set.ts';
 import { readSettingFile } from './read-setting-file.ts';
 
@@ -12,7 +13,7 @@ export async function loadTokens({
 }: Pick<Settings, 'tokensFile' | 'tokens'>): Promise<Result<TokenSet, string>> {
   if (tokensFile === undefined) return ok(tokens);
   const cannotUse = (reason: string): string =>
-    `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${tokensFile} ${reason}`;
+    `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${shown(tokensFile)} ${reason}`;
   const read = await readSettingFile(tokensFile);
   if (read.isErr()) return err(cannotUse(`${read.error}; name a file with one token per line`));
   return parseTokens(read.value.toString('utf8')).map(createTokenSet).mapErr(cannotUse);

@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { suggestion } from './nearest-name.ts';
+import { quoted, shown } from './text.ts';
 
 /** Options by flag, such as `--max-body-bytes`. */
 export type CommandLineOptions = NonNullable<ParseArgsConfig['options']>;
@@ -39,7 +40,8 @@ export function readCommandLine(
     if (token.kind === 'positional') {
       if (positionals.length < maxArguments && !isAfterUnknown) positionals.push(token.value);
       // The value of an unknown option may be a token, so it is not repeated.
-      else if (!isAfterUnknown) faults.add(`unexpected argument "${token.value}"; see --help`);
+      else if (!isAfterUnknown)
+        faults.add(`unexpected argument ${quoted(token.value)}; see --help`);
     }
     if (token.kind !== 'option') continue;
     const { value, inlineValue, rawName } = token;
@@ -47,7 +49,9 @@ export function readCommandLine(
     const type = Object.hasOwn(options, flag) ? options[flag]?.type : undefined;
     isAfterUnknown = type === undefined;
     if (type === undefined) {
-      faults.add(`unknown option ${rawName}; ${suggestion(rawName, Object.keys(options), '--')}`);
+      faults.add(
+        `unknown option ${shown(rawName)}; ${suggestion(rawName, Object.keys(options), '--')}`,
+      );
     } else if (type === 'boolean') values.set(flag, '');
     else if (value === undefined || (!inlineValue && value.startsWith('--'))) {
       faults.add(`${flag} needs a value`);

@@ -1,6 +1,7 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import { type OptionRule, optionRules } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
+import { shown } from './text.ts';
 import { createTokenSet, type TokenSet } from './token-set.ts';
 
 /** Parses a value. The error is a requirement that follows the name of the setting: "must be …". */
@@ -8,6 +9,10 @@ export type Parser<T> = {
   /** Represents the value in the help. */
   readonly placeholder: string;
   readonly parse: (text: string) => Result<T, string>;
+  /** Maximum length of a wrong value that a message shows. Default: 12, because a longer one may be a token. */
+  readonly maxShown?: number;
+  /** Whether white space around the entries is dropped. */
+  readonly isList?: true;
 };
 
 /** One setting; its flag and its variable have the name that it has in the table. */
@@ -44,7 +49,7 @@ export const settingTable = {
   tokensFile: {
     parser: file(),
     unset: 'PLANTSTORE_TOKENS',
-    help: 'file of accepted bearer tokens, one per line; reread on SIGHUP',
+    help: 'file of accepted bearer tokens, one per line; reread on change',
   },
   tokens: {
     parser: tokensParser(),
@@ -55,9 +60,9 @@ export const settingTable = {
   tlsCert: {
     parser: file(),
     unset: 'none, plain HTTP',
-    help: 'certificate chain in PEM, for HTTPS; reread on SIGHUP',
+    help: 'certificate chain in PEM, for HTTPS; reread on change',
   },
-  tlsKey: { parser: file(), unset: 'none', help: 'its private key in PEM; reread on SIGHUP' },
+  tlsKey: { parser: file(), unset: 'none', help: 'its private key in PEM; reread on change' },
   corsOrigins: {
     parser: listParser('ORIGINS', optionRules.corsOrigins),
     unset: 'none',
@@ -74,8 +79,8 @@ export const settingTable = {
     help: 'proxies whose X-Forwarded-For names the client in the log,\ncomma-separated',
   },
   healthPort: {
-    parser: numberOption('PORT', optionRules.port).parser,
-    unset: 'off',
+    parser: healthPort(),
+    default: 'off',
     help: 'port of /livez, /readyz and /metrics, 0 for any free one',
   },
   metrics: {
@@ -142,6 +147,8 @@ export function flagOf(name: SettingName): string | undefined {
 export const variableOf = (name: SettingName): string =>
   `PLANTSTORE_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
 
+export const variables: readonly string[] = settingNames.map(variableOf);
+
 /** Returns the default of a setting, as the help and the documentation show it. */
 export function defaultOf(name: SettingName): string {
   const row: Setting = settingTable[name];
@@ -164,9 +171,9 @@ export function databaseName(setting: DatabaseSetting): string {
 export function showSetting(name: SettingName, value: unknown): string {
   const { isSecret }: Setting = settingTable[name];
   if (isSecret) return 'set, not shown';
-  if (name === 'database') return databaseName(value as DatabaseSetting);
+  if (name === 'database') return shown(databaseName(value as DatabaseSetting));
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  return shown(Array.isArray(value) ? value.join(',') : String(value));
 }
 
 export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Word> {
@@ -181,50 +188,60 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Wo
 
 function onOff(): Parser<boolean> {
   const { placeholder, parse } = oneOf('on', 'off');
-  return { placeholder, parse: (text) => parse(text).map((word) => word === 'on') };
+  // YAML makes true of on, and false of off.
+  const wordOf = (text: string) => text.replace(/^true$/, 'on').replace(/^false$/, 'off');
+  return { placeholder, parse: (text) => parse(wordOf(text)).map((word) => word === 'on') };
 }
 
 type OptionRow<Value> = { readonly parser: Parser<Value>; readonly default: Value };
 
 function textOption(placeholder: string, rule: OptionRule<string>): OptionRow<string> {
-  return { parser: parserOf(placeholder, rule, String), default: rule.default };
+  return { parser: parserOf(placeholder, rule, String, Infinity), default: rule.default };
 }
 
 function numberOption(placeholder: string, rule: OptionRule<number>): OptionRow<number> {
   const read = (text: string) => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
-  // A longer text may be a token.
-  const found = (text: string) => (text.length > 12 ? '' : `, not ${JSON.stringify(text)}`);
-  return { parser: parserOf(placeholder, rule, read, found), default: rule.default };
+  return { parser: parserOf(placeholder, rule, read), default: rule.default };
+}
+
+function healthPort(): Parser<number | undefined> {
+  const { parser } = numberOption('PORT', optionRules.port);
+  const parsePort = (text: string) => parser.parse(text).mapErr((wrong) => `${wrong}, or off`);
+  return { ...parser, parse: (text) => (text === 'off' ? ok(undefined) : parsePort(text)) };
 }
 
 function listParser(placeholder: string, rule: OptionRule): Parser<readonly string[]> {
-  return parserOf(placeholder, rule, splitList, () => ', comma-separated');
+  const requirement = `${rule.requirement}, comma-separated`;
+  return { ...parserOf(placeholder, { ...rule, requirement }, splitList, Infinity), isList: true };
 }
 
 function file(): Parser<string> {
   const requirement = 'must be the path of a file';
-  return parserOf('FILE', { requirement, isValid: (text) => text !== '' }, String);
+  return parserOf('FILE', { requirement, isValid: (text) => text !== '' }, String, Infinity);
 }
 
-/** Creates a parser that adds `more` to the requirement in its error. */
 function parserOf<Value>(
   placeholder: string,
   { isValid, requirement }: Pick<OptionRule, 'isValid' | 'requirement'>,
   read: (text: string) => Value,
-  more: (text: string) => string = () => '',
+  maxShown = 12,
 ): Parser<Value> {
   return {
     placeholder,
+    maxShown,
     parse(text) {
       const value = read(text);
-      return isValid(value) ? ok(value) : err(`${requirement}${more(text)}`);
+      return isValid(value) ? ok(value) : err(requirement);
     },
   };
 }
 
-function splitList(text: string): string[] {
+export function splitList(text: string): string[] {
   return text.split(',').map((entry) => entry.trim());
 }
+
+/** What a URL, a path of Windows, a template, or a value with quotes or a comment has. */
+const noPath = /^(?:[a-z]+:|[$%]\w|[\s\p{Cf}"'])|["']$|[?\\]|\s#|\$[{(]|\{\{/iu;
 
 function databaseParser(): Parser<DatabaseSetting> {
   return {
@@ -233,6 +250,10 @@ function databaseParser(): Parser<DatabaseSetting> {
       if (text === 'memory:') return ok({ kind: 'memory' });
       if (/^postgres(?:ql)?:\/\//.test(text)) return ok({ kind: 'postgres', url: text });
       const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
+      if (path !== undefined && noPath.test(path))
+        return err(
+          'must have a path directly after sqlite:, without a scheme, quotes, ?, \\, " #" or a variable',
+        );
       return path === undefined
         ? err('must be sqlite: and the path of a file, a postgres:// URL, or memory:')
         : ok({ kind: 'sqlite', path });
@@ -243,6 +264,8 @@ function databaseParser(): Parser<DatabaseSetting> {
 function tokensParser(): Parser<TokenSet> {
   return {
     placeholder: 'TOKENS',
+    maxShown: 0,
+    isList: true,
     parse(text) {
       const tokens = splitList(text);
       const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));

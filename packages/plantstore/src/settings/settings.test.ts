@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { flagOf, type Setting, settingNames, settingTable, variableOf } from './setting-table.ts';
 import { helpText, readSettings } from './settings.ts';
+import { quoted } from './text.ts';
 
 const settings = (argv: string[], env: Record<string, string> = {}) => {
   const invocation = readSettings(argv, env);
@@ -153,7 +154,7 @@ describe('readSettings', () => {
     'https://garden.example,,',
   ])('readSettings rejects an origin that browsers do not send: %j', (origins) => {
     expect(faults(['--cors-origins', origins])).toEqual([
-      '--cors-origins must be origins such as https://garden.example, each in lower case and without a path, comma-separated',
+      `--cors-origins must be origins such as https://garden.example, each in lower case and without a path, comma-separated, not "${origins}"`,
     ]);
   });
 
@@ -165,7 +166,7 @@ describe('readSettings', () => {
       'PLANTSTORE_TLS_KEY alone is not enough: set --tls-cert and --tls-key',
     ]);
     expect(faults(['--tls-cert=', '--tls-key=key.pem'])).toEqual([
-      '--tls-cert must be the path of a file',
+      '--tls-cert must be the path of a file, not ""',
     ]);
   });
 
@@ -239,10 +240,130 @@ describe('readSettings', () => {
     expect(faults(argv)).not.toEqual([]);
   });
 
-  it.each([{ PLANTSTORE_PORT: '' }, { PLANTSTORE_TOKENS: '' }, { PLANTSTORE_TOKENS: 'a,,b' }])(
-    'readSettings rejects the settings %j of the environment',
-    (env) => {
-      expect(faults([], env)).not.toEqual([]);
+  it('readSettings rejects an empty token in a list', () => {
+    expect(faults([], { PLANTSTORE_TOKENS: 'a,,b' })).not.toEqual([]);
+  });
+
+  it('an empty variable is one that is not set, for every setting', () => {
+    const env = Object.fromEntries(settingNames.map((name) => [variableOf(name), '']));
+    expect(settings([], env)).toEqual(defaults);
+  });
+
+  it.each(['\r', '\n', ' ', '\t', '\u00a0', '\u200b', '\ufeff', '\u00ad', '\u2029', '\u{e0041}'])(
+    'readSettings rejects %j at the ends of every value, and shows it escaped',
+    (unseen) => {
+      for (const name of settingNames) {
+        const row: Setting = settingTable[name];
+        if (row.parser.isList) continue;
+        const value = 'default' in row ? String(row.default) : 'json';
+        for (const text of [value + unseen, unseen + value]) {
+          const [fault = ''] = faults([], { [variableOf(name)]: text });
+          expect(fault).toMatch(
+            `${variableOf(name)} must have no white space or invisible character`,
+          );
+          expect(fault).toMatch(/not "[ -~]+"$/);
+          expect(JSON.parse(fault.slice(fault.indexOf('"')))).toBe(text);
+        }
+      }
+    },
+  );
+
+  it.each(['pfl\ufffdnze.db', 'pl\0nts.db', 'pl\nnts.db', 'pl\u0085nts.db'])(
+    'readSettings rejects the file name %j, which has a character that no name has',
+    (path) => {
+      for (const flag of ['--tokens-file', '--tls-cert', '--tls-key'])
+        expect(faults([`${flag}=${path}`])[0]).toMatch(/^--[a-z-]+ must have no .*, not "[ -~]+"$/);
+      expect(faults([`--database=sqlite:${path}`])[0]).toMatch(/, not "sqlite:[ -~]+"$/);
+    },
+  );
+
+  it('the entries of a list and tokens may have white space at their ends, but no invisible character', () => {
+    const env = {
+      PLANTSTORE_TOKENS: ' one ,\r\n\ufefftwo\r\n',
+      PLANTSTORE_TRUSTED_PROXIES: '10.0.0.1, ::1\n',
+    };
+    expect(settings([], env)).toMatchObject({ trustedProxies: ['10.0.0.1', '::1'] });
+    expect(faults(['--trusted-proxies', '10.0.0.1,\u200b10.0.0.2'])[0]).toContain('\\u200b10');
+    expect(faults([], { PLANTSTORE_TOKENS: 'one,two\u200b' })[0]).toMatch(/not UTF-8\) in it$/);
+  });
+
+  it.each([
+    'file:k.db',
+    'C:\\plants\\plants.db',
+    'c:plants.db',
+    'sqlite:plants.db',
+    'data\\plants.db',
+    'plants.db?mode=rwc',
+    'plants.db # main',
+    'plants.db\u00a0# main',
+    ' plants.db',
+    '"plants.db"',
+    "'plants.db'",
+    '"plants.db',
+    `$\{PLANTS}`,
+    `/data/$\{PLANTS}.db`,
+    '$PLANTS',
+    '$(pwd)/plants.db',
+    '%APPDATA%/plants.db',
+    '{{ plants }}',
+  ])('readSettings rejects sqlite:%s, which is a URL, a template or a path of Windows', (path) => {
+    expect(faults([`--database=sqlite:${path}`])).toEqual([
+      `--database must have a path directly after sqlite:, without a scheme, quotes, ?, \\, " #" or a variable, not ${quoted(`sqlite:${path}`)}`,
+    ]);
+  });
+
+  it.each([
+    'pflänze.db',
+    'our plants.db',
+    'a#b.db',
+    "it's.db",
+    '50%.db',
+    'a$b.db',
+    './a:b.db',
+    '植物/🌱.db',
+  ])('readSettings accepts sqlite:%s', (path) => {
+    expect(settings([`--database=sqlite:${path}`])).toMatchObject({ database: { path } });
+  });
+
+  it('readSettings shows no wrong database that may contain a password', () => {
+    for (const text of [
+      'postgres://ada:s3cr3t@db/garden\r',
+      'mysql://ada:s3cr3t@db/garden',
+      '"postgres://ada:s3cr3t@db/garden"',
+      'sqlite://ada:s3cr3t@db',
+      'host=db user=ada pw=s3cr3t',
+    ])
+      expect(faults([], { PLANTSTORE_DATABASE: text }).join()).toMatch(
+        /^PLANTSTORE_DATABASE must (?!.*s3cr3t)/,
+      );
+  });
+
+  it('readSettings takes true and false for on and off, and shows another word', () => {
+    expect(settings(['--metrics=true', '--health-port=1', '--reuse-port=false'])).toEqual(
+      settings(['--metrics=on', '--health-port=1', '--reuse-port=off']),
+    );
+    expect(faults(['--metrics=yes', '--log=xml', '--health-port=no'])).toEqual([
+      '--health-port must be a whole number from 0 to 65535, or off, not "no"',
+      '--metrics must be on or off, not "yes"',
+      '--log must be json or pretty, not "xml"',
+    ]);
+  });
+
+  it('readSettings takes off for the health port, which then serves no metrics', () => {
+    const env = { PLANTSTORE_HEALTH_PORT: '9000', PLANTSTORE_METRICS: 'on' };
+    expect(settings(['--health-port=off', '--metrics=off'], env)).toEqual(defaults);
+    expect(faults(['--health-port=off'], env)).toEqual([
+      'PLANTSTORE_METRICS needs a port for /metrics: set --health-port',
+    ]);
+  });
+
+  it.each(['PLANTSTORE_PORT', 'PLANTSTORE_HEALTH_PORT', 'PLANTSTORE_REUSE_PORT'])(
+    'readSettings names the service link of Kubernetes that is in %s',
+    (name) => {
+      for (const link of ['tcp://10.0.0.1:3000', 'udp://10.0.0.1:53'])
+        expect(faults([], { [name]: link })[0]).toMatch(
+          /, not a service link of Kubernetes: set enableServiceLinks: false in the pod, or rename the service$/,
+        );
     },
   );
 
@@ -269,6 +390,16 @@ describe('readSettings', () => {
     });
   });
 
+  it('readSettings names a variable that has an invisible character in its name', () => {
+    const env = { '\ufeffPLANTSTORE_DATABASE': 'memory:', 'PLANTSTORE_PORT ': '1' };
+    expect(readSettings([], env)).toMatchObject({
+      warnings: [
+        'unknown variable "\\ufeffPLANTSTORE_DATABASE"; did you mean PLANTSTORE_DATABASE?',
+        'unknown variable "PLANTSTORE_PORT "; did you mean PLANTSTORE_PORT?',
+      ],
+    });
+  });
+
   it('readSettings names a wrong number, but not a long one, which may be a token', () => {
     expect(faults(['--max-in-flight=10MB', '--port', 's3cr3ts3cr3ts'])).toEqual([
       '--port must be a whole number from 0 to 65535',
@@ -278,7 +409,7 @@ describe('readSettings', () => {
 
   it('readSettings rejects an IPv6 address in brackets', () => {
     expect(faults(['--host', '[::1]'])).toEqual([
-      '--host must be a host name or an address, without brackets',
+      '--host must be a host name or an address, without brackets, not "[::1]"',
     ]);
     expect(faults(['--host', '::1'])).toEqual([]);
   });

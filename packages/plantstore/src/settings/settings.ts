@@ -1,4 +1,5 @@
 import { type CommandLineOptions, readCommandLine } from './command-line.ts';
+import { createFinder, type Environment, parseValue } from './given-values.ts';
 import { type HandedSockets, type Handover, nothingHanded } from './handed-sockets.ts';
 import { nearestName } from './nearest-name.ts';
 import {
@@ -11,10 +12,10 @@ import {
   type SettingName,
   settingTable,
   showSetting,
+  variables,
   variableOf,
 } from './setting-table.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { shown } from './text.ts';
 
 type ValueOf<Row extends Setting> =
   | (Row['parser'] extends Parser<infer Value> ? Value : never)
@@ -49,31 +50,31 @@ export function readSettings(
   env: Environment,
   handover: Handover = nothingHanded,
 ): Invocation {
-  const { values, faults } = readCommandLine(argv, options, 0);
+  const commandLine = readCommandLine(argv, options, 0);
+  const { values, faults } = commandLine;
   if (values.has('--help')) return { kind: 'help' };
   if (values.has('--version')) return { kind: 'version' };
 
   const sources: { [name in SettingName]?: string } = {};
   const parsedValues: { [name in SettingName]?: unknown } = {};
+  const find = createFinder(commandLine, env);
   for (const name of settingNames) {
     const row: Setting = settingTable[name];
-    const [flag = '', variable] = [flagOf(name), variableOf(name)];
     // A tokens file on the command line wins over tokens in the environment.
     const isOverruled = name === 'tokens' && sources.tokensFile === flagOf('tokensFile');
-    const found = values.get(flag) ?? (isOverruled ? undefined : env[variable]);
-    if (found !== undefined) sources[name] = values.has(flag) ? flag : variable;
-    const text = found ?? ('default' in row ? String(row.default) : undefined);
-    if (text === undefined) continue;
-    const parsed = row.parser.parse(text);
+    const given = isOverruled ? undefined : find(name);
+    if (given === undefined) continue;
+    if (given.source !== 'default') sources[name] = given.source;
+    const parsed = parseValue(row.parser, given);
     if (parsed.isOk()) parsedValues[name] = parsed.value;
-    else faults.push(`${sources[name]} ${parsed.error}`);
+    else faults.push(parsed.error);
   }
   // Complete if there are no faults.
   const settings = parsedValues as Settings;
   const { sockets } = handover;
   faults.push(...conflictsIn(settings, sources, sockets), ...handover.faults);
   const misspelt = misspeltVariables(env).map(
-    (name) => `unknown variable ${name}; did you mean ${nearestVariable(name)}?`,
+    (name) => `unknown variable ${shown(name)}; did you mean ${nearestVariable(name)}?`,
   );
   const warnings = [...misspelt, ...replacedBy(sockets, sources), ...handover.warnings];
   if (faults.length > 0) return { kind: 'invalid', faults, warnings };
@@ -88,6 +89,7 @@ const options: CommandLineOptions = {
   '--help': { type: 'boolean', short: 'h' },
   '--version': { type: 'boolean', short: 'v' },
   '--check-settings': { type: 'boolean' },
+  '--env-file': { type: 'string' },
 };
 
 /** The flag or the variable that a setting was set with. */
@@ -108,7 +110,7 @@ function conflictsIn(
 ): string[] {
   const { port, healthPort, database, reusePort, metrics } = settings;
   const conflicts: string[] = [];
-  if (sources.tokensFile === variableOf('tokensFile') && sources.tokens !== undefined) {
+  if (sources.tokensFile !== undefined && sources.tokens !== undefined) {
     conflicts.push(`${sources.tokensFile} and ${sources.tokens} are both set; set one`);
   }
   const { tlsCert, tlsKey } = sources;
@@ -122,7 +124,8 @@ function conflictsIn(
   if (healthPort !== undefined && healthPort === port && port !== 0 && !isHanded) {
     conflicts.push(`${sources.healthPort} must be another port than --port`);
   }
-  if (metrics === true && sources.healthPort === undefined && sockets.health === undefined) {
+  const isHealthOff = 'healthPort' in settings && healthPort === undefined;
+  if (metrics === true && isHealthOff && sockets.health === undefined) {
     conflicts.push(`${sources.metrics} needs a port for /metrics: set --health-port`);
   }
   if (reusePort !== true) return conflicts;
@@ -159,10 +162,11 @@ function settingsText(settings: Settings, sources: Sources): string {
     .map((name) => {
       const value = settings[name];
       const isIgnored = name === 'tokens' && sources.tokensFile !== undefined;
-      const given = sources[name] === undefined ? defaultOf(name) : showSetting(name, value);
-      const shown = isIgnored ? 'ignored: --tokens-file is set' : given;
+      const isDefault = sources[name] === undefined || value === undefined;
+      const given = isDefault ? defaultOf(name) : showSetting(name, value);
+      const text = isIgnored ? 'ignored: --tokens-file is set' : given;
       const title = (flagOf(name) ?? variableOf(name)).padEnd(26);
-      return `${title}${(sources[name] ?? 'default').padEnd(34)}${shown}\n`;
+      return `${title}${(sources[name] ?? 'default').padEnd(32)}  ${text}\n`;
     })
     .join('');
 }
@@ -172,11 +176,10 @@ export function misspeltVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
 }
 
-const variables = settingNames.map(variableOf);
-
 function nearestVariable(name: string): string | undefined {
-  return /^plantstore_[\w-]*$/i.test(name) && !variables.includes(name)
-    ? nearestName(name, variables, 'PLANTSTORE_')
+  const visible = name.replaceAll(/[\s\p{C}]/gu, '');
+  return /^plantstore_[\w-]*$/i.test(visible) && !variables.includes(name)
+    ? nearestName(visible, variables, 'PLANTSTORE_')
     : undefined;
 }
 
@@ -196,6 +199,9 @@ Commands:
 
 Settings:
 ${settingNames.map(helpOf).join('')}
+  --env-file FILE
+      read environment variables for settings from FILE, one NAME=value a line;
+      a variable of the environment wins
   --check-settings
       print the settings with their sources, and read what a start would read
       before it opens its database and its ports; exit with 0 if that succeeds
@@ -204,8 +210,8 @@ ${settingNames.map(helpOf).join('')}
   -v, --version
       print the version and exit
 
-SIGTERM stops it gracefully. SIGHUP makes it reread the tokens file, the
-certificate and its key. It serves a socket that systemd hands over.
+SIGTERM stops it gracefully. It rereads the tokens file, the certificate and its
+key when they change, and on SIGHUP. It serves a socket that systemd hands over.
 Exit status: 0 after a graceful stop, 2 for invalid settings, 1 otherwise.
 `;
 

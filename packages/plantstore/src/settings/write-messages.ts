@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { escapeUnprintable } from './text.ts';
 
 /** Writes messages for the operator, one per line: first the errors. */
 export function writeMessages(
@@ -6,6 +7,6 @@ export function writeMessages(
   errors: readonly string[],
   warnings: readonly string[] = [],
 ): void {
-  for (const message of errors) stderr.write(`plantstore: ${message}\n`);
-  for (const message of warnings) stderr.write(`plantstore: warning: ${message}\n`);
+  for (const message of [...errors, ...warnings.map((warning) => `warning: ${warning}`)])
+    stderr.write(`plantstore: ${escapeUnprintable(message)}\n`);
 }

@@ -1,0 +1,130 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { newFolder, runIn } from '../../test/run-in-folder.ts';
+import { readSettings } from './settings.ts';
+
+const fileWith = async (content: string | Buffer): Promise<string> => {
+  const path = join(await newFolder(), 'settings.env');
+  await writeFile(path, content);
+  return path;
+};
+
+const readWith = async (
+  content: string | Buffer,
+  env: Record<string, string> = {},
+  ...flags: readonly string[]
+) => {
+  const path = await fileWith(content);
+  const invocation = readSettings(['--env-file', path, ...flags], env);
+  if (invocation.kind === 'invalid') {
+    return { faults: invocation.faults.map((fault) => fault.replaceAll(path, 'FILE')) };
+  }
+  return 'settings' in invocation ? invocation.settings : {};
+};
+
+it('the file of --env-file is read as Node reads it, with any line ends and a byte order mark', async () => {
+  const lines = [
+    '\ufeffPLANTSTORE_BASE_PATH=/garden # ours',
+    '# a comment',
+    '',
+    "export PLANTSTORE_DATABASE = 'postgres://ada:a;b#c $(id)@db/garden'  # quoted",
+    'PLANTSTORE_TOKENS="one,two"',
+    'PLANTSTORE_LOG=',
+    'PLANTSTORE_PORT=1',
+    '\tPLANTSTORE_PORT=8080 ',
+  ];
+  for (const lineEnd of ['\n', '\r\n']) {
+    expect(await readWith(lines.join(lineEnd))).toMatchObject({
+      basePath: '/garden',
+      database: { kind: 'postgres', url: 'postgres://ada:a;b#c $(id)@db/garden' },
+      tokens: { entries: [{}, {}] },
+      port: 8080,
+    });
+  }
+});
+
+it('a flag takes precedence over a variable, and a variable that is not empty over the file', async () => {
+  const file = 'PLANTSTORE_PORT=1\nPLANTSTORE_HOST=file\nPLANTSTORE_BASE_PATH=/file\n';
+  const env = { PLANTSTORE_PORT: '2', PLANTSTORE_HOST: 'variable', PLANTSTORE_BASE_PATH: '' };
+  expect(await readWith(file, env, '--port=3')).toMatchObject({
+    port: 3,
+    host: 'variable',
+    basePath: '/file',
+  });
+});
+
+it('every fault of the file is named with its line, without a value', async () => {
+  const lines = [
+    'PLANTSTORE_PROT=s3cr3t',
+    'HOST=s3cr3t',
+    's3cr3t=',
+    'PLANTSTORE_ENV_FILE=s3cr3t',
+    '__proto__=s3cr3t',
+    'PLANTSTORE_PORT: s3cr3t',
+    's3cr3t',
+    'PLANTSTORE_DATABASE=postgres://ada:s3#cr3t@db/garden',
+    "PLANTSTORE_DATABASE='s3cr3t'@db",
+    'PLANTSTORE_TOKENS="s3cr3t',
+    'PLANTSTORE_LOG=s3cr3t\rPLANTSTORE_PORT=1',
+  ];
+  const unreadable = (line: number) =>
+    `no variable can be read in line ${line} of FILE: write NAME=value or NAME='value'`;
+  expect(await readWith(lines.join('\n'))).toEqual({
+    faults: [
+      'unknown variable PLANTSTORE_PROT in line 1 of FILE; did you mean PLANTSTORE_PORT?',
+      'unknown variable in line 2 of FILE; did you mean PLANTSTORE_HOST?',
+      'unknown variable in line 3 of FILE; see --help',
+      'unknown variable PLANTSTORE_ENV_FILE in line 4 of FILE; see --help',
+      'unknown variable in line 5 of FILE; see --help',
+      ...[6, 7, 8, 9, 10, 11].map(unreadable),
+    ],
+  });
+});
+
+it('a wrong value of the file is named with its variable and the file', async () => {
+  const file = Buffer.from('PLANTSTORE_PORT=x\nPLANTSTORE_TOKENS_FILE=pfl\xe4nze\n', 'latin1');
+  const { faults = [] } = (await readWith(file)) as { readonly faults?: readonly string[] };
+  expect(faults[0]).toBe('PLANTSTORE_PORT in FILE must be a whole number from 0 to 65535, not "x"');
+  expect(faults[1]).toMatch(/^PLANTSTORE_TOKENS_FILE in FILE must have no .* not "pfl\\ufffdnze"$/);
+});
+
+it.each([
+  [
+    '/no/settings.env',
+    expect.stringMatching(/^--env-file cannot be read: ENOENT: .* '\/no\/settings\.env'$/),
+  ],
+  ['/dev/null', '--env-file must be a regular file, not /dev/null'],
+  ['', expect.stringMatching(/^--env-file cannot be read: ENOENT: .* ''$/)],
+  ['s.env\r', expect.stringMatching(/^--env-file must have no .*, not "s\.env\\r"$/)],
+])('--env-file reports that %j cannot be read', (path, fault) => {
+  expect(readSettings([`--env-file=${path}`], {})).toMatchObject({ faults: [fault] });
+});
+
+it('a command reads the database from the file of --env-file, and its faults', async () => {
+  const folder = await newFolder();
+  const env = { PLANTSTORE_DATABASE: '' };
+  const file = await fileWith(
+    `PLANTSTORE_DATABASE=sqlite:${join(folder, 'a.db')}\nPLANTSTORE_PORT=x\n`,
+  );
+  await runIn(folder, ['import', '--env-file', file], '{"id":1,"name":"a"}', env);
+  const checked = await runIn(folder, ['check', `--env-file=${file}`], '', env);
+  expect(checked.stdout).toMatch(/a\.db: 1 plant, /);
+  const wrong = await fileWith('PLANTSTORE_DATABAES=sqlite:a.db\n');
+  expect(await runIn(folder, ['check', '--env-file', wrong], '', env)).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: `plantstore: unknown variable PLANTSTORE_DATABAES in line 1 of ${wrong}; did you mean PLANTSTORE_DATABASE?\n`,
+  });
+});
+
+it.each([
+  ['backup', 'a.db\r'],
+  ['restore', '\u200ba.db'],
+  ['import', 'pfl\ufffdnze.csv'],
+  ['backup', 'a.db '],
+])('%s rejects the file name %j', async (name, file) => {
+  const { status, stderr } = await runIn(await newFolder(), [name, file]);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^plantstore: the file name must have no [ -~]+, not "[ -~]+"\n$/);
+});
