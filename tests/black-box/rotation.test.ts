@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
@@ -138,4 +138,23 @@ describe('SIGHUP', () => {
     server.process.kill('SIGTERM');
     expect(await server.exited).toBe(0);
   });
+});
+
+it('the server replaces its tokens without a signal when a link on the path of the file is swapped', async () => {
+  const folder = await newFolder();
+  const link = async (name: string, text: string) => {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'tokens'), text);
+    await symlink(name, join(folder, `${name}.link`));
+    await rename(join(folder, `${name}.link`), join(folder, '..data'));
+  };
+  await link('one', '0ld\n');
+  await symlink('..data/tokens', join(folder, 'tokens'));
+  const args = ['--database', 'memory:', '--tokens-file', join(folder, 'tokens')];
+  const server = await startProgram({ args, env: { PLANTSTORE_TOKENS: '' } });
+  await link('two', 'n3w\n');
+  await untilLogged(server, rereadMessage);
+  expect(await Promise.all(['0ld', 'n3w'].map(async (t) => statusWith(server, t)))).toEqual([
+    401, 200,
+  ]);
 });

@@ -3,10 +3,12 @@ import { err, ok, type Result } from 'neverthrow';
 import type { TlsOptions } from '@plantstore/server';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Settings } from '../settings/settings.ts';
+import { shown } from '../settings/text.ts';
 import type { TokenSet } from '../settings/token-set.ts';
 import { loadPrometheus, type Prometheus } from './metrics.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
+import { watchFiles, type WatchedFiles } from './watched-files.ts';
 
 /** Why the server cannot start: messages of one line for the operator, and the exit status. */
 export type StartFailure = {
@@ -20,6 +22,8 @@ export type StartInputs = {
   readonly tls: TlsOptions | undefined;
   readonly tokens: TokenSet;
   readonly prometheus: Prometheus | undefined;
+  readonly watchedTokens: WatchedFiles;
+  readonly watchedTls: WatchedFiles;
 };
 
 /** Reads everything that the settings name except the database. All failures are reported together. */
@@ -28,11 +32,15 @@ export async function loadStartInputs(
   sockets: HandedSockets,
 ): Promise<Result<StartInputs, StartFailure>> {
   const host = await resolveHost(settings, sockets);
+  const watchedTokens = watchFiles(settings.tokensFile);
+  const watchedTls = watchFiles(settings.tlsCert, settings.tlsKey);
+  await Promise.all([watchedTokens.markRead(), watchedTls.markRead()]);
   const tls = await loadTls(settings);
   const tokens = await loadTokens(settings);
   const prometheus = settings.metrics ? await loadPrometheus() : ok(undefined);
   if (host.isOk() && tls.isOk() && tokens.isOk() && prometheus.isOk()) {
-    return ok({ tls: tls.value, tokens: tokens.value, prometheus: prometheus.value });
+    const loaded = { tls: tls.value, tokens: tokens.value, prometheus: prometheus.value };
+    return ok({ ...loaded, watchedTokens, watchedTls });
   }
   const results = [host, tls, tokens, prometheus];
   const messages = results.flatMap((result) => (result.isErr() ? [result.error] : []));
@@ -54,8 +62,8 @@ async function resolveHost(
     const { code, message } = thrown as NodeJS.ErrnoException;
     const reason =
       code === 'ENOTFOUND'
-        ? `${host} is an unknown host name; choose another host`
-        : `${host} cannot be resolved: ${message}`;
+        ? `${shown(host)} is an unknown host name; choose another host`
+        : `${shown(host)} cannot be resolved: ${message}`;
     return err(
       sockets.plants === undefined
         ? cannotServe(settings, sockets, reason)

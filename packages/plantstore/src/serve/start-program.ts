@@ -63,7 +63,8 @@ export async function startProgram(
   if (settings.tokensFile === undefined && settings.tokens === undefined)
     accept(generateToken(server.url, stderr));
   warnOfExpiredTokens(loaded.tokens, log);
-  stop.onHangUp(createReload({ settings, accept, server, log }));
+  const signal = AbortSignal.any([stop.requested, stop.atOnce.signal]);
+  stop.onHangUp(createReload({ ...loaded, settings, accept, server, log, signal }));
   return ok({ server, store });
 }
 

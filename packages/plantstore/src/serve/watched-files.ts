@@ -1,0 +1,31 @@
+import { stat } from 'node:fs/promises';
+
+export type WatchedFiles = ReturnType<typeof watchFiles>;
+
+/** Watches files that are read together. */
+export function watchFiles(...paths: readonly (string | undefined)[]) {
+  let [read, seen] = ['', ''];
+  const stateOf = async () => (await Promise.all(paths.map(fileState))).join(' ');
+  return {
+    /** Call it before the files are read, so that a later change is seen. */
+    async markRead(): Promise<void> {
+      read = await stateOf();
+    },
+    /** Resolves to whether they differ from what was read, and have not changed since the last call. */
+    async areRenewed(): Promise<boolean> {
+      const last = seen;
+      seen = await stateOf();
+      return seen === last && seen !== read;
+    },
+  };
+}
+
+/** Returns what changes with a file, or with a link on its path. */
+async function fileState(path = ''): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join();
+  } catch (thrown) {
+    return String((thrown as NodeJS.ErrnoException).code);
+  }
+}
