@@ -22,6 +22,5 @@ const { argv, env, stdout, stderr } = process;
 // As process.stdin, a folder is an empty stream; reading it fails.
 const stdin = () => (fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin);
 
-const status = await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals: process });
-if (status === 'at once') endAtOnce();
-process.exit(status);
+const signals = process;
+process.exit(await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals, endAtOnce }));

@@ -3,9 +3,6 @@ import type { Writable } from 'node:stream';
 import { fileErrorReason } from './file-error-reason.ts';
 import { writeMessages } from './settings/write-messages.ts';
 
-/** The exit status of the process; `at once` for status 1 although a thread of the store may hang. */
-export type ExitStatus = number | 'at once';
-
 /**
  * Creates a function that waits until standard output is written, and returns the exit status of a process with the given
  * one: 1 in place of 0 if the output is lost.

@@ -9,7 +9,8 @@ const helpOf = async (...argv: string[]): Promise<string> => {
   const stderr = new PassThrough();
   const signals = new EventEmitter();
   const stdin = () => new PassThrough();
-  const status = await main({ argv: [...argv, '--help'], env: {}, stdin, stdout, stderr, signals });
+  const outside = { env: {}, stdin, stdout, stderr, signals, endAtOnce() {} };
+  const status = await main({ argv: [...argv, '--help'], ...outside });
   expect(status).toBe(0);
   return String(stdout.read());
 };

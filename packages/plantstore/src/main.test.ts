@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultOf, settingNames } from './settings/setting-table.ts';
 import { acceptingMessage } from './log/log-messages.ts';
 import { main } from './main.ts';
@@ -18,6 +18,7 @@ const outside = (argv: readonly string[]) => ({
   stdout: new PassThrough({ encoding: 'utf8' }),
   stderr: new PassThrough({ encoding: 'utf8' }),
   signals: new EventEmitter(),
+  endAtOnce: vi.fn(),
 });
 
 describe('main', () => {
@@ -66,7 +67,8 @@ describe('main', () => {
       server.close();
     });
     for (const event of events) options.signals.emit(event, new Error('a bug'));
-    expect(await status).toBe('at once');
+    expect(await status).toBe(1);
+    expect(options.endAtOnce).toHaveBeenCalledOnce();
   });
 
   it.each([
@@ -82,7 +84,8 @@ describe('main', () => {
     });
     const status = main({ ...options, stdout });
     options.signals.emit('SIGTERM');
-    expect(await status).toBe('at once');
+    expect(await status).toBe(1);
+    expect(options.endAtOnce).toHaveBeenCalledOnce();
   });
 
   it('main opens the health port on the same host', async () => {
@@ -154,22 +157,24 @@ describe('main', () => {
     expect(await status).toBe(0);
   });
 
-  it('main resolves with "at once" after an uncaught exception, also during the start', async () => {
+  it('main ends the process at once after an uncaught exception, also during the start', async () => {
     const options = outside([]);
     const status = main(options);
     options.signals.emit('uncaughtException', new Error('a bug'));
-    expect(await status).toBe('at once');
+    expect(await status).toBe(1);
+    expect(options.endAtOnce).toHaveBeenCalledOnce();
     expect(options.stdout.read()).toMatch(/"error".*a bug/);
     expect(options.signals.eventNames()).toEqual([]);
   });
 
-  it('main resolves with "at once" after an uncaught exception during a stop', async () => {
+  it('main ends the process at once after an uncaught exception during a stop', async () => {
     const options = outside([]);
     const status = main(options);
     await once(options.stdout, 'data');
     options.signals.emit('SIGTERM');
     options.signals.emit('uncaughtException', new Error('a bug'));
-    expect(await status).toBe('at once');
+    expect(await status).toBe(1);
+    expect(options.endAtOnce).toHaveBeenCalledOnce();
   });
 
   it('main reports wrong settings on standard error only', async () => {

@@ -5,7 +5,7 @@ import { takeHandedSockets } from './settings/handed-sockets.ts';
 import { variableOf } from './settings/setting-table.ts';
 import { helpText, misspeltVariables, readSettings } from './settings/settings.ts';
 import { writeMessages } from './settings/write-messages.ts';
-import { createExitStatus, type ExitStatus } from './exit-status.ts';
+import { createExitStatus } from './exit-status.ts';
 import { version } from './version.ts';
 
 /** The environment of the program: its command line, variables, streams and signals. */
@@ -25,15 +25,9 @@ const secretVariables = [variableOf('tokens'), variableOf('database')];
  * command line begins with a command, it runs that and does not serve.
  *
  * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, or its output is lost; 2 for invalid
- * settings; of a command, see `runCommand`; `at once` for status 1 although a thread of the store may hang: after a second
- * signal, the deadline or an uncaught exception
+ * settings; of a command, see `runCommand`
  */
-export async function main({
-  argv,
-  env,
-  stdin,
-  ...programProcess
-}: MainOptions): Promise<ExitStatus> {
+export async function main({ argv, env, stdin, ...programProcess }: MainOptions): Promise<number> {
   const { stdout, stderr } = programProcess;
   // An error of a message (a closed pipe, a full disk) does not stop the program.
   stderr.on('error', () => {});

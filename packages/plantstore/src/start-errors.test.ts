@@ -21,6 +21,7 @@ const runMain = async (argv: readonly string[]) => {
     stdout,
     stderr,
     signals: new EventEmitter(),
+    endAtOnce() {},
   });
   return { status, stdout: String(stdout.read() ?? ''), stderr: String(stderr.read() ?? '') };
 };

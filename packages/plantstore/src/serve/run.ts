@@ -1,7 +1,6 @@
 import { type EventEmitter, once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { ok, type Result } from 'neverthrow';
-import type { ExitStatus } from '../exit-status.ts';
 import type { HealthOptions, HealthServer } from './health-server.ts';
 import { createLog, type LogFormat } from '../log/log.ts';
 import { loadStartInputs, type StartFailure } from './load-start-inputs.ts';
@@ -21,6 +20,11 @@ export type ProgramProcess = {
   readonly stderr: Writable;
   /** Emits signals and uncaughtException, as `process` does. */
   readonly signals: EventEmitter;
+  /**
+   * Ends the process with status 1 although a thread of the store may hang: after a second signal, the deadline or an
+   * uncaught exception.
+   */
+  readonly endAtOnce: () => void;
 };
 
 /** Minimum time for a reader of the log that is slow to receive the last lines, in milliseconds. */
@@ -29,8 +33,8 @@ const minLogTimeoutMs = 1_000;
 /** Runs the server and returns its exit status when it has stopped; see `main`. */
 export async function run(
   { settings, sockets, warnings }: Invocation & { readonly kind: 'run' | 'check-settings' },
-  { stdout, stderr, signals }: ProgramProcess,
-): Promise<ExitStatus> {
+  { stdout, stderr, signals, endAtOnce }: ProgramProcess,
+): Promise<number> {
   const format: LogFormat = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
   // Only terminals have colours; hasColors() respects NO_COLOR.
   const log = createLog(format, stdout, stdout.hasColors?.());
@@ -87,8 +91,9 @@ export async function run(
       await unlessAborted(atOnce, log.end(Math.max(minLogTimeoutMs, remainingMs)));
     }
   } catch (thrown) {
-    if (thrown === atOnce.reason) return 'at once';
-    throw thrown;
+    if (thrown !== atOnce.reason) throw thrown;
+    endAtOnce();
+    return 1;
   } finally {
     stop.removeListeners();
   }
