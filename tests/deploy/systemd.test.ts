@@ -53,7 +53,7 @@ it('systemd accepts each unit, and reports an unknown key and a wrong value', as
   expect((await verify()).stderr).toContain('none');
 });
 
-it('the unit stops the socket after exit status 2 only', async () => {
+it('the unit stops the socket after the exit statuses 2 and 9 only', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'systemctl'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
   const unit = await readFile(join(units, 'plantstore.service'), 'utf8');
@@ -62,7 +62,8 @@ it('the unit stops the socket after exit status 2 only', async () => {
     run('/bin/sh', ['-c', line.replaceAll('$$', '$')], {
       env: { PATH: folder, EXIT_STATUS: status },
     });
-  expect((await stopPost('2')).stdout).toBe('stop plantstore.socket\n');
+  for (const status of ['2', '9'])
+    expect((await stopPost(status)).stdout).toBe('stop plantstore.socket\n');
   for (const status of ['0', '1', 'TERM']) expect((await stopPost(status)).stdout).toBe('');
 });
 
@@ -106,7 +107,13 @@ const backupCommand = async (): Promise<string> => {
 
 it('the backup unit keeps the newest copies, and removes nothing after a backup that failed', async () => {
   const folder = await newFolder();
-  const command = (await backupCommand()).replace(program, `"${process.execPath}" "${bin}"`);
+  const database = join(await newFolder(), 'plants.db');
+  const PLANTSTORE_DATABASE = `sqlite:${database}`;
+  const settings = join(await newFolder(), 'settings.env');
+  await writeFile(settings, `PLANTSTORE_DATABASE=${PLANTSTORE_DATABASE}\n`);
+  const command = (await backupCommand())
+    .replace(program, `"${process.execPath}" "${bin}"`)
+    .replace('/etc/plantstore/settings.env', settings);
   const others = ['plants-old.db', 'notes-20200101T000000Z.db', 'plants.db'];
   const old = Array.from({ length: 4 }, (_, day) => `plants-2020010${day + 1}T000000Z.db`);
   // As after a clock that was wrong.
@@ -114,11 +121,9 @@ it('the backup unit keeps the newest copies, and removes nothing after a backup 
   for (const name of [...others, ...old, future]) await writeFile(join(folder, name), '');
   const backUp = async (env: Record<string, string>) =>
     run('/bin/sh', ['-ec', command], { cwd: folder, env: { PATH: '/usr/bin:/bin', ...env } });
-  const database = join(await newFolder(), 'plants.db');
-  const PLANTSTORE_DATABASE = `sqlite:${database}`;
 
   // There is no database.
-  await expect(backUp({ PLANTSTORE_DATABASE, KEEP: '1' })).rejects.toMatchObject({ code: 1 });
+  await expect(backUp({ KEEP: '1' })).rejects.toMatchObject({ code: 1 });
   expect((await readdir(folder)).toSorted()).toEqual([...others, ...old, future].toSorted());
 
   // An import of nothing creates the database.
@@ -126,16 +131,16 @@ it('the backup unit keeps the newest copies, and removes nothing after a backup 
     input: '',
     env: { PLANTSTORE_DATABASE },
   });
-  await backUp({ PLANTSTORE_DATABASE, KEEP: '3' });
+  await backUp({ KEEP: '3' });
   const kept = (await readdir(folder)).filter((name) => !others.includes(name)).toSorted();
   expect(kept).toEqual([old.at(-1), expect.stringMatching(/^plants-20\d{6}T\d{6}Z\.db$/), future]);
 
   // The copy that was just made stays, also if its name is not the newest.
   await rm(join(folder, String(kept[1])));
-  await backUp({ PLANTSTORE_DATABASE, KEEP: '1' });
+  await backUp({ KEEP: '1' });
   const last = (await readdir(folder)).filter((name) => !others.includes(name)).toSorted();
   expect(last).toContainEqual(expect.stringMatching(/^plants-202(?!0)\d{5}T\d{6}Z\.db$/));
 
   await rm(join(folder, String(last[0])));
-  await expect(backUp({ PLANTSTORE_DATABASE, KEEP: 'x' })).rejects.toMatchObject({ code: 2 });
+  await expect(backUp({ KEEP: 'x' })).rejects.toMatchObject({ code: 2 });
 });

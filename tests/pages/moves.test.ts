@@ -33,7 +33,11 @@ const newMachine = async (units: string, postgresPort = 0) => {
     await writeFile(join(root, 'bin', name), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
   }
   await writeFile(join(root, 'etc/plantstore/tokens'), 'token\n');
-  await writeFile(join(root, 'etc/plantstore/settings.env'), `PLANTSTORE_PORT=${port}\n`);
+  const settings = onMachine(read('deploy/systemd/settings.env'), { root, postgresPort });
+  await writeFile(
+    join(root, 'etc/plantstore/settings.env'),
+    `${settings}PLANTSTORE_PORT=${port}\n`,
+  );
   const env = {
     PATH: `${root}/bin:${process.env['PATH']}`,
     MACHINE: root,

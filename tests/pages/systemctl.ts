@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { existsSync, globSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { machine, program, readVariables } from './machine.ts';
+import { machine, onMachine, program, readVariables } from './machine.ts';
 
 const { root } = machine;
 const units = `${root}/etc/systemd/system`;
@@ -26,16 +26,17 @@ const pidOf = (unit: string): number | undefined => {
 const fileOf = (unit: string) => `${units}/${unit.replace(/@\d/, '@')}`;
 
 const variablesOf = (service: string) =>
-  readVariables([
-    fileOf(service),
-    ...globSync(`${fileOf(service)}.d/*.conf`).toSorted(),
-    `${root}/etc/plantstore/settings.env`,
-  ]);
+  readVariables([fileOf(service), ...globSync(`${fileOf(service)}.d/*.conf`).toSorted()]);
+
+const portOf = (): number =>
+  Number(readVariables([`${root}/etc/plantstore/settings.env`])['PLANTSTORE_PORT']);
 
 /** Returns arguments of `sh` that write the id of the process and run the program. */
 const scriptOf = (service: string): string[] => {
   const script = `echo $$ > ${pidFile(service)}; LISTEN_PID=$$ exec "$@"`;
-  return ['-c', script, 'sh', ...program];
+  const unit = onMachine(readFileSync(fileOf(service), 'utf8'));
+  const [, args = ''] = /^ExecStart=\/usr\/local\/bin\/plantstore (.*)$/m.exec(unit) ?? [];
+  return ['-c', script, 'sh', ...program, ...args.split(' ')];
 };
 
 const optionsOf = (service: string, env: NodeJS.ProcessEnv, sockets: readonly number[]) => {
@@ -53,7 +54,7 @@ const hasClient = (port: number): boolean => {
 
 /** Never returns. Blocks the event loop, so this process accepts no connection. */
 const holdSocket = async (): Promise<void> => {
-  const port = Number(variablesOf('plantstore.service')['PLANTSTORE_PORT']);
+  const port = portOf();
   const socket = createServer().listen(port, '127.0.0.1');
   await once(socket, 'listening');
   writeFileSync(pidFile('plantstore.socket'), String(process.pid));
@@ -75,7 +76,7 @@ const start = async (unit: string): Promise<void> => {
   } else if (pidOf('plantstore.socket') === undefined) {
     spawn('sh', scriptOf(unit), { ...optionsOf(unit, {}, []), detached: true }).unref();
   } else {
-    connect(Number(variablesOf(unit)['PLANTSTORE_PORT'])).end();
+    connect(portOf()).end();
   }
   while (pidOf(unit) === undefined) await sleep(5);
 };
