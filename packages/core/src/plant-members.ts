@@ -26,6 +26,18 @@ export const isRequired = { id: true, name: true, tag: false } as const satisfie
   [Member in keyof Required<NewPlant>]: Member extends keyof Optional ? false : true;
 };
 
+/**
+ * The names of the members of a new plant, in their order.
+ *
+ * @example
+ * ```ts
+ * import { memberNames } from '@plantstore/core/wire';
+ *
+ * memberNames; // ['id', 'name', 'tag']
+ * ```
+ */
+export const memberNames = Object.keys(isRequired) as readonly (keyof NewPlant)[];
+
 /** Reads each own member once; returns `undefined` if the input is not an object. */
 export function readMembers(input: unknown): Record<keyof NewPlant, unknown> | undefined {
   try {

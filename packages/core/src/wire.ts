@@ -13,6 +13,7 @@ export {
   encodeNewPlant,
   encodePlant,
   isRequired,
+  memberNames,
   textLength,
   withoutId,
 } from './plant-members.ts';
