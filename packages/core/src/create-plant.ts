@@ -13,7 +13,7 @@ import { isRefusal } from './errors.ts';
 /** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
 export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
 
-type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
+type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
 
 /** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
 const assertAllowedError = (created: Created): Created => {

@@ -17,7 +17,7 @@ import type {
 } from './plant-repository.ts';
 
 /** The result of a create. */
-export type Created = Result<void, IdTaken | PlantRefused | StoreUnavailable>;
+export type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
 
 /**
  * Commits a batch and returns the result of each plant, in order. The result of a plant may be a

@@ -46,7 +46,7 @@ export interface PlantRepository {
    * - the id does not exist: the plant is stored, and the result is `ok` once the plant is as durable as
    *   this store makes it;
    * - the same plant exists (same id, name and tag; no tag differs from an empty tag): `ok`, nothing
-   *   changes, so a create can be repeated;
+   *   changes, so a create can be repeated; the value is `unchanged` if the store reports this;
    * - a different plant has the id: `id-taken`, nothing changes;
    * - a custom rule of the repository or the database does not allow the plant: `plant-refused`, nothing changes.
    *
@@ -54,5 +54,7 @@ export interface PlantRepository {
    * rejection is a bug. A plant that was not validated is a bug of the caller: the result rejects,
    * and no other create is affected. `assertNewPlant` validates it.
    */
-  create(plant: NewPlant): ResultAsync<void, IdTaken | PlantRefused | StoreUnavailable>;
+  create(
+    plant: NewPlant,
+  ): ResultAsync<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
 }

@@ -14,8 +14,8 @@ export type WorkerData = Expected & {
   readonly kept: KeptFile | undefined;
 };
 
-/** Why plants of a batch are not stored, by their indexes: an exception of SQLite if it does not accept the content. */
-export type Rejected = ReadonlyMap<number, 'id-taken' | Error>;
+/** Why plants of a batch are not inserted, by their indexes: an exception of SQLite if it does not accept the content. */
+export type NotInserted = ReadonlyMap<number, 'unchanged' | 'id-taken' | Error>;
 
 /** Messages to the commit worker. */
 export type ToWorker =
@@ -27,7 +27,7 @@ export type FromWorker =
   | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
   | {
       readonly kind: 'committed';
-      readonly rejected: Rejected;
+      readonly notInserted: NotInserted;
       /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
       readonly heldWal: number | undefined;
     }
@@ -40,8 +40,8 @@ export type FromWorker =
       readonly mustRewrite?: boolean;
     };
 
-/** The plants that are not stored; the others are committed. */
-export type CommitResult = Result<Rejected, StoreUnavailable>;
+/** The plants that are not inserted; the others are committed. */
+export type CommitResult = Result<NotInserted, StoreUnavailable>;
 
 /** A worker thread that owns the database, so that fsync does not block the event loop. */
 export type CommitThread = {
@@ -116,7 +116,7 @@ export const startCommitThread = async (
       switch (reply?.kind) {
         case 'committed':
           if (reply.heldWal !== undefined) onHeldWal(reply.heldWal);
-          return ok(reply.rejected);
+          return ok(reply.notInserted);
         case 'refused':
         case 'failed':
           return unavailable(reply.reason, reply.cause);

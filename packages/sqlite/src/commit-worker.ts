@@ -94,13 +94,13 @@ const commit = (
     // After a checkpoint, a commit overwrites the WAL file, which a copy in the place of the file may need.
     const before = findReplaced(kept);
     if (before !== undefined) return failed(before.message);
-    const rejected = createAll(batch);
-    if (rejected === 'table-altered')
+    const notInserted = createAll(batch);
+    if (notInserted === 'table-altered')
       return failed('another program altered the table plants of the database');
     // After a restart, plants in a file that was removed or replaced would be missing.
     const reason = findReplaced(kept)?.message ?? findReplacedCompanion();
     return reason === undefined
-      ? { kind: 'committed', rejected, heldWal: checkpointer.measure() }
+      ? { kind: 'committed', notInserted, heldWal: checkpointer.measure() }
       : failed(reason);
   } catch (cause) {
     return failureOf(cause);

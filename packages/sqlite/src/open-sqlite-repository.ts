@@ -120,11 +120,12 @@ const repositoryOn = (
     const committed = await runExclusively(async () => commit(plants));
     return plants.map(({ id }, index): Created => {
       if (committed.isErr()) return err(committed.error);
-      const rejection = committed.value.get(index);
-      if (rejection === undefined) return ok();
-      return rejection === 'id-taken'
-        ? err({ kind: rejection, id })
-        : err({ kind: 'plant-refused', ...databaseRefusal, cause: rejection });
+      const reason = committed.value.get(index);
+      if (reason === undefined) return ok();
+      if (reason === 'unchanged') return ok(reason);
+      return reason === 'id-taken'
+        ? err({ kind: reason, id })
+        : err({ kind: 'plant-refused', ...databaseRefusal, cause: reason });
     });
   };
   const group = createGroupCommit({

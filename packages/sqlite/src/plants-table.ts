@@ -1,17 +1,17 @@
 import { type Batch, columnNames, type Row, rowsOf } from './columns.ts';
 import { findAlteration } from './database-file.ts';
-import type { Rejected } from './commit-thread.ts';
+import type { NotInserted } from './commit-thread.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 import { isContentRefused } from './sqlite-failure.ts';
 
 /**
  * Prepares a function that creates plants in the table of an open database: it inserts them in one transaction, and compares a
- * plant whose id exists with the stored one. On return, every plant that is not in the result is on the disk. It throws the
+ * plant whose id exists with the stored one. On return, every plant that is not in the result, or is `unchanged`, is on the disk. It throws the
  * exceptions of node:sqlite. After an exception, or when another program has altered the table, the table is unchanged.
  */
 export const prepareCreateAll = (
   database: OwnedDatabase,
-): ((batch: Batch) => Rejected | 'table-altered') => {
+): ((batch: Batch) => NotInserted | 'table-altered') => {
   // Node 22.18 binds no value to a numbered parameter.
   const parameters = columnNames.map(() => '?').join();
   const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters}) ON CONFLICT DO NOTHING`;
@@ -32,8 +32,8 @@ export const prepareCreateAll = (
     return false;
   };
 
-  /** Inserts a plant. Returns why it is not stored, if it is not. */
-  const rejectionOf = (row: Row): 'id-taken' | Error | undefined => {
+  /** Inserts a plant. Returns why it is not inserted, if it is not. */
+  const insertPlant = (row: Row): 'unchanged' | 'id-taken' | Error | undefined => {
     let refusal: Error | undefined;
     try {
       if (Number(insert.run(...row).changes) === 1) return undefined;
@@ -44,20 +44,20 @@ export const prepareCreateAll = (
     }
     const stored = compare.get(...row, row[0]);
     if (stored === undefined) return refusal ?? new Error('a constraint ignored the plant');
-    return stored['same'] === 1 ? undefined : 'id-taken';
+    return stored['same'] === 1 ? 'unchanged' : 'id-taken';
   };
 
   return (batch) => {
-    const rejected = new Map<number, 'id-taken' | Error>();
+    const notInserted = new Map<number, 'unchanged' | 'id-taken' | Error>();
     database.exec('BEGIN IMMEDIATE');
     try {
       if (isAltered()) return 'table-altered';
       for (const [index, row] of rowsOf(batch).entries()) {
-        const rejection = rejectionOf(row);
-        if (rejection !== undefined) rejected.set(index, rejection);
+        const reason = insertPlant(row);
+        if (reason !== undefined) notInserted.set(index, reason);
       }
       database.exec('COMMIT');
-      return rejected;
+      return notInserted;
     } finally {
       // Some failures have already rolled back (sqlite.org/lang_transaction.html §3.1).
       if (database.isTransaction) database.exec('ROLLBACK');

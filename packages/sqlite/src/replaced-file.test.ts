@@ -29,7 +29,7 @@ const inRoot = (name: string) => join(root, name);
 
 const plant = { id: BigInt(count), name: 'x' };
 
-const reasonOf = (result: Result<void, { readonly kind: string; readonly reason?: string }>) =>
+const reasonOf = (result: Result<unknown, { readonly kind: string; readonly reason?: string }>) =>
   result.match(
     () => undefined,
     (error) => error.reason,

@@ -46,6 +46,7 @@ export function createCommitBatch(plantsTable: PlantsTable) {
 
     let refusal: unknown;
     let missing = plants;
+    const inserted = new Set<NewPlant | undefined>();
     // Twice: another session may delete a plant between the insert and the read.
     for (let round = 1; round <= 2 && refusal === undefined && missing.length > 0; round += 1) {
       const firsts = new Map<bigint, NewPlant>();
@@ -64,6 +65,7 @@ export function createCommitBatch(plantsTable: PlantsTable) {
         // The plant may be stored: a constraint can be newer.
         refusal = thrown;
       }
+      for (const id of found.keys()) inserted.add(firsts.get(id));
       missing = missing.filter(({ id }) => !found.has(id));
       if (missing.length > 0) await run(readStatement(table, missing));
       missing = missing.filter(({ id }) => !found.has(id));
@@ -75,7 +77,8 @@ export function createCommitBatch(plantsTable: PlantsTable) {
       if (row === undefined) return refused(refusal ?? new Error(missingReason));
       // Compared here, because a nondeterministic collation can treat different texts as equal.
       const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
-      return isSame ? ok() : err({ kind: 'id-taken', id });
+      if (!isSame) return err({ kind: 'id-taken', id });
+      return inserted.has(plant) ? ok() : ok('unchanged');
     });
   };
 }
