@@ -27,7 +27,7 @@ describe('export and import', () => {
     const imported = await runCommand(['import', 'in.ndjson'], { cwd });
     expect(imported).toEqual({
       status: 0,
-      stdout: '200 plants in the database, 0 refused\n',
+      stdout: '200 plants created, 0 already there, 0 refused\n',
       stderr: '',
     });
     const exported = await runCommand(['export'], { cwd });

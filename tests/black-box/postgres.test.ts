@@ -72,10 +72,13 @@ it('plants go from SQLite to PostgreSQL and back through a pipe or a file, and a
 
   await runCommand(['import', 'in.ndjson'], { cwd });
   const { stdout: stdin } = await runCommand(['export'], { cwd });
-  for (const _ of ['first', 'again']) {
+  for (const [created, existing] of [
+    [200, 0],
+    [0, 200],
+  ]) {
     expect(await runCommand(['import'], { ...inPostgres, stdin })).toEqual({
       status: 0,
-      stdout: '200 plants in "public".plants in moved, 0 refused\n',
+      stdout: `${created} plants created in "public".plants in moved, ${existing} already there, 0 refused\n`,
       stderr: '',
     });
   }
@@ -166,7 +169,9 @@ it.each([
     const imported = await runCommand(['import'], { cwd, env, stdin });
     expect(imported).toMatchObject({
       status: 3,
-      stdout: expect.stringMatching(/^2 plants in .*, 1 refused\n$/) as unknown,
+      stdout: expect.stringMatching(
+        /^2 plants created.*, 0 already there, 1 refused\n$/,
+      ) as unknown,
       stderr: expect.stringMatching(
         new RegExp(`^line 2: the database does not accept this plant: .*${reason}.*\n$`),
       ) as unknown,

@@ -96,7 +96,7 @@ const describe = (path: string, failure: SqliteFailure, cause?: unknown): string
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   switch (failure) {
     case 'locked':
-      return `${path} is in use, by another process or by this one; only one repository can have it open: close the other one`;
+      return `${path} is in use, by another process or by this one; only one repository can have it open: stop the server first, or close the other repository`;
     case 'read-only':
       if (cause instanceof Error && 'errcode' in cause && cause.errcode === readOnlyRollback) {
         return `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`;

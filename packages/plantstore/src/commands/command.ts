@@ -11,6 +11,7 @@ export type FormatName = (typeof formatNames)[number];
 export type CommandOptions = {
   readonly database: StoredDatabase;
   readonly strict: boolean;
+  readonly complete: boolean;
   readonly format: FormatName | undefined;
 };
 
@@ -41,3 +42,7 @@ export const done: CommandResult = { status: 0, messages: [] };
 export const failed = (message: string): CommandResult => ({ status: 1, messages: [message] });
 export const invalid = (...messages: readonly string[]): CommandResult => ({ status: 2, messages });
 export const someRefused: CommandResult = { status: 3, messages: [] };
+
+/** Returns the result of a command that PostgreSQL has a tool for. */
+export const useOwnTool = (command: string, tool: string): CommandResult =>
+  invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);

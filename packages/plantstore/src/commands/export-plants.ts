@@ -17,7 +17,7 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
   options: { format: 'default: ndjson' },
   async run(call) {
     const { database, stdout } = call;
-    const format = formatOf(call.format, undefined);
+    const format = await formatOf(call.format, undefined);
     const progress = createProgress(call);
     let text = format.header;
     let exported = 0;

@@ -22,11 +22,17 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Reads the plants of a file, and the reasons why the others are invalid. */
-const readAll = async (name: FormatName, file: string, size = 64) => {
+/** Reads the plants of a file, and the reasons why the others are invalid or cannot be read. */
+const readAll = async (
+  name: FormatName,
+  file: string | Buffer,
+  { size = 64, isComplete = true } = {},
+) => {
   const found: (NewPlant | string)[] = [];
-  for await (const records of formats[name].read(inChunks(Buffer.from(file), size))) {
-    for (const { decoded } of records._unsafeUnwrap()) {
+  const chunks = inChunks(Buffer.from(file), size);
+  for await (const records of (await formats[name]()).read(chunks, isComplete)) {
+    if (records.isErr()) found.push(records.error);
+    for (const { decoded } of records.unwrapOr([])) {
       found.push(
         decoded.match<NewPlant | string>(
           (one) => one,
@@ -43,12 +49,31 @@ it.each(formatNames)(
   async (name) => {
     await fc.assert(
       fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
-        const { header, encode } = formats[name];
+        const { header, encode } = await formats[name]();
         const file = header + plants.map(encode).join('');
-        expect(await readAll(name, file, size)).toEqual(plants);
+        expect(await readAll(name, file, { size })).toEqual(plants);
       }),
       { numRuns: 100 },
     );
+  },
+);
+
+it.each([
+  ['ndjson', '{"id":1,"name":"a"}\n{"id":23,"name":"é"}'],
+  ['csv', 'id,name,tag\r\n1,"a\nb",\n23,ivy,"shadé"\n3,a,b\n'],
+] as const)(
+  'no plant of a file of %s that was cut differs from those of the whole file',
+  async (name, file) => {
+    const bytes = Buffer.from(file);
+    const whole = await readAll(name, bytes);
+    for (let length = 1; length < bytes.length; length += 1) {
+      const read = await readAll(name, bytes.subarray(0, length), { isComplete: false });
+      const plants = read.filter((one) => typeof one !== 'string');
+      expect(plants).toEqual(whole.slice(0, plants.length));
+      // Cut within a line, the file has something that is refused.
+      const last = bytes[length - 1];
+      if (name === 'csv' && last !== 0x0a && last !== 0x0d) expect(plants).not.toEqual(read);
+    }
   },
 );
 
@@ -70,10 +95,11 @@ it('import reads ids of CSV exactly', async () => {
   for (const one of await readIds(...invalid)) expect(one).toMatch(/^id /);
 });
 
-it('export quotes CR, LF, quotes and commas in CSV, and empty text', () => {
+it('export quotes CR, LF, quotes and commas in CSV, and empty text', async () => {
+  const { header, encode } = await formats.csv();
   const texts = ['a\rb', 'a\nb', 'a"b', 'a,b', '', ' a '];
-  const absent = ','.repeat(formats.csv.header.split(',').length - 2);
-  expect(texts.map((name) => formats.csv.encode({ id: 1n, name }))).toEqual(
+  const absent = ','.repeat(header.split(',').length - 2);
+  expect(texts.map((name) => encode({ id: 1n, name }))).toEqual(
     ['"a\rb"', '"a\nb"', '"a""b"', '"a,b"', '""', ' a '].map((field) => `1,${field}${absent}\r\n`),
   );
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { errorTable } from '@plantstore/core/errors';
+import { openSqliteRepository } from '@plantstore/sqlite';
 import { describe, expect, it } from 'vitest';
 import { newFolder, runIn } from '../../test/run-in-folder.ts';
 import { exportPlants } from './export-plants.ts';
@@ -39,7 +40,7 @@ describe('import', () => {
       expect.stringMatching(/^line 7: the record is not valid JSON/),
       expect.stringMatching(/^line 9: the record is not valid UTF-8/),
     ]);
-    expect([status, stdout]).toEqual([3, '3 plants in the database, 5 refused\n']);
+    expect([status, stdout]).toEqual([3, '3 plants created, 0 already there, 5 refused\n']);
   });
 
   it('import reports refused records of CSV by the numbers of their lines, and creates all others', async () => {
@@ -52,6 +53,7 @@ describe('import', () => {
       '"5\r\n",x,y',
       '1,x,',
       '6,"5"" pot",',
+      '',
     ].join('\r\n');
     const { status, stdout, stderr } = await runIn(folder, csv, stdin);
     expect(stderr.trimEnd().split('\n')).toEqual([
@@ -60,7 +62,7 @@ describe('import', () => {
       `lines 6 to 7: ${errorTable['id-not-integer'].message}`,
       `line 8: ${errorTable['id-taken'].message}`,
     ]);
-    expect([status, stdout]).toEqual([3, '2 plants in the database, 4 refused\n']);
+    expect([status, stdout]).toEqual([3, '2 plants created, 0 already there, 4 refused\n']);
     expect((await runIn(folder, ['export'])).stdout).toBe(
       String.raw`{"id":1,"name":"a\nb"}
 {"id":6,"name":"5\" pot"}
@@ -74,17 +76,17 @@ describe('import', () => {
   it('import ends at a record of CSV that cannot be read, and continues once it is corrected', async () => {
     const folder = await newFolder();
     const records = Array.from({ length: many }, (_, id) => `${id},"a\r\n",x`);
-    const fileOf = (all: readonly string[]) => ['id,name,tag', ...all].join('\n');
+    const fileOf = (all: readonly string[]) => ['id,name,tag', ...all, ''].join('\n');
     const stdin = fileOf(records.with(many - 500, `${many},"a\r\n",x"`));
     expect(await runIn(folder, csv, stdin)).toEqual({
       status: 1,
-      stdout: `${many - 500} plants in the database, 0 refused\n`,
+      stdout: `${many - 500} plants created, 0 already there, 0 refused\n`,
       stderr: `plantstore: line ${2 * many - 998} cannot be read: a field that contains a quote must begin with one; ${rest}\n`,
     });
     expect((await runIn(folder, ['check'])).stdout).toContain(`: ${many - 500} plants, `);
     expect(await runIn(folder, csv, fileOf(records))).toMatchObject({
       status: 0,
-      stdout: `${many} plants in the database, 0 refused\n`,
+      stdout: `500 plants created, ${many - 500} already there, 0 refused\n`,
     });
   });
 
@@ -119,9 +121,69 @@ it('import creates the plants of later batches after a refused line', async () =
   const result = await runIn(folder, ['import'], ['{"id":0}\n', ...plants].join(''));
   expect(result).toEqual({
     status: 3,
-    stdout: `${many} plants in the database, 1 refused\n`,
+    stdout: `${many} plants created, 0 already there, 1 refused\n`,
     stderr: `line 1: ${errorTable['name-required'].message}\n`,
   });
+});
+
+describe('a file that was cut', () => {
+  const cutReason =
+    'no line end follows it, so the file may be cut; if it is whole, import it with --complete';
+
+  it.each<readonly [string | Buffer, number]>([
+    ['2,ivy,shade-lovi', 2],
+    ['2,ivy', 2],
+    ['\n2,"i\nvy",""', 3],
+    [Buffer.from('2,\u00e9,').subarray(0, 3), 2],
+    ['2,ivy,b,c', 2],
+    ['1,a,b\n2', 3],
+  ])(
+    'import refuses a last record of CSV that has no line end, %j, and creates those before it',
+    async (last, line) => {
+      const stdin = Buffer.concat([Buffer.from('id,name,tag\n'), Buffer.from(last)]);
+      const { status, stdout, stderr } = await runIn(await newFolder(), csv, stdin);
+      const name = stdin.includes('"') ? `lines ${line} to ${line + 1}` : `line ${line}`;
+      expect([status, stderr]).toEqual([3, `${name}: ${cutReason}\n`]);
+      expect(stdout).toMatch(/ created, 0 already there, 1 refused\n$/);
+    },
+  );
+
+  it('import refuses a header of CSV that has no line end, and creates no database', async () => {
+    const folder = await newFolder();
+    const { status, stderr } = await runIn(folder, csv, 'id,name');
+    expect([status, stderr]).toEqual([1, `plantstore: line 1 cannot be read: ${cutReason}\n`]);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('import --complete creates the plant of a last record of CSV that has no line end', async () => {
+    const folder = await newFolder();
+    const complete = [...csv, '--complete'];
+    const found = [];
+    for (const file of ['id,name', 'id,name\n7,ivy', 'id,name\n8'])
+      found.push((await runIn(folder, complete, file)).status);
+    expect(found).toEqual([0, 0, 1]);
+    expect((await runIn(folder, ['export'])).stdout).toBe('{"id":7,"name":"ivy"}\n');
+  });
+});
+
+it('import counts the plants that are created, and those that exist already', async () => {
+  const folder = await newFolder();
+  const lines = ['{"id":1,"name":"a"}', '{"id":1,"name":"a"}', '{"id":2,"name":"b"}'].join('\n');
+  for (const counts of ['2 plants created, 1', '0 plants created, 3'])
+    expect(await runIn(folder, ['import'], lines)).toEqual({
+      status: 0,
+      stdout: `${counts} already there, 0 refused\n`,
+      stderr: '',
+    });
+});
+
+it('import advises to stop a server that has the database open', async () => {
+  const folder = await newFolder();
+  const path = join(folder, 'plants.db');
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  const { status, stderr } = await runIn(folder, ['import'], '{"id":1,"name":"a"}\n');
+  await repository.close();
+  expect([status, stderr]).toEqual([1, expect.stringContaining(': stop the server first, or ')]);
 });
 
 describe('import --strict', () => {
@@ -131,7 +193,7 @@ describe('import --strict', () => {
     const { status, stdout, stderr } = await runIn(folder, ['import', '--strict'], stdin);
     expect([status, stdout, stderr]).toEqual([
       3,
-      '1 plant in the database, 1 refused\n',
+      '1 plant created, 0 already there, 1 refused\n',
       `line 2: ${errorTable['name-required'].message}\n`,
     ]);
     expect((await runIn(folder, ['export'])).stdout).toBe('{"id":1,"name":"a"}\n');
@@ -143,7 +205,7 @@ describe('import --strict', () => {
     const result = await runIn(folder, [...csv, '--strict'], stdin);
     expect(result).toEqual({
       status: 3,
-      stdout: '2 plants in the database, 1 refused\n',
+      stdout: '2 plants created, 0 already there, 1 refused\n',
       stderr: `line 3: ${errorTable['id-taken'].message}\n`,
     });
   });
@@ -155,7 +217,7 @@ describe('import --strict', () => {
     const result = await runIn(folder, ['import', '--strict'], stdin);
     expect(result).toEqual({
       status: 3,
-      stdout: '3999 plants in the database, 1 refused\n',
+      stdout: '3999 plants created, 0 already there, 1 refused\n',
       stderr: `line 2: ${errorTable['id-taken'].message}\n`,
     });
     const exported = (await runIn(folder, ['export'])).stdout.trimEnd().split('\n');
@@ -176,7 +238,7 @@ it('export and import distinguish an absent tag from an empty one in CSV', async
   expect(stdout).toBe(
     'id,name,tag\r\n-1,none,\r\n0,"",""\r\n9223372036854775807,"a ""b"",\r\nc",x\r\n',
   );
-  const others = 'tag,id,name\n,-1,none\n"",0,""\n"x",9223372036854775807,"a ""b"",\r\nc"';
+  const others = 'tag,id,name\n,-1,none\n"",0,""\n"x",9223372036854775807,"a ""b"",\r\nc"\n';
   const again = await runIn(folder, ['import', '--format', 'csv'], `\ufeff${others}`);
   expect(again).toMatchObject({ status: 0, stderr: '' });
 });
@@ -251,6 +313,7 @@ const startImport = async (lines: string) => {
       database: { kind: 'sqlite', path },
       format: undefined,
       strict: false,
+      complete: false,
       stdin: () => stdin,
       stdout: new PassThrough(),
       stderr,
@@ -266,7 +329,7 @@ it('the progress line of an import has the percentage of a file that is read, an
   const { run } = await startImport(plant);
   const { status, progress } = await run('file');
   expect(status).toBe(0);
-  expect(progress).toContain('0 plants in the database, 0 refused 100 %');
+  expect(progress).toContain('0 plants created, 0 already there, 0 refused 100 %');
   expect(progress.endsWith('\r\u001B[K')).toBe(true);
 });
 
@@ -279,6 +342,7 @@ it('an export shows a progress line on a terminal, and clears it', async () => {
     database: { kind: 'sqlite', path },
     format: undefined,
     strict: false,
+    complete: false,
     stdin: () => new PassThrough(),
     stdout: new PassThrough().resume(),
     stderr,
@@ -293,7 +357,7 @@ it('the progress line of an import from standard input has no percentage', async
   stdin.end();
   const { status, progress } = await run('standard input');
   expect(status).toBe(0);
-  expect(progress).toContain('0 plants in the database, 0 refused ');
+  expect(progress).toContain('0 plants created, 0 already there, 0 refused ');
   expect(progress).not.toContain('%');
 });
 

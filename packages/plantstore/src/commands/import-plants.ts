@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { IdTaken, PlantRefused, PlantRepository, StoreUnavailable } from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
 import { textLength } from '@plantstore/core/wire';
-import { err, type Result } from 'neverthrow';
+import { err } from 'neverthrow';
 import { createLog } from '../log/log.ts';
 import { openStore, type Store } from '../open-store.ts';
 import {
@@ -16,7 +16,8 @@ import {
   someRefused,
 } from './command.ts';
 import { fileErrorReason } from '../file-error-reason.ts';
-import { formatOf, type PlantRecord } from './formats.ts';
+import type { PlantRecord, Records } from './format.ts';
+import { formatOf } from './formats.ts';
 import { createProgress, percent, plantCount, type Progress } from './progress.ts';
 
 /** Creates the plant of each record of a file or of standard input. */
@@ -29,10 +30,12 @@ already changes nothing, so an interrupted import can be run again. Stop the
 server of a SQLite database first.
 The header of CSV names the columns, as in an export; one of an optional member
 may be missing. An empty field is absent, and "" is empty text. A record that
-cannot be read ends the import: correct it and import the file again.`,
+cannot be read ends the import: correct it and import the file again. A last
+record of CSV without a line end is refused, because the file may be cut.`,
   options: {
     format: 'default: csv for a file named .csv, else ndjson',
     strict: 'stop at the first refused line',
+    complete: 'create the plant of a last line of CSV that has no end',
   },
   async run(call) {
     const { file, database, stderr } = call;
@@ -55,12 +58,11 @@ cannot be read ends the import: correct it and import the file again.`,
   },
 };
 
-type Records = AsyncGenerator<Result<readonly PlantRecord[], string>, void, void>;
-
 /** Reads the records of a source. An error is the last result, with a message for the operator. */
-async function* readRecords(source: Readable, { format, file }: CommandCall): Records {
+async function* readRecords(source: Readable, call: CommandCall): Records {
+  const { format, file, complete } = call;
   try {
-    yield* formatOf(format, file).read(source);
+    yield* (await formatOf(format, file)).read(source, complete);
   } catch (thrown) {
     yield err(`cannot read ${file ?? 'standard input'}: ${fileErrorReason(thrown)}`);
   }
@@ -78,8 +80,9 @@ async function importRecords(
   const imported = createImport(repository, call.strict, progress);
   const { counts } = imported;
   const stats = call.file === undefined ? undefined : await stat(call.file).catch(() => undefined);
-  const target = repository.table ?? 'the database';
-  const summary = () => `${plantCount(counts.created)} in ${target}, ${counts.refused} refused`;
+  const where = repository.table === undefined ? '' : ` in ${repository.table}`;
+  const summary = () =>
+    `${plantCount(counts.created)} created${where}, ${counts.existing} already there, ${counts.refused} refused`;
   let unread: string | undefined;
   for (let read = first; read.done !== true; read = await records.next()) {
     if (read.value.isOk()) await imported.add(read.value.value);
@@ -104,9 +107,12 @@ async function importRecords(
 /** Limits of a batch; a single plant may be longer. Text in UTF-16 code units. */
 const maxBatch = { plants: 4_000, text: 4 * 2 ** 20 };
 
+/** Why a record is not created: it is no plant, or an error of the store. */
+type CreateError = string | IdTaken | PlantRefused | StoreUnavailable;
+
 /** Creates plants in batches, each while the next one is being collected. */
 function createImport(repository: PlantRepository, strict: boolean, progress: Progress) {
-  const counts = { created: 0, refused: 0 };
+  const counts = { created: 0, existing: 0, refused: 0 };
   let batch: PlantRecord[] = [];
   let text = 0;
   let creating: Promise<void> = Promise.resolve();
@@ -120,20 +126,21 @@ function createImport(repository: PlantRepository, strict: boolean, progress: Pr
     progress.writeLine(`${nameOf(line)}: ${reason}`);
   };
 
-  const onError = (line: PlantRecord, error: IdTaken | PlantRefused | StoreUnavailable): void => {
-    if (error.kind !== 'store-unavailable') refuse(line, reasonOf(error));
+  const onError = (line: PlantRecord, error: CreateError): void => {
+    if (typeof error === 'string') refuse(line, error);
+    else if (error.kind !== 'store-unavailable') refuse(line, reasonOf(error));
     else if (!isStopped()) failure = `stopped at ${nameOf(line)}: ${error.reason}`;
   };
 
   const create = async (lines: readonly PlantRecord[]): Promise<void> => {
-    const results = lines.map(({ decoded }) =>
-      decoded.isOk() ? repository.create(decoded.value) : undefined,
-    );
-    for (const [index, line] of lines.entries()) {
-      const result = await results[index];
-      if (line.decoded.isErr()) refuse(line, line.decoded.error);
-      else if (result?.isErr() !== true) counts.created += 1;
-      else onError(line, result.error);
+    const creates = lines.map((line) => ({
+      line,
+      result: line.decoded.asyncAndThen((plant) => repository.create(plant)),
+    }));
+    for (const { line, result } of creates) {
+      const created = await result;
+      if (created.isErr()) onError(line, created.error);
+      else counts[created.value === 'unchanged' ? 'existing' : 'created'] += 1;
     }
   };
 

@@ -46,8 +46,8 @@ export async function runCommand(
 
 /** The commands by name. Each loads only what it needs: a short command takes little longer than its start. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  backup: async () => (await import('./back-up-and-restore.ts')).backUp,
-  restore: async () => (await import('./back-up-and-restore.ts')).restore,
+  backup: async () => (await import('./back-up.ts')).backUp,
+  restore: async () => (await import('./restore.ts')).restore,
   export: async () => (await import('./export-plants.ts')).exportPlants,
   import: async () => (await import('./import-plants.ts')).importPlants,
   check: async () => (await import('./check.ts')).check,
@@ -59,6 +59,7 @@ type OptionName = keyof Command['options'];
 const optionParsers: Readonly<Record<OptionName, Parser<unknown> | undefined>> = {
   format: oneOf(...formatNames),
   strict: undefined,
+  complete: undefined,
 };
 const optionNames = Object.keys(optionParsers) as OptionName[];
 

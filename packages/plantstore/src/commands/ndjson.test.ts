@@ -1,6 +1,6 @@
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { expect, it } from 'vitest';
-import { readLines } from './read-lines.ts';
+import { readLines } from './ndjson.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCsv } from './read-csv.ts';
+import { readCsv } from './csv.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -12,12 +12,12 @@ type Read = string | readonly [lines: string, ...fields: readonly (string | unde
 /** Reads a file; an error is the last result. */
 const read = async (file: string | Buffer, size = 2 ** 16): Promise<Read[]> => {
   const found: Read[] = [];
-  for await (const records of readCsv(inChunks(Buffer.from(file), size), 2 ** 20)) {
+  for await (const records of readCsv(inChunks(Buffer.from(file), size), 2 ** 20, true)) {
     if (records.isErr()) found.push(records.error);
     else {
       for (const { firstLine, lastLine, fields } of records.value) {
         const lines = firstLine === lastLine ? `${firstLine}` : `${firstLine}-${lastLine}`;
-        found.push([lines, fields.id, fields.name, fields.tag]);
+        found.push([lines, fields?.id, fields?.name, fields?.tag]);
       }
     }
   }
@@ -121,6 +121,23 @@ describe('the header of CSV', () => {
     expect(error.endsWith(`; it is ${found}`)).toBe(true);
   });
 
+  it.each([
+    ['ID,NAME', '"ID" is not a column; did you mean id?'],
+    ['id, name', '" name" is not a column; did you mean name?'],
+    ['id,nmae', '"nmae" is not a column; did you mean name?'],
+    ['id,name,colour', '"colour" is not a column'],
+    ['id,name,tag,', '"" is not a column'],
+    ['id,name,id', 'id is named twice'],
+    ['id,tag', 'name is missing'],
+    ['id;name;tag', 'fields are separated by a comma, not by ";"'],
+    ['id\tname', String.raw`fields are separated by a comma, not by "\t"`],
+    ['sep=;', 'fields are separated by a comma, not by ";"'],
+    ['7,x,y', '"7" is not a column'],
+  ])('the message of the header %j names its first fault: %s', async (names, fault) => {
+    const start = `line 1 cannot be read: the header must name each column once: id, name, and optionally tag; ${fault}; it is `;
+    expect(await read(`${names}\n`)).toEqual([expect.stringContaining(start)]);
+  });
+
   it.each(['', '\ufeff', '\n\r\n'])(
     'a file of CSV without a header, %j, is refused',
     async (file) => {
@@ -181,7 +198,7 @@ describe('a record of CSV that cannot be read', () => {
         yield Buffer.alloc(2 ** 18, 'x');
       }
     }
-    for await (const records of readCsv(endless(), 2 ** 20)) {
+    for await (const records of readCsv(endless(), 2 ** 20, true)) {
       if (records.isErr()) expect(records.error).toContain('it is longer than 1 MiB');
     }
     expect(chunks).toBeLessThan(10);

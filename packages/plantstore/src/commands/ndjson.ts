@@ -1,0 +1,93 @@
+import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
+import { err, ok } from 'neverthrow';
+import {
+  beginsWithMark,
+  describeFaults,
+  type Format,
+  parsePlant,
+  type PlantRecord,
+  type Records,
+  withoutMark,
+} from './format.ts';
+
+/** One JSON object a line. An object that was cut has no closing brace, so that a last line needs no end. */
+export const ndjson: Format = {
+  header: '',
+  encode: (plant) => `${encodeNewPlant(plant)}\n`,
+  maxBytes: Infinity,
+  read: readNdjson,
+};
+
+/** A body of the maximum of --max-body-bytes, and a carriage return. */
+const maxLineBytes = 256 * 2 ** 20 + 1;
+
+async function* readNdjson(chunks: AsyncIterable<Buffer>): Records {
+  for await (const lines of readLines(chunks, maxLineBytes)) {
+    const records = lines.filter(({ bytes }) => bytes === undefined || !isBlank(bytes));
+    if (records.length === 0) continue;
+    yield ok(
+      records.map((line) => ({
+        firstLine: line.number,
+        lastLine: line.number,
+        decoded: decodeLine(line),
+      })),
+    );
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}
+
+function decodeLine({ bytes }: FileLine): PlantRecord['decoded'] {
+  if (bytes === undefined) return err('the record is longer than 256 MiB');
+  // A body may begin with a byte order mark, but no line of a file other than the first.
+  if (beginsWithMark(bytes)) return err(describeFaults(['json-malformed']));
+  return decodeBody(bytes)
+    .mapErr(({ kind }) => describeFaults([kind]))
+    .andThen(parsePlant);
+}
+
+/** A line of a file, without its line feed. */
+type FileLine = {
+  /** Counted from 1. */
+  readonly number: number;
+  /** `undefined` if the line is too long. */
+  readonly bytes: Buffer | undefined;
+};
+
+const lineFeed = 0x0a;
+
+/** Yields the lines that each chunk completes. Keeps at most a line of `maxBytes` and a chunk in memory. */
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<readonly FileLine[], void, void> {
+  let number = 0;
+  let parts: Buffer[] = [];
+  let size = 0;
+  const add = (part: Buffer): void => {
+    size += part.length;
+    if (size <= maxBytes) parts.push(part);
+  };
+  const takeLine = (): FileLine => {
+    number += 1;
+    const bytes = size <= maxBytes ? Buffer.concat(parts) : undefined;
+    parts = [];
+    size = 0;
+    return { number, bytes };
+  };
+
+  for await (const chunk of withoutMark(chunks)) {
+    const lines: FileLine[] = [];
+    let begin = 0;
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, begin)) {
+      add(chunk.subarray(begin, end));
+      lines.push(takeLine());
+      begin = end + 1;
+    }
+    add(chunk.subarray(begin));
+    yield lines;
+  }
+  if (size > 0) yield [takeLine()];
+}
