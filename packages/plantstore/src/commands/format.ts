@@ -25,18 +25,21 @@ export type Format = {
 };
 
 /** Returns the plant that the members are, or why they are none. */
-export const parsePlant = (members: unknown): PlantRecord['decoded'] =>
-  parseNewPlant(members).mapErr(({ faults }) => describeFaults(faults));
+export function parsePlant(members: unknown): PlantRecord['decoded'] {
+  return parseNewPlant(members).mapErr(({ faults }) => describeFaults(faults));
+}
 
 /** Returns the messages of the faults of a record. */
-export const describeFaults = (names: readonly ErrorName[]): string =>
-  names.map((name) => errorTable[name].message.replace('the body', 'the record')).join('; ');
+export function describeFaults(names: readonly ErrorName[]): string {
+  return names.map((name) => errorTable[name].message.replace('the body', 'the record')).join('; ');
+}
 
 const byteOrderMark = Buffer.from('\ufeff');
 
 /** Returns whether bytes begin with a byte order mark. */
-export const beginsWithMark = (bytes: Buffer): boolean =>
-  bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+export function beginsWithMark(bytes: Buffer): boolean {
+  return bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+}
 
 /** Removes a byte order mark at the start of a file. */
 export async function* withoutMark(

@@ -11,7 +11,7 @@ export type Progress = {
 const intervalMs = 100;
 const clearLine = '\r\u001b[K';
 
-export const createProgress = ({ stderr }: Pick<CommandStreams, 'stderr'>): Progress => {
+export function createProgress({ stderr }: Pick<CommandStreams, 'stderr'>): Progress {
   let shownAt = -Infinity;
   let isShown = false;
   const clear = () => {
@@ -31,11 +31,14 @@ export const createProgress = ({ stderr }: Pick<CommandStreams, 'stderr'>): Prog
     },
     clear,
   };
-};
+}
 
 /** Returns a part of a whole in percent, for a progress line. */
-export const percent = (part: number, whole: number): string =>
-  whole > 0 ? `${Math.min(100, Math.floor((100 * part) / whole))} %` : '';
+export function percent(part: number, whole: number): string {
+  return whole > 0 ? `${Math.min(100, Math.floor((100 * part) / whole))} %` : '';
+}
 
 /** Returns a count with its noun: "1 plant", "2 plants". */
-export const plantCount = (count: number): string => `${count} ${count === 1 ? 'plant' : 'plants'}`;
+export function plantCount(count: number): string {
+  return `${count} ${count === 1 ? 'plant' : 'plants'}`;
+}

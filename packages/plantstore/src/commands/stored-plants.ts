@@ -32,5 +32,6 @@ export async function* readStored(
 }
 
 /** Returns why reading failed, and after how many plants. */
-export const readFailure = (message: string, plants: number): string =>
-  plants === 0 ? message : `${message}; ${plantCount(plants)} were read before`;
+export function readFailure(message: string, plants: number): string {
+  return plants === 0 ? message : `${message}; ${plantCount(plants)} were read before`;
+}
