@@ -10,7 +10,9 @@ export {
   type RequestListenerOptions,
 } from './node/create-request-listener.ts';
 export { describeCause } from './http/describe-cause.ts';
+export { listenOn } from './node/listen-on.ts';
 export type { Logger } from './http/logger.ts';
+export { pathOf } from './http/request-head.ts';
 export type { OptionRule } from './http/option-rules.ts';
 export { optionRules } from './node/option-rules.ts';
 export type { Authenticate, ServiceOptions, TokenDecision } from './http/options.ts';

@@ -52,6 +52,12 @@ describe('the health server', () => {
   });
 
   it.each([
+    [200, 'GET http://h/livez HTTP/1.1'],
+    [200, 'GET HTTPS://[::1]:3001/readyz?verbose HTTP/1.1'],
+    [200, 'GET /%6Civez HTTP/1.1'],
+    [404, 'GET http://h HTTP/1.1'],
+    [404, 'GET /livez%3Fx HTTP/1.1'],
+    [404, 'OPTIONS * HTTP/1.1'],
     [404, 'GET / HTTP/1.1'],
     [404, 'GET /readyz/ HTTP/1.1'],
     [404, 'POST /plants HTTP/1.1'],
@@ -144,9 +150,7 @@ describe('the health server', () => {
     const { port } = await running(async () => true);
     const options = { isReady: async () => true, log: recordLog().logger, metrics: undefined };
     expect(await startHealth(options, { host: '127.0.0.1', port })).toEqual(
-      err(
-        `listen EADDRINUSE: address already in use 127.0.0.1:${port}; choose another port or host`,
-      ),
+      err(`127.0.0.1:${port} is taken by another process; choose another port`),
     );
   });
 });

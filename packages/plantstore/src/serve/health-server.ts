@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describeCause, type Logger } from '@plantstore/server';
-import { err, ok, type Result } from 'neverthrow';
+import { describeCause, listenOn, type Logger, pathOf } from '@plantstore/server';
+import type { Result } from 'neverthrow';
 
 export type HealthServer = { readonly url: string; readonly close: () => void };
 
@@ -19,37 +17,22 @@ export type MetricsPage = {
   readonly contentType: string;
 };
 
-/** Where to listen: an address, or a listening socket that was handed over. */
-type Target = { readonly host: string; readonly port: number } | { readonly fd: number };
-
 /** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
 export async function startHealth(
   options: HealthOptions,
-  target: Target,
+  target: Parameters<typeof listenOn>[1],
 ): Promise<Result<HealthServer, string>> {
   const server = createHealthServer(options);
-  const noSocket =
-    'fd' in target ? `file descriptor ${target.fd} is not a listening TCP socket` : '';
-  try {
-    server.listen(target);
-    await once(server, 'listening');
-  } catch (thrown) {
-    // Node names the address: "listen EADDRINUSE: address already in use 127.0.0.1:3001".
-    return err(noSocket || `${(thrown as Error).message}; choose another port or host`);
-  }
-  const address = server.address();
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  if (address !== null && typeof address === 'object') return ok({ url: urlOf(address), close });
-  close();
-  return err(noSocket);
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
-  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+  const listening = await listenOn(server, target);
+  return listening
+    .mapErr(({ message }) => message)
+    .map(({ authority }) => ({
+      url: `http://${authority}`,
+      close() {
+        server.close();
+        server.closeAllConnections();
+      },
+    }));
 }
 
 /** Maximum size of the headers of a probe, in bytes. */
@@ -83,7 +66,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = request.url?.split('?', 1)[0];
+  const path = pathOf(request.url ?? '');
   const page = path === '/metrics' ? metrics : undefined;
   if (path !== '/livez' && path !== '/readyz' && page === undefined) {
     sendStatus(response, 404, 'not found');

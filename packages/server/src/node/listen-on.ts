@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { err, ok, type Result } from 'neverthrow';
 import { optionRules } from './option-rules.ts';
 
-/** Starts to listen on an address, or on a socket that is open already. */
+/** Starts to listen on an address, or on a socket that is open already; on `0.0.0.0` where `::` cannot be bound. */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
   const {
     host = optionRules.host.default,
@@ -13,7 +14,8 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
   } = options;
   const target = { host, port, reusePort, fd };
   try {
-    server.listen(target);
+    // Without a host, Node.js listens on `::`, or on `0.0.0.0` if that fails.
+    server.listen({ ...target, host: host === '::' ? undefined : host });
     await once(server, 'listening');
     const address = server.address();
     if (address !== null && typeof address === 'object') {
@@ -83,9 +85,20 @@ const sharingFaults = new Map([
   ['EINVAL', cannotShare],
 ]);
 
-/** Replaces an unspecified address with the loopback address, for URLs. */
+/** Replaces an unspecified address with a loopback address that the machine has, for URLs. */
 function reachable(address: string): string {
-  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
+  if (address !== '0.0.0.0' && address !== '::') return address;
+  return address === '::' && hasLoopback6() ? '::1' : '127.0.0.1';
+}
+
+function hasLoopback6(): boolean {
+  try {
+    const all = Object.values(networkInterfaces()).flat();
+    return all.some((one) => one?.address === '::1');
+  } catch {
+    // A filter of system calls forbids to list them. A socket on `::` accepts IPv4, too.
+    return false;
+  }
 }
 
 function inUrl(host: string): string {

@@ -1,14 +1,19 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
+import { promisify } from 'node:util';
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { requiresOpenssl, makeCertificate } from '@plantstore/test-support/certificate';
 import { connectRaw, connectTls, parseResponses } from '@plantstore/test-support/raw-http';
+import { requiresRoot } from '@plantstore/test-support/requires';
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head } from '../../test/listen.ts';
 import { recordEvents } from '../../test/record-events.ts';
 import { until as untilTrue } from '@plantstore/test-support/record-log';
 import { startServer, type StartServerOptions } from './start-server.ts';
+
+const run = promisify(execFile);
 
 const start = async (options: Partial<StartServerOptions> = {}) =>
   startServer({
@@ -90,6 +95,42 @@ describe('startServer', () => {
     expect(new URL(server.url).hostname).toBe(hostname);
     expect((await post(server.url)).status).toBe(200);
   });
+
+  const withoutIPv6 =
+    'ip link set lo up && sysctl -q net.ipv6.conf.all.disable_ipv6=1 && exec "$@"';
+  it.for([
+    ['without an IPv6 address', '::', ['unshare', '--net', 'sh', '-c', withoutIPv6, 'sh']],
+    [
+      'where :: cannot be bound',
+      '0.0.0.0',
+      ['strace', '-fqqo', '/dev/null', '--inject=bind:error=EADDRNOTAVAIL:when=1'],
+    ],
+  ] as const)(
+    'startServer on :: returns a URL that a machine %s has',
+    requiresRoot,
+    async ([, host, [command, ...args]], { skip }) => {
+      const script = `
+        import { createMemoryRepository } from '@plantstore/core';
+        import { startServer } from '@plantstore/server';
+        const repository = createMemoryRepository();
+        const { server } = await startServer({ repository, authenticate: () => true, host: '::', port: 0 });
+        const { status } = await fetch(server.url);
+        console.log(server.host, server.url, status);
+        await server.close();`;
+      const node = ['--conditions=@plantstore/source', '--input-type=module', '--eval', script];
+      const started = run(command, [...args, process.execPath, ...node], {
+        cwd: import.meta.dirname,
+      });
+      const { code, stdout, stderr } = await started.then(
+        (output) => ({ ...output, code: undefined }),
+        (error: unknown) =>
+          error as { readonly code: unknown; readonly stdout: string; readonly stderr: string },
+      );
+      if (code === 'ENOENT' || /not permitted|Read-only/.test(stderr))
+        return skip(`this machine has no ${command}, or forbids it`);
+      expect(stdout).toMatch(new RegExp(`^${host} http://127\\.0\\.0\\.1:\\d+/plants 405\n$`));
+    },
+  );
 
   it('startServer reports why it cannot listen', async () => {
     const port = portOf((await running()).url);
