@@ -24,8 +24,8 @@ describe('first run without tokens', () => {
     const { curl } = await startWithoutTokens({
       args: ['--database', 'memory:', '--base-path', "/it's a garden"],
     });
-    for (const _ of [1, 2]) {
-      const { stdout } = await run('sh', ['-c', curl]);
+    for (const proxy of [{}, { http_proxy: 'http://127.0.0.1:1' }]) {
+      const { stdout } = await run('sh', ['-c', curl], { env: { ...process.env, ...proxy } });
       expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
       expect(stdout).toMatch(/\{"name":"Monstera","tag":"climber"\}$/);
     }

@@ -1,5 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { bin, newFolder, spawnProgram, startProgram } from './program.ts';
 
@@ -109,4 +110,52 @@ describe('server', () => {
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as unknown,
     });
   });
+});
+
+const permission = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*'];
+const needsWorker = expect.stringMatching(/--permission.*--allow-worker/) as unknown;
+
+it.each<readonly [string, readonly string[], readonly string[], unknown]>([
+  ['a server', permission, [], needsWorker],
+  ['a check of the settings', permission, ['--check-settings'], needsWorker],
+  ['a backup', permission, ['backup', 'new.db'], needsWorker],
+  [
+    'an export',
+    ['--permission', `--allow-fs-read=${fileURLToPath(new URL('../../', import.meta.url))}*`],
+    ['export'],
+    expect.stringMatching(/--permission.*--allow-fs-read/) as unknown,
+  ],
+  [
+    'a server',
+    ['--no-experimental-sqlite'],
+    [],
+    expect.stringContaining('start Node without --no-experimental-sqlite') as unknown,
+  ],
+])('%s with %j reports in one line that Node denies it', async (_, nodeArgs, args, message) => {
+  const folder = await newFolder();
+  const { exited, stderr } = spawnProgram({
+    nodeArgs,
+    args: [...args, '--database', `sqlite:${join(folder, 'plants.db')}`],
+  });
+  expect([await exited, stderr()]).toEqual([1, message]);
+  expect(stderr()).toMatch(/^plantstore: [^\n]+\n$/);
+});
+
+it.each([
+  '--port=0',
+  '--check-settings',
+  'export',
+  'import',
+  'check',
+  'backup x.db',
+  'restore x.db',
+])('the program reports in one line that its working directory was removed (%s)', async (line) => {
+  const cwd = await newFolder();
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+  const command = ['sh', '-c', script, 'sh', process.execPath, bin] as const;
+  const { exited, stderr } = spawnProgram({ command, args: line.split(' '), cwd });
+  expect([await exited, stderr()]).toEqual([
+    1,
+    'plantstore: the working directory was removed; change to another folder\n',
+  ]);
 });

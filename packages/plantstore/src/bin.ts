@@ -1,11 +1,14 @@
 #!/usr/bin/env node
+import { isBuiltin } from 'node:module';
 import { ignoredSignals } from './serve/ignored-signals.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major < 22 || (major === 22 && minor < 18)) {
-  process.stderr.write(`plantstore: needs Node 22.18 or newer; this is ${process.version}\n`);
-  process.exit(1);
+  fail(`needs Node 22.18 or newer; this is ${process.version}`);
+}
+if (!isBuiltin('node:sqlite')) {
+  fail('needs node:sqlite; start Node without --no-experimental-sqlite, also in NODE_OPTIONS');
 }
 
 // Node names its process MainThread, which systemd and top show.
@@ -23,4 +26,26 @@ const { argv, env, stdout, stderr } = process;
 const stdin = () => (fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin);
 
 const signals = process;
-process.exit(await main({ argv: argv.slice(2), env, stdin, stdout, stderr, signals, endAtOnce }));
+const status = await main({
+  argv: argv.slice(2),
+  env,
+  stdin,
+  stdout,
+  stderr,
+  signals,
+  endAtOnce,
+}).catch((thrown: unknown) => fail(describeFault(thrown)));
+process.exit(status);
+
+function fail(message: string): never {
+  process.stderr.write(`plantstore: ${message}\n`);
+  process.exit(1);
+}
+
+/** Describes an exception that is caused by the way in which Node was started. Rethrows any other one, which is a bug. */
+function describeFault(thrown: unknown): string {
+  const { code, syscall, message } = thrown as NodeJS.ErrnoException;
+  if (syscall === 'uv_cwd') return 'the working directory was removed; change to another folder';
+  if (code === 'ERR_ACCESS_DENIED') return `Node runs with --permission: ${message}`;
+  throw thrown;
+}

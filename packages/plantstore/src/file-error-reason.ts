@@ -18,6 +18,8 @@ const reasons = new Map([
 /** Returns why a system call on a file failed, to follow the file's name and a colon. Rethrows other errors. */
 export function fileErrorReason(thrown: unknown): string {
   if (!(thrown instanceof Error && 'code' in thrown && 'syscall' in thrown)) throw thrown;
+  // The working directory was removed: that is no error of this file.
+  if (thrown.syscall === 'uv_cwd') throw thrown;
   // For this error number, libuv has no code.
   if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'a quota is exceeded';
   const code = String(thrown.code);

@@ -79,6 +79,8 @@ export async function inspectDatabase(database: DatabaseSetting): Promise<Result
     case 'memory':
       return ok();
     case 'sqlite':
+      if (process.permission !== undefined && !process.permission.has('worker'))
+        return err(cannotOpen('Node runs with --permission: add --allow-worker'));
       return checkDatabasePath(database.path).mapErr(({ message }) => cannotOpen(message));
     case 'postgres':
       return (await loadPostgres()).map(() => undefined).mapErr(cannotOpen);

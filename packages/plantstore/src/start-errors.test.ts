@@ -105,7 +105,7 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   ],
   [
     'the health port is in use',
-    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+; choose another port or host$/m,
+    /cannot serve health \(--health-port, PLANTSTORE_HEALTH_PORT\): 127\.0\.0\.1:\d+ is taken by another process; choose another port$/m,
     async () => [...memory, '--health-port', await takenPort()],
   ],
   [

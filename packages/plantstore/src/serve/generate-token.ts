@@ -13,8 +13,8 @@ export function generateToken(url: string, stderr: Writable): TokenSet {
 
 function curlLine(url: string, token: string): string {
   return [
-    // curl rejects a self-signed certificate without -k.
-    `curl ${url.startsWith('https:') ? '-ik' : '-i'} '${url.replaceAll("'", '%27')}'`,
+    // curl rejects a self-signed certificate without -k, and sends the request to http_proxy without --noproxy.
+    `curl ${url.startsWith('https:') ? '-ik' : '-i'} --noproxy '*' '${url.replaceAll("'", '%27')}'`,
     `-H 'Authorization: Bearer ${token}'`,
     `-H 'Content-Type: application/json'`,
     `-d '{"id":1,"name":"Monstera","tag":"climber"}'`,
