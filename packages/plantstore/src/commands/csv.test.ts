@@ -138,6 +138,12 @@ describe('the header of CSV', () => {
     expect(await read(`${names}\n`)).toEqual([expect.stringContaining(start)]);
   });
 
+  it('a header with quotes and semicolons is refused for its semicolons', async () => {
+    expect(await read('"id";"name"\n')).toEqual([
+      'line 1 cannot be read: text follows a closing quote; fields are separated by a comma',
+    ]);
+  });
+
   it.each(['', '\ufeff', '\n\r\n'])(
     'a file of CSV without a header, %j, is refused',
     async (file) => {

@@ -127,7 +127,9 @@ export async function* readCsv(
     records = [];
     if (failure === undefined) return;
     const reason = reasonOf(failure, maxBytes);
-    yield err(`line ${line + parser.info.empty_lines} cannot be read: ${reason}`);
+    // A semicolon after a quoted name is text after a closing quote.
+    const more = columns === undefined && failure instanceof CsvError ? `; ${separatorRule}` : '';
+    yield err(`line ${line + parser.info.empty_lines} cannot be read: ${reason}${more}`);
   }
 
   for await (const chunk of withoutMark(chunks)) {
@@ -163,6 +165,8 @@ const optional = memberNames.filter((name) => !isRequired[name]);
 
 const headerRule = `the header must name each column once: ${required.join(', ')}, and optionally ${optional.join(', ')}`;
 
+const separatorRule = 'fields are separated by a comma';
+
 /** Returns the names of the columns. Throws if they are not those of a plant. */
 function columnsOf(header: readonly Field[]): readonly (keyof NewPlant)[] {
   const fault = headerFaultOf(header.map((name) => name ?? ''));
@@ -179,8 +183,7 @@ function headerFaultOf(header: readonly string[]): string | undefined {
     if (names.includes(name)) continue;
     const shown = JSON.stringify(name.slice(0, 50));
     const separator = header.length === 1 ? /[;\t|]/.exec(name)?.[0] : undefined;
-    if (separator !== undefined)
-      return `fields are separated by a comma, not by ${JSON.stringify(separator)}`;
+    if (separator !== undefined) return `${separatorRule}, not by ${JSON.stringify(separator)}`;
     const nearest = nearestName(name.trim(), names, '');
     return `${shown} is not a column${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
   }
