@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { freePort } from '@plantstore/test-support/free-port';
+import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
@@ -73,5 +75,37 @@ describe('health port of the real server', () => {
     connection.destroy();
     expect(await server.exited).toBe(1);
     silent.close();
+  });
+});
+
+describe('the health check of the image', () => {
+  const probe = async (env: Readonly<Record<string, string>>) => {
+    const script = fileURLToPath(new URL('../../deploy/probe.mjs', import.meta.url));
+    const { exited } = spawnProgram({ command: [process.execPath, script], env });
+    return exited;
+  };
+
+  it.for(['', '::', '0.0.0.0', '127.0.0.2'])(
+    'the health check of the image reaches a server on the host "%s", with a proxy in the environment, too',
+    requiresLinux,
+    async (host) => {
+      const port = await freePort();
+      const env = {
+        PLANTSTORE_DATABASE: 'memory:',
+        PLANTSTORE_HEALTH_PORT: String(port),
+        ...(host !== '' && { PLANTSTORE_HOST: host }),
+      };
+      const proxy = { NODE_USE_ENV_PROXY: '1', http_proxy: 'http://127.0.0.1:1' };
+      const server = await startProgram({ env });
+      expect([await probe(env), await probe({ ...env, ...proxy })]).toEqual([0, 0]);
+      server.process.kill('SIGTERM');
+      await server.exited;
+      expect(await probe(env)).toBe(1);
+    },
+  );
+
+  it('the health check of the image succeeds if there is no health port', async () => {
+    const ports = [{}, { PLANTSTORE_HEALTH_PORT: '' }, { PLANTSTORE_HEALTH_PORT: 'off' }];
+    expect(await Promise.all(ports.map(probe))).toEqual([0, 0, 0]);
   });
 });

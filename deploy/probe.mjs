@@ -1,0 +1,15 @@
+// The HEALTHCHECK of the image. It exits with 0 if the server is ready, or has no health port.
+import { Agent, get } from 'node:http';
+
+const { PLANTSTORE_HOST: host = '', PLANTSTORE_HEALTH_PORT: port = '' } = process.env;
+if (port === '' || port === 'off') process.exit(0);
+
+const probe = get({
+  host: ['', '::', '0.0.0.0'].includes(host) ? '127.0.0.1' : host,
+  port,
+  path: '/readyz',
+  // With NODE_USE_ENV_PROXY, the global agent sends the request to a proxy.
+  agent: new Agent(),
+});
+probe.on('response', ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1));
+probe.on('error', () => process.exit(1));
