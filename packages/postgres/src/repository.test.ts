@@ -91,7 +91,7 @@ it('openPostgresRepository keeps no connection to a server that does not respond
     return 'discard';
   });
   const url = sharedUrl('postgres').replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
-  const limits = { ...noLimits, statementTimeoutMs: 100 };
+  const limits = { ...noLimits, connectTimeoutMs: 1_000, statementTimeoutMs: 100 };
   expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
   await expect.poll(proxy.connections).toBe(2);
   const sockets = () =>
