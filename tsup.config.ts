@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 
@@ -15,9 +15,7 @@ const modulesOf = (packageName: string): string[] => {
   const exported = Object.values(manifestOf(packageName).exports).flatMap((target) =>
     typeof target === 'string' ? [] : [target['@plantstore/source'].slice(2)],
   );
-  const workers = readdirSync(`packages/${packageName}/src`)
-    .filter((name) => name.endsWith('-worker.ts'))
-    .map((name) => `src/${name}`);
+  const workers = globSync('src/*/*-worker.ts', { cwd: `packages/${packageName}` });
   return [...exported, ...workers].map((path) => `packages/${packageName}/${path}`);
 };
 
@@ -43,6 +41,18 @@ const options = (packageName: string): Options => ({
   silent: true,
 });
 
+/** Puts all output of a package into one folder, so that a worker is beside each chunk that starts it. */
+const inOneFolder = (modules: readonly string[]): Record<string, string> =>
+  Object.fromEntries(modules.map((module) => [basename(module, '.ts'), module]));
+
+/** esbuild does not follow the URL of a worker: replaces its extension. */
+const builtWorkers: NonNullable<Options['plugins']>[number] = {
+  name: 'built-workers',
+  renderChunk: (code) => ({
+    code: code.replaceAll(/(new URL\("\.\/[a-z-]+-worker)\.ts"/g, '$1.js"'),
+  }),
+};
+
 const packages = globSync('packages/*/package.json').map((file) => basename(dirname(file)));
 
 const isSchemas = (module: string): boolean => module.endsWith('/schemas.ts');
@@ -54,7 +64,8 @@ export default defineConfig([
     .map((packageName) => ({
       ...options(packageName),
       name: packageName,
-      entry: [...modulesOf(packageName), ...programsOf(packageName)],
+      entry: inOneFolder([...modulesOf(packageName), ...programsOf(packageName)]),
+      plugins: [builtWorkers],
       skipNodeModulesBundle: true,
       // Only `import` of CSV loads its module.
       noExternal: ['csv-parse'],

@@ -25,13 +25,13 @@ export const rows: readonly Row[] = [
   ],
   [
     'a plant that was written before a failed sync is written again',
-    'sqlite/src/failed-syncs',
-    '    rewriteWal(path);\n    rewriteTail(database, path);\n    syncWal(path);',
-    '    syncWal(path);',
+    'sqlite/src/commit/failed-syncs',
+    '    rewriteWal(file);\n    database.rewriteTail();\n    syncWal(file);',
+    '    syncWal(file);',
   ],
   [
     'a file is written again after an I/O error',
-    'sqlite/src/failed-calls',
+    'sqlite/src/commit/failed-calls',
     "mustRewrite: failure === 'input-output' };",
     'mustRewrite: false };',
   ],
@@ -43,7 +43,7 @@ export const rows: readonly Row[] = [
   ],
   [
     'a file is written again from an offset within a block',
-    'rewriter',
+    'commit/rewrite',
     'let position = from - (from % block);',
     'let position = from;',
   ],
@@ -56,8 +56,8 @@ export const rows: readonly Row[] = [
   [
     'no descriptor is closed while the file is locked',
     'exclusive-lock',
-    'this.#openFiles.push(opened);',
-    'opened.close();',
+    'this.#openFiles.push({ close: () => closeSync(descriptor) })',
+    'closeSync(descriptor)',
   ],
   [
     'no frame of another program is overwritten in a WAL file',
@@ -74,8 +74,8 @@ export const rows: readonly Row[] = [
   [
     'a file has one owner',
     'bad-files',
-    'findOtherPath(file) ?? acquireOwnerLock(file);',
-    'findOtherPath(file) ?? acquireOwnerLock(`${file}-${Math.random()}`);',
+    'acquireOwnerLock(path, file)',
+    'acquireOwnerLock(path, `${file}-${Math.random()}`)',
   ],
   [
     'a backup replaces no file',
@@ -104,19 +104,19 @@ export const rows: readonly Row[] = [
   // SQL
   [
     'nothing is ever overwritten',
-    'open-sqlite-repository',
+    'sqlite/src/repository',
     '(${parameters}) ON CONFLICT DO NOTHING`;',
     '(${parameters}) ON CONFLICT DO UPDATE SET name = excluded.name`;',
   ],
   [
     'every member is compared in SQLite',
-    'open-sqlite-repository',
-    "join(' AND ');\n  const compare",
-    "join(' OR ');\n  const compare",
+    'sqlite/src/repository',
+    "IS ?`).join(' AND ');",
+    "IS ?`).join(' OR ');",
   ],
   ['a unique index is refused', 'altered-table', 'WHERE "unique"', 'WHERE "unique" AND 0'],
   ['the case of its table hides no trigger', 'altered-table', ' COLLATE NOCASE', ''],
-  ['a read prevents no checkpoint', 'sqlite/src/read-plants', 'LIMIT ${batch.maxPlants}', ''],
+  ['a read prevents no checkpoint', 'sqlite/src/read/read-plants', 'LIMIT ${batch.maxPlants}', ''],
   [
     'an id that is exported from PostgreSQL is exact',
     'postgres/src/read/read-plants',

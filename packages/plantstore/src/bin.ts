@@ -14,6 +14,15 @@ if (!isBuiltin('node:sqlite')) {
 // Node names its process MainThread, which systemd and top show.
 process.title = 'plantstore';
 
+// Node 22 warns when it loads node:sqlite.
+if (major === 22) {
+  // oxlint-disable-next-line typescript/unbound-method -- it is only restored
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  process.getBuiltinModule('node:sqlite');
+  process.emitWarning = emitWarning;
+}
+
 // Before main() listens for them and after it stops, these signals must not end the process either.
 for (const signal of ['SIGHUP', ...ignoredSignals]) process.on(signal, () => {});
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeStore } from '../test/store-file.ts';
-import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { openSqliteRepository } from './repository.ts';
 
 const openInFolder = async () => {
   const path = join(await makeFolder(), 'plants.db');

@@ -8,8 +8,8 @@ import { makeFolder } from '@plantstore/test-support/make-folder';
 import { createFolder } from '@plantstore/test-support/power-cut';
 import { expect, it } from 'vitest';
 import { makeStore, plants } from '../test/store-file.ts';
-import { backUpPlants, restorePlants } from './back-up-plants.ts';
-import { checkPlants } from './check-plants.ts';
+import { backUpPlants, restorePlants } from './read/back-up-plants.ts';
+import { checkPlants } from './read/check-plants.ts';
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../test/copy-plants.ts', import.meta.url));

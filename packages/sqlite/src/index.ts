@@ -5,15 +5,15 @@ export {
   type BackUpRefused,
   type PlantsBackup,
   restorePlants,
-} from './back-up-plants.ts';
-export { checkDatabasePath } from './check-database-path.ts';
-export type { OpenSqliteError } from './open-error.ts';
+} from './read/back-up-plants.ts';
+export { checkDatabasePath } from './open/path-faults.ts';
+export type { OpenSqliteError } from './open/errors.ts';
 export {
   type ClosedSqliteRepository,
   type HeldWal,
   openSqliteRepository,
   type SqliteOptions,
   type SqliteRepository,
-} from './open-sqlite-repository.ts';
-export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read-plants.ts';
-export { checkPlants, type PlantsCheck } from './check-plants.ts';
+} from './repository.ts';
+export { readPlantBatches, readPlants, type ReadPlantsOptions } from './read/read-plants.ts';
+export { checkPlants, type PlantsCheck } from './read/check-plants.ts';

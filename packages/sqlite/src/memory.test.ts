@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it, onTestFinished } from 'vitest';
-import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { openSqliteRepository } from './repository.ts';
 
 /** Runs the garbage collector, which V8 exposes to contexts created after the flag is set. */
 const collect = (): void => {

@@ -7,15 +7,12 @@ import { runsAll } from '@plantstore/test-support/sample';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { otherProgram } from '../test/other-program.ts';
 import { makeStore } from '../test/store-file.ts';
-import { walLimit } from './checkpointer.ts';
-import { busyTimeoutMs } from './database-file.ts';
-import { Database } from './node-sqlite.ts';
-import {
-  type HeldWal,
-  openSqliteRepository,
-  type SqliteRepository,
-} from './open-sqlite-repository.ts';
-import { lockTimeoutMs } from './owner-lock.ts';
+import { walLimit } from './commit/checkpoints.ts';
+import { busyTimeoutMs } from './commit/owned-database.ts';
+import { type HeldWal, openSqliteRepository, type SqliteRepository } from './repository.ts';
+import { lockTimeoutMs } from './open/owner-lock.ts';
+
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 
 const connectOther = otherProgram();
 
@@ -212,7 +209,7 @@ describe('other programs', () => {
 
   it('an index with a function that the repository does not have makes creates unavailable, and refuses no plant', async () => {
     const repository = await open();
-    const other = new Database(path);
+    const other = new DatabaseSync(path);
     other.function('shout', { deterministic: true }, String);
     other.exec('CREATE INDEX shouted ON plants (shout(name))');
     expect(await refusalOf(repository, 1)).toContain('unknown function: shout()');

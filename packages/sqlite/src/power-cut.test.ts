@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { createOnFailingDisk, createUntilKilled } from '../test/create-on-disk.ts';
 import { otherProgram } from '../test/other-program.ts';
 import { faultIn } from '../test/surviving-states.ts';
-import { Database } from './node-sqlite.ts';
+import { Database } from './open/connection.ts';
 
 /** Creates a symbolic link to a file in another folder. */
 const linkTo = async (path: string): Promise<string> => {

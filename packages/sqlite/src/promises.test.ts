@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { countResources } from '@plantstore/test-support/count-resources';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it } from 'vitest';
-import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { openSqliteRepository } from './repository.ts';
 
 it('a SQLite repository allocates one promise and no timer for each create', async () => {
   const folder = await makeFolder();

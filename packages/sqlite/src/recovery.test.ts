@@ -5,7 +5,7 @@ import type { Worker } from 'node:worker_threads';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { countPlants, makeStore } from '../test/store-file.ts';
-import { openSqliteRepository } from './open-sqlite-repository.ts';
+import { openSqliteRepository } from './repository.ts';
 
 let path = '';
 beforeEach(async () => {

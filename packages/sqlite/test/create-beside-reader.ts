@@ -1,8 +1,8 @@
 // Creates plants while another connection has the file open, until a checkpoint fails; and then one more plant before and
 // after the other connection is closed. Prints the different results. Argument: database file.
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { walLimit } from '../src/checkpointer.ts';
-import { Database } from '../src/node-sqlite.ts';
+import { walLimit } from '../src/commit/checkpoints.ts';
+import { Database } from '../src/open/connection.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 
 const [path = ''] = process.argv.slice(2);

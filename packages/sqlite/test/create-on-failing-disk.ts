@@ -7,7 +7,7 @@ import { appendFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openSqliteRepository, type SqliteRepository } from '@plantstore/sqlite';
-import { Database } from '../src/node-sqlite.ts';
+import { Database } from '../src/open/connection.ts';
 import { notRecovered, plantOf } from './plant-of.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 

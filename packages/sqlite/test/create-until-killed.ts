@@ -2,9 +2,9 @@
 // Arguments: database file, and "NORMAL" to commit with synchronous=NORMAL.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { toBatch } from '../src/columns.ts';
-import { openDatabaseFile } from '../src/database-file.ts';
-import { prepareCreateAll } from '../src/plants-table.ts';
+import { toBatch } from '../src/open/columns.ts';
+import { openAsOwner } from '../src/commit/owned-database.ts';
+import { Statements } from '../src/commit/statements.ts';
 
 const [path = '', mode] = process.argv.slice(2);
 
@@ -28,13 +28,12 @@ const createDurably = async () => {
 };
 
 const createNormally = async () => {
-  const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
-  if ('kind' in database) throw new Error(database.kind);
+  const database = openAsOwner(path, { mayBeNew: true, mustRewrite: false })._unsafeUnwrap();
   // A checkpoint would sync every plant.
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
-  const createAll = prepareCreateAll(database);
+  const statements = new Statements(database);
   for (let id = 0; id < maxPlants; id += 1) {
-    createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
+    statements.createAll(toBatch([{ id: BigInt(id), name: name(id) }]));
     report(id);
     // The output is written between two iterations of the event loop.
     await nextTurn();

@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { openSqliteRepository } from '@plantstore/sqlite';
-import { Database } from '../src/node-sqlite.ts';
+import { Database } from '../src/open/connection.ts';
 import { fillDisk } from './fill-disk.ts';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 

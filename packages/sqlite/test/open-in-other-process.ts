@@ -25,9 +25,11 @@ export const openerInOtherProcess = (): ((path: string) => Promise<unknown>) => 
       silent: true,
       entry: {
         'open-unprivileged': fileBeside('open-unprivileged.ts'),
-        'commit-worker': fileBeside('../src/commit-worker.ts'),
+        'commit-worker': fileBeside('../src/commit/commit-worker.ts'),
       },
       format: ['esm'],
+      // The sources name their workers so.
+      outExtension: () => ({ js: '.ts' }),
       platform: 'node',
       removeNodeProtocol: false,
       noExternal: [/./],
@@ -42,7 +44,7 @@ export const openerInOtherProcess = (): ((path: string) => Promise<unknown>) => 
   return async (path) => {
     const { stdout } = await run(process.execPath, [
       '--disable-warning=ExperimentalWarning',
-      join(folder, 'open-unprivileged.js'),
+      join(folder, 'open-unprivileged.ts'),
       path,
     ]);
     return JSON.parse(stdout) as unknown;

@@ -1,5 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
-import { walLimit } from '../src/checkpointer.ts';
+import { walLimit } from '../src/commit/checkpoints.ts';
 
 /** What a process prints when the store did not recover from failed syncs. */
 export const notRecovered = 'the store did not recover';

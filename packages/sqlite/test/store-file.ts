@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
-import { toBatch } from '../src/columns.ts';
-import { openDatabaseFile } from '../src/database-file.ts';
-import { prepareCreateAll } from '../src/plants-table.ts';
+import { toBatch } from '../src/open/columns.ts';
+import { openAsOwner } from '../src/commit/owned-database.ts';
+import { Statements } from '../src/commit/statements.ts';
 
 /** Creates a database file, or opens it, and creates plants in it. */
 export function makeStore(path: string, stored: readonly NewPlant[] = []): void {
@@ -20,12 +20,13 @@ export function countPlants(path: string): number {
 
 /** Opens a database file as a commit thread does. A repository starts two threads for a new file, which takes 100 ms of CPU time. */
 export function openInThisThread(path: string) {
-  const database = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
-  if ('kind' in database) throw new Error(database.kind);
-  const create = prepareCreateAll(database);
+  const opened = openAsOwner(path, { mayBeNew: true, mustRewrite: false });
+  if (opened.isErr()) throw new Error(opened.error.kind);
+  const database = opened.value;
+  const statements = new Statements(database);
   const createAll = (batch: readonly NewPlant[]): void => {
-    const rejected = create(toBatch(batch));
-    if (rejected === 'table-altered' || rejected.size > 0) throw new Error('a plant is rejected');
+    const reasons = [...(statements.createAll(toBatch(batch))?.values() ?? ['table-altered'])];
+    if (reasons.some((reason) => reason !== 'unchanged')) throw new Error('a plant is rejected');
   };
   return { database, createAll, close: () => database.close() };
 }

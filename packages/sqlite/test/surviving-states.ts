@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
 import { createFolder, type Survives } from '@plantstore/test-support/power-cut';
 import { runsAll } from '@plantstore/test-support/sample';
-import { openDatabaseFile } from '../src/database-file.ts';
-import type { Database } from '../src/node-sqlite.ts';
+import { openAsOwner } from '../src/commit/owned-database.ts';
+import type { Database } from '../src/open/connection.ts';
 import { plantOf } from './plant-of.ts';
 
 /** A fault in the files after a power cut. */
@@ -28,9 +28,9 @@ const openAndRead = (path: string): Content => {
   const names = new Map<bigint, unknown>();
   let database: Database | undefined;
   try {
-    const opened = openDatabaseFile(path, { mayBeNew: true, mustRewrite: false });
-    if ('kind' in opened) return { fault: opened.kind, names };
-    database = opened;
+    const opened = openAsOwner(path, { mayBeNew: true, mustRewrite: false });
+    if (opened.isErr()) return { fault: opened.error.kind, names };
+    database = opened.value;
     return contentOf(database);
   } catch (thrown) {
     return { fault: String(thrown), names };

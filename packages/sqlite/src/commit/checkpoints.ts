@@ -1,0 +1,45 @@
+import type { Database } from '../open/connection.ts';
+import { walSize } from '../open/path.ts';
+
+/** Size of the WAL file that starts a checkpoint, in bytes: small, so that a checkpoint takes milliseconds. */
+export const walLimit = 8 * 2 ** 20;
+
+/** Size of the WAL file that is reported first, in bytes. */
+const firstReportSize = 64 * 2 ** 20;
+
+/** The checkpoints of an open database, in place of SQLite's automatic ones, which report no failure. */
+export class Checkpoints {
+  readonly #file: string;
+  readonly #checkpoint: ReturnType<Database['prepare']>;
+  #size = 0;
+  #isHeld = false;
+  #dueAt = walLimit;
+  #reportAt = firstReportSize;
+
+  constructor(database: Database, file: string) {
+    // `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
+    database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
+    this.#file = file;
+    this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  }
+
+  /** Measures the WAL file. Returns its size when a reader prevented checkpoints for so long that it is due to be reported. */
+  measure(): number | undefined {
+    const before = this.#size;
+    this.#size = walSize(this.#file);
+    if (this.#size < before) [this.#dueAt, this.#reportAt] = [walLimit, firstReportSize];
+    if (!this.#isHeld || this.#size < this.#reportAt) return undefined;
+    this.#reportAt = 2 * this.#size;
+    return this.#size;
+  }
+
+  /** Runs a checkpoint if the WAL file has grown enough since the last one. Throws the exceptions of node:sqlite. */
+  runIfDue(): void {
+    if (this.#size <= this.#dueAt) return;
+    // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
+    this.#dueAt = this.#size + walLimit;
+    // The numbers of frames in the WAL file, and of those that are copied to the database file.
+    const { log, checkpointed } = this.#checkpoint.get() ?? {};
+    this.#isHeld = log !== checkpointed;
+  }
+}

@@ -1,0 +1,172 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { err, type Result } from 'neverthrow';
+import type { Batch } from '../open/columns.ts';
+import { failureOf, type OpenSqliteError } from '../open/errors.ts';
+import { findReplaced, identityOf, type OpenedFile, placeOf } from '../open/opened-file.ts';
+import { ownerLockPathOf } from '../open/owner-lock.ts';
+import { explain } from '../open/path-faults.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { openAsOwner, type OwnedDatabase } from './owned-database.ts';
+import { Statements } from './statements.ts';
+import type { FromWorker, ToWorker, WorkerData } from './thread.ts';
+
+function runWorker(port: MessagePort, data: WorkerData): void {
+  const opened = openStore(data);
+  const store = opened.unwrapOr(undefined);
+  const reply: FromWorker = opened.match(
+    () => ({ kind: store === undefined ? 'created' : 'opened' }),
+    (error) => ({ kind: 'cannot-open', error }),
+  );
+  port.postMessage(reply);
+  // What other code has left in the event loop must not keep the thread alive.
+  if (store === undefined) process.exit();
+  let failedCheckpoint: Failed | undefined;
+  const end = () => {
+    store.close({ mayCheckpoint: failedCheckpoint === undefined });
+    process.exit();
+  };
+  port.on('message', (message: ToWorker) => {
+    if (message.kind === 'close') return end();
+    const result = failedCheckpoint ?? store.commit(message.batch);
+    port.postMessage(result);
+    if (result.kind === 'failed') return end();
+    // The next batch reports the failure: the plants of this batch are on the disk.
+    failedCheckpoint = store.checkpoint();
+  });
+}
+
+type Failed = Extract<FromWorker, { readonly kind: 'failed' }>;
+
+/** Opens the file if it still has its path. Creates it if there was none, and returns `undefined`. */
+function openStore({
+  path,
+  file,
+  ...expected
+}: WorkerData): Result<Store | undefined, OpenSqliteError> {
+  try {
+    // SQLite would create a missing file.
+    const replaced = file === undefined ? undefined : findReplaced(file);
+    if (replaced !== undefined) return err(replaced);
+    return openAsOwner(path, expected).map((database) => {
+      let store: Store | undefined;
+      try {
+        store = file === undefined ? undefined : new Store(database, file);
+        return store;
+      } finally {
+        if (store === undefined) database.close();
+      }
+    });
+  } catch (thrown) {
+    return err(explain(path, thrown));
+  }
+}
+
+/** An open database. Each commit checks that the file has its path. */
+class Store {
+  readonly #database: OwnedDatabase;
+  readonly #file: OpenedFile;
+  readonly #statements: Statements;
+  readonly #checkpoints: Checkpoints;
+  /** An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks. */
+  readonly #companions: ReadonlyMap<string, string | undefined>;
+
+  constructor(database: OwnedDatabase, file: OpenedFile) {
+    this.#database = database;
+    this.#file = file;
+    const names = [`${file.name}-wal`, `${file.name}-shm`, ownerLockPathOf(file.name)];
+    this.#companions = new Map(names.map((name) => [name, identityOf(name)]));
+    this.#checkpoints = new Checkpoints(database, file.name);
+    this.#statements = new Statements(database);
+  }
+
+  commit(batch: Batch): FromWorker {
+    try {
+      // After a checkpoint, a commit overwrites the WAL file, which a copy in the place of the file may need.
+      const before = findReplaced(this.#file);
+      if (before !== undefined) return failed(before.message);
+      const notInserted = this.#statements.createAll(batch);
+      if (notInserted === undefined)
+        return failed('another program altered the table plants of the database');
+      // After a restart, plants in a file that was removed or replaced would be missing.
+      const reason = findReplaced(this.#file)?.message ?? this.#findReplacedCompanion();
+      return reason === undefined
+        ? { kind: 'committed', notInserted, heldWal: this.#checkpoints.measure() }
+        : failed(reason);
+    } catch (thrown) {
+      return failureReply(thrown);
+    }
+  }
+
+  /** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
+  checkpoint(): Failed | undefined {
+    try {
+      this.#checkpoints.runIfDue();
+      return undefined;
+    } catch (thrown) {
+      const failure = failureReply(thrown);
+      // After any other failure, the plants remain in the WAL file.
+      if (failure.kind !== 'failed') return undefined;
+      // The process can end before the connection is closed here, and Node then closes it.
+      this.#rewriteOrKeepWal();
+      return failure;
+    }
+  }
+
+  close({ mayCheckpoint }: { readonly mayCheckpoint: boolean }): void {
+    if (mayCheckpoint) this.#truncateWal();
+    this.#database.close();
+  }
+
+  /**
+   * Runs a checkpoint that truncates the WAL file, also when the database file was renamed. On close, SQLite would then
+   * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them. If the file
+   * was removed or replaced, the WAL file remains as it is: a copy in the place of the file may need it.
+   */
+  #truncateWal(): void {
+    if (!['at its path', 'relinked', 'renamed'].includes(placeOf(this.#file).state)) return;
+    try {
+      // Readers are not waited for.
+      this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The plants remain in the WAL file.
+      this.#rewriteOrKeepWal();
+    }
+  }
+
+  /** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
+  #rewriteOrKeepWal(): void {
+    // Of a file that is not beside its WAL file, SQLite runs no checkpoint when it is closed.
+    if (!['at its path', 'relinked'].includes(placeOf(this.#file).state)) return;
+    try {
+      const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
+      if (busy === undefined) return;
+    } catch {
+      // The next open rewrites them, unless another program has the file open.
+    }
+    this.#database.keepWal();
+  }
+
+  /** Returns a message when a file that belongs to the database was removed or replaced. */
+  #findReplacedCompanion(): string | undefined {
+    for (const [name, identity] of this.#companions)
+      if (identityOf(name) !== identity)
+        return `${name} was removed or replaced while it was in use`;
+    return undefined;
+  }
+}
+
+const failed = (reason: string): Failed => ({ kind: 'failed', reason });
+
+/** Returns the reply for an exception from SQLite; rethrows any other exception, which is a bug. */
+function failureReply(cause: unknown): Extract<FromWorker, { reason: string }> {
+  const failure = failureOf(cause);
+  if (failure === undefined) throw cause;
+  // Without a kind, the message says more, for example about an index whose expression fails for a plant.
+  const description = failure === 'unexpected' && cause instanceof Error ? cause.message : failure;
+  const reason = `the database cannot be written: ${description}`;
+  // After a full disk or a lock timeout, the connection remains usable.
+  if (failure === 'disk-full' || failure === 'locked') return { kind: 'refused', reason, cause };
+  return { kind: 'failed', reason, cause, mustRewrite: failure === 'input-output' };
+}
+
+if (parentPort !== null) runWorker(parentPort, workerData as WorkerData);

@@ -1,0 +1,183 @@
+import { closeSync, statSync } from 'node:fs';
+import { err, ok, type Result } from 'neverthrow';
+import { Database } from '../open/connection.ts';
+import { type Fault, hasResultCode, openError, type OpenSqliteError } from '../open/errors.ts';
+import { acquireOwnerLock, lockTimeoutMs } from '../open/owner-lock.ts';
+import { findPathFault } from '../open/path-faults.ts';
+import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
+import { findAlteration, findUnusable, isTruncated, migrate } from '../open/table.ts';
+import { findWalOfAnotherFile } from '../open/wal.ts';
+import { rewriteTail, rewriteWal, syncWal } from './rewrite.ts';
+
+/** Expected state of a file that is opened. */
+export type Expected = {
+  /** Whether the file may be new. */
+  readonly mayBeNew: boolean;
+  /** Whether a sync of the file failed in this process, so that its WAL file must be rewritten. */
+  readonly mustRewrite: boolean;
+};
+
+/**
+ * Opens a database file as its only owner, and creates or migrates its schema. Other programs can read the file.
+ * Throws the exceptions of node:sqlite. After an error, nothing is open, and the content of a file that is not a plant
+ * store is unchanged. Only SQLite closes the file while it is open: a POSIX close releases all
+ * locks of this process on the file (sqlite.org/howtocorrupt.html §2.2).
+ */
+export function openAsOwner(
+  path: string,
+  expected: Expected,
+): Result<OwnedDatabase, OpenSqliteError> {
+  const file = resolveLinks(path);
+  // SQLite would create files beside a device or a pipe.
+  const isOther = statSync(file, { throwIfNoEntry: false })?.isFile() === false;
+  const fault = isOther
+    ? (findPathFault(file) ?? { kind: 'cannot-open' as const })
+    : findOtherPath(file);
+  if (fault !== undefined) return err(openError(path, fault));
+  return acquireOwnerLock(path, file).andThen((lock) => openLocked(path, file, lock, expected));
+}
+
+/** The connection of the only owner of a file. Other programs can read the file. */
+export class OwnedDatabase extends Database {
+  readonly #file: string;
+  readonly #ownerLock: Database;
+  readonly #openFiles: { readonly close: () => void }[] = [];
+  /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
+  schemaCookie: unknown;
+
+  /**
+   * @param file path of the file, with symbolic links resolved
+   * @param ownerLock connection that holds the owner lock; closed last
+   */
+  constructor(file: string, ownerLock: Database) {
+    super(file, { timeout: lockTimeoutMs });
+    this.#file = file;
+    this.#ownerLock = ownerLock;
+  }
+
+  /**
+   * Runs a task with an exclusive lock on the file, if no other connection has it open. The task may open the
+   * file, but not close it: that would release the locks. Returns the SQLITE_BUSY exception if it did not run the task.
+   */
+  withExclusiveLock(task: () => void): Error | undefined {
+    // In exclusive locking mode, the lock is kept after the transaction.
+    this.exec('PRAGMA locking_mode = EXCLUSIVE');
+    try {
+      this.exec('BEGIN EXCLUSIVE');
+      this.exec('ROLLBACK');
+      task();
+      return undefined;
+    } catch (thrown) {
+      if (!hasResultCode(thrown, busyCodes, 0xff)) throw thrown;
+      return thrown;
+    } finally {
+      this.exec('PRAGMA locking_mode = NORMAL');
+      // The next read returns the connection to a shared lock.
+      this.exec('SELECT count(*) FROM sqlite_schema');
+    }
+  }
+
+  /** Rewrites the end of the file. Closing a descriptor now would release the locks on it, and another program could remove the WAL file. */
+  rewriteTail(): void {
+    rewriteTail(this.#file, (descriptor) =>
+      this.#openFiles.push({ close: () => closeSync(descriptor) }),
+    );
+  }
+
+  /**
+   * Makes `close` leave the WAL file as it is. SQLite runs a checkpoint when the last connection to a file is closed, but
+   * a read-only one cannot write to the file.
+   */
+  keepWal(): void {
+    try {
+      const reader = new Database(this.#file, { readOnly: true });
+      this.#openFiles.push(reader);
+      // From its first read on, the connection has a lock that prevents the checkpoint of the other one.
+      reader.exec('SELECT count(*) FROM sqlite_schema');
+    } catch {
+      // Nothing else can prevent the checkpoint.
+    }
+  }
+
+  override close(): void {
+    super.close();
+    for (const opened of this.#openFiles.splice(0)) opened.close();
+    this.#ownerLock.close();
+  }
+}
+
+/** Time that a commit waits for a write lock, in milliseconds. */
+export const busyTimeoutMs = 2_000;
+
+/** SQLITE_BUSY and SQLITE_LOCKED. */
+const busyCodes = [5, 6];
+
+function openLocked(
+  path: string,
+  file: string,
+  ownerLock: Database,
+  expected: Expected,
+): Result<OwnedDatabase, OpenSqliteError> {
+  const hadWal = walSize(file) > 0;
+  let database: OwnedDatabase | undefined;
+  let isOpen = false;
+  try {
+    // SQLite would copy its pages into the database file.
+    const foreign = findWalOfAnotherFile(file);
+    if (foreign !== undefined) return err(openError(path, foreign));
+    database = new OwnedDatabase(file, ownerLock);
+    const fault = prepareFile(database, file, hadWal, expected);
+    isOpen = fault === undefined;
+    return fault === undefined ? ok(database) : err(openError(path, fault));
+  } catch (thrown) {
+    // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
+    if (hadWal) database?.keepWal();
+    throw thrown;
+  } finally {
+    if (!isOpen) (database ?? ownerLock).close();
+  }
+}
+
+function prepareFile(
+  database: OwnedDatabase,
+  file: string,
+  hadWal: boolean,
+  { mayBeNew, mustRewrite }: Expected,
+): Fault | undefined {
+  // Runs WAL recovery, in normal locking mode, so that other programs can share the file.
+  database.exec('SELECT count(*) FROM sqlite_schema');
+  if (hadWal) makeWalDurable(database, file, mustRewrite);
+  const unusable = findUnusable(database, mayBeNew);
+  if (unusable !== undefined) return unusable;
+  // With a WAL file, the last pages can be in it alone.
+  if (!hadWal && isTruncated(database, file)) return { kind: 'damaged' };
+  // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  migrate(database);
+  database.schemaCookie = database.read('PRAGMA schema_version');
+  const altered = findAlteration(database);
+  // An altered table is unchanged.
+  database.exec(altered === undefined ? 'COMMIT' : 'ROLLBACK');
+  if (altered !== undefined) return altered;
+  syncWal(file);
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  return undefined;
+}
+
+/** Syncs commits that SQLite recovered from the WAL file: they may exist only in the page cache. */
+function makeWalDurable(database: OwnedDatabase, file: string, requireExclusive: boolean): void {
+  const busy = database.withExclusiveLock(() => {
+    rewriteWal(file);
+    database.rewriteTail();
+    syncWal(file);
+  });
+  if (busy === undefined) return;
+  if (requireExclusive) throw busy;
+  // Other programs can still read and run checkpoints, but not write to the WAL file. The caller syncs it.
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    rewriteWal(file);
+  } finally {
+    database.exec('ROLLBACK');
+  }
+}

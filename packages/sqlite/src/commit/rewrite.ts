@@ -1,0 +1,107 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { syncFolderOf, syncPath, walSize } from '../open/path.ts';
+
+/** Receives each descriptor that the caller must close. */
+export type OnOpen = (descriptor: number) => void;
+
+/** Rewrites the WAL file. Must only run while no other program can write to it. */
+export function rewriteWal(file: string): void {
+  const opened: number[] = [];
+  try {
+    rewriteFile(`${file}-wal`, 0, (descriptor) => opened.push(descriptor));
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
+}
+
+/**
+ * Rewrites the pages that a failed checkpoint may have appended to the file. Otherwise the next checkpoint would succeed
+ * without writing them to the disk, and remove the WAL file. Must only run while no other program has the file open.
+ */
+export function rewriteTail(file: string, onOpen: OnOpen): void {
+  rewriteFile(file, Math.max(0, statSync(file).size - walSize(file)), onOpen);
+}
+
+/** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
+export function syncWal(file: string): void {
+  // Also an empty one, which this user may not be permitted to write to.
+  if (statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined)
+    syncPath(`${file}-wal`, 'r+');
+  syncFolderOf(file);
+}
+
+/**
+ * Rewrites every byte of a file from an offset to the end, in place, so that the next sync writes its data to the disk.
+ * After a failed sync, Linux keeps the data in the page cache, and later syncs succeed without writing it to the disk. On
+ * ext4, a second write through the page cache has the same effect, because the blocks remain marked as unwritten. Direct I/O
+ * bypasses the page cache.
+ */
+export function rewriteFile(path: string, from: number, onOpen: OnOpen): void {
+  const file = openSync(path, 'r+');
+  onOpen(file);
+  const direct = openDirect(path);
+  if (direct !== undefined) onOpen(direct);
+  rewriteFrom(file, direct, from);
+}
+
+const chunkSize = 2 ** 20;
+
+/** Largest alignment that a file system requires for direct I/O, in bytes. */
+const maxBlock = 4096;
+
+/** Allocates page-aligned memory for direct I/O: a resizable ArrayBuffer is page-aligned. */
+const alignedChunk = (): Buffer =>
+  Buffer.from(new ArrayBuffer(chunkSize, { maxByteLength: chunkSize }));
+
+/** Opens a file for direct I/O; returns `undefined` when the platform or the file system does not support it. */
+function openDirect(path: string): number | undefined {
+  if (constants.O_DIRECT === undefined) return undefined;
+  try {
+    return openSync(path, constants.O_RDWR | constants.O_DIRECT);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EINVAL') return undefined;
+    throw thrown;
+  }
+}
+
+function rewriteFrom(file: number, direct: number | undefined, from: number): void {
+  const chunk = alignedChunk();
+  const { blksize, size } = fstatSync(file);
+  const block = direct === undefined ? 1 : Math.min(blksize, maxBlock);
+  let position = from - (from % block);
+  let length = readSync(file, chunk, 0, chunkSize, position);
+  while (length > 0) {
+    const padded = Math.ceil(length / block) * block;
+    chunk.fill(0, length, padded);
+    try {
+      const written = writeSync(direct ?? file, chunk, 0, padded, position);
+      if (direct !== undefined) assertWritten(direct, chunk.subarray(0, written), position);
+      position += written;
+    } catch (thrown) {
+      // A failed direct write has removed data from the page cache that SQLite expects to read.
+      writeSync(file, chunk, 0, length, position);
+      throw thrown;
+    }
+    length = readSync(file, chunk, 0, chunkSize, position);
+  }
+  // Direct I/O writes complete blocks.
+  if (position > size) ftruncateSync(file, size);
+}
+
+/** Reads data back from the disk: while a page is in use, Linux can do a direct write through the page cache after all. */
+function assertWritten(direct: number, written: Buffer, position: number): void {
+  const found = alignedChunk().subarray(0, written.length);
+  readSync(direct, found, 0, found.length, position);
+  if (found.equals(written)) return;
+  const message = 'EIO: a direct write has not reached the disk';
+  throw Object.assign(new Error(message), { code: 'EIO', syscall: 'write' });
+}

@@ -1,0 +1,144 @@
+import { Worker } from 'node:worker_threads';
+import type { NewPlant, StoreUnavailable } from '@plantstore/core';
+import { err, ok, type Result } from 'neverthrow';
+import { type Batch, toBatch } from '../open/columns.ts';
+import { openError, type OpenSqliteError } from '../open/errors.ts';
+import type { OpenedFile } from '../open/opened-file.ts';
+import { startWorker } from '../open/worker.ts';
+import type { Expected } from './owned-database.ts';
+import type { NotInserted } from './statements.ts';
+
+/** Start parameters of the commit worker. */
+export type WorkerData = Expected & {
+  readonly path: string;
+  /** The file that must be at the path. `undefined` if there is none: the worker creates it. */
+  readonly file: OpenedFile | undefined;
+};
+
+/** Messages to the commit worker. */
+export type ToWorker =
+  { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
+
+/** Messages from the commit worker. It exits after `created`, `cannot-open` and `failed`. */
+export type FromWorker =
+  | { readonly kind: 'opened' | 'created' }
+  | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
+  | {
+      readonly kind: 'committed';
+      readonly notInserted: NotInserted;
+      /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
+      readonly heldWal: number | undefined;
+    }
+  | { readonly kind: 'refused'; readonly reason: string; readonly cause?: unknown }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly cause?: unknown;
+      /** Whether writes since the last successful sync may be missing from the disk. Default: `false`. */
+      readonly mustRewrite?: boolean;
+    };
+
+/** The plants that are not inserted; the others are committed. */
+export type CommitResult = Result<NotInserted, StoreUnavailable>;
+
+/** A worker thread that owns the database, so that fsync does not block the event loop. */
+export type CommitThread = {
+  /** Whether the thread has exited. */
+  readonly hasExited: () => boolean;
+  /** Whether a sync failed: the next thread must rewrite the data that may be missing from the disk. */
+  readonly mustRewrite: () => boolean;
+  /** Commits a batch. The caller waits for each batch before the next one. */
+  readonly commit: (plants: readonly NewPlant[]) => Promise<CommitResult>;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts a worker thread that opens the file, or creates it and returns `undefined`. */
+export async function startCommitThread(
+  workerData: WorkerData,
+  onHeldWal: (size: number) => void,
+): Promise<Result<CommitThread | undefined, OpenSqliteError>> {
+  const { path } = workerData;
+  const started = startWorker(path, (options) => {
+    // Bundlers recognize this form only. The build replaces .ts.
+    return new Worker(new URL('./commit-worker.ts', import.meta.url), {
+      ...options,
+      workerData,
+      name: 'plantstore',
+    });
+  });
+  if (started.isErr()) return err(started.error);
+  const worker = started.value;
+  let hasExited = false;
+  let crash: unknown;
+  let mustRewrite = false;
+  let onReply: (reply: FromWorker | undefined) => void = () => {};
+  worker.on('message', (reply: FromWorker) => onReply(reply));
+  // Without a listener, an exception in the worker would end this process.
+  worker.on('error', (thrown) => {
+    crash = thrown;
+  });
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      hasExited = true;
+      onReply(undefined);
+      resolve();
+    });
+  });
+
+  /** Resolves to the next message from the worker, or `undefined` when it exits without one. */
+  const nextReply = async (): Promise<FromWorker | undefined> =>
+    hasExited ? undefined : new Promise((resolve) => void (onReply = resolve));
+
+  const first = await nextReply();
+  if (first?.kind === 'cannot-open') return err(first.error);
+  if (first?.kind === 'created') return ok(undefined);
+  if (first?.kind !== 'opened') return err(unexpectedError(path, crash));
+  // Only a create in flight keeps the process alive, not an open repository.
+  worker.unref();
+
+  return ok({
+    hasExited: () => hasExited,
+    mustRewrite: () => mustRewrite,
+    async commit(plants) {
+      const batch = toBatch(plants);
+      worker.ref();
+      const received = nextReply();
+      worker.postMessage({ kind: 'commit', batch } satisfies ToWorker);
+      const reply = await received;
+      // The worker must release the file before the next thread opens it.
+      if (reply?.kind === 'failed') {
+        mustRewrite = reply.mustRewrite === true;
+        await exited;
+      }
+      worker.unref();
+      switch (reply?.kind) {
+        case 'committed':
+          if (reply.heldWal !== undefined) onHeldWal(reply.heldWal);
+          return ok(reply.notInserted);
+        case 'refused':
+        case 'failed':
+          return unavailable(reply.reason, reply.cause);
+        case 'opened':
+        case 'created':
+        case 'cannot-open':
+        case undefined:
+          return unavailable('the commit worker crashed', crash);
+      }
+    },
+    async close() {
+      worker.ref();
+      worker.postMessage({ kind: 'close' } satisfies ToWorker);
+      await exited;
+    },
+  });
+}
+
+/** The error for an exception that is not one of SQLite or the file system. */
+export function unexpectedError(path: string, cause: unknown): OpenSqliteError {
+  const reason = cause instanceof Error ? cause.message : 'its worker thread exited';
+  const message = `${path} cannot be opened: ${reason}`;
+  return openError(path, { kind: 'unexpected', message, cause });
+}
+
+const unavailable = (reason: string, cause: unknown): CommitResult =>
+  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });

@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NewPlant } from '@plantstore/core';
+import { makeFolder } from '@plantstore/test-support/make-folder';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeStore } from '../../test/store-file.ts';
+import { backUpPlants } from '../read/back-up-plants.ts';
+import { checkPlants } from '../read/check-plants.ts';
+import { columnNames, plantOf, type Row } from './columns.ts';
+import { findColumns, findMissing } from './table.ts';
+import { Database } from './connection.ts';
+import { openSqliteRepository } from '../repository.ts';
+import { readable, readPlants } from '../read/read-plants.ts';
+
+let path = '';
+beforeEach(async () => {
+  const folder = await makeFolder();
+  path = join(folder, 'plants.db');
+  makeStore(path);
+});
+
+const firstTable =
+  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT';
+
+const alter = (sql: string) => {
+  // As sqlite3, which permits text in double quotes.
+  const database = new Database(path, { enableDoubleQuotedStringLiterals: true });
+  database.exec(sql);
+  database.close();
+};
+
+const readAll = async (from: string) => {
+  const plants: unknown[] = [];
+  for await (const read of readPlants({ path: from })) plants.push(read._unsafeUnwrap());
+  return plants;
+};
+
+describe('a file whose plants table was altered', () => {
+  it('a file of the first version is opened and read, and a column of another program is reported', async () => {
+    alter(`DROP TABLE plants; ${firstTable};
+      INSERT INTO plants (id, name) VALUES (7, 'Monstera'); ALTER TABLE plants ADD COLUMN colour TEXT`);
+    const monstera = { id: 7n, name: 'Monstera' };
+    expect(await readAll(path)).toEqual([monstera]);
+    const plants = columnNames
+      .slice(1)
+      .map((name, id) => ({ id: BigInt(id), name: 'a', [name]: 'b' }));
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    for (const plant of [monstera, ...plants])
+      expect((await repository.create(plant)).isOk()).toBe(true);
+    await repository.close();
+    const reported: (readonly string[])[] = [];
+    const onUnknownColumns = (names: readonly string[]) => reported.push(names);
+    const read: unknown[] = [];
+    for await (const one of readPlants({ path, onUnknownColumns })) read.push(one._unsafeUnwrap());
+    expect(read).toEqual([...plants, monstera]);
+    expect(reported).toEqual([['colour']]);
+  });
+
+  it('a column that the table does not have is missing unless another has its name in any case, and reads as NULL', () => {
+    alter(
+      'DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT',
+    );
+    const database = new Database(path);
+    database.exec("INSERT INTO plants VALUES (7, 'Monstera')");
+    expect(findMissing(database, ['name', 'tag'])).toEqual(['tag']);
+    database.exec('ALTER TABLE plants ADD COLUMN TAG INTEGER');
+    expect(findMissing(database, ['tag'])).toEqual([]);
+    const rows = database.prepare(`SELECT ${readable(findColumns(database).members)} FROM plants`);
+    rows.setReturnArrays(true);
+    rows.setReadBigInts(true);
+    expect(plantOf(rows.get() as unknown as Row)).toStrictEqual({ id: 7n, name: 'Monstera' });
+    database.close();
+  });
+
+  it.each([
+    ['trigger', 'CREATE TRIGGER silent BEFORE INSERT ON Plants BEGIN SELECT RAISE(IGNORE); END'],
+    ['unique index', 'CREATE UNIQUE INDEX silent ON Plants (name)'],
+    ['unique partial index', 'CREATE UNIQUE INDEX silent ON plants (name) WHERE tag IS NULL'],
+  ])('a file is refused and left unchanged when its plants table has a %s', async (_, sql) => {
+    // Of the first version: the columns of later ones must not be added.
+    alter(`DROP TABLE plants; ${firstTable}; ${sql}`);
+    const before = await readFile(path);
+    const error = (await openSqliteRepository({ path }))._unsafeUnwrapErr();
+    expect(error).toMatchObject({
+      kind: 'table-altered',
+      message: `${path} has the trigger or unique index "silent" on its table plants, which can change what is stored; drop it`,
+    });
+    expect(await readFile(path)).toEqual(before);
+  });
+
+  it.each([
+    [
+      'was recreated',
+      'DROP TABLE plants; CREATE TABLE plants ("id" INTEGER, "name" TEXT, "tag" TEXT, PRIMARY KEY ("id")) STRICT',
+    ],
+    [
+      'compares names without case',
+      'DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, tag TEXT) STRICT',
+    ],
+  ])(
+    'a file whose plants table %s is refused as altered, and can be checked, read and backed up',
+    async (_, sql) => {
+      alter(`${sql}; INSERT INTO plants (id, name, tag) VALUES (7, 'Monstera', NULL)`);
+      expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
+        kind: 'table-altered',
+        message: `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`,
+      });
+      expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
+      const to = `${path}.backup`;
+      expect((await backUpPlants({ from: path, to }))._unsafeUnwrap().plants).toBe(1);
+      expect(await readAll(path)).toEqual([{ id: 7n, name: 'Monstera' }]);
+    },
+  );
+
+  it.each([
+    'ALTER TABLE plants RENAME COLUMN tag TO label',
+    'ALTER TABLE plants DROP COLUMN tag',
+    'DROP TABLE plants',
+    'DROP TABLE plants; CREATE TABLE plants (id, name, tag)',
+    'DROP TABLE plants; CREATE TABLE plants (id INTEGER, name TEXT NOT NULL, tag TEXT, v INTEGER, PRIMARY KEY (id, v)) STRICT',
+  ])('a file is neither opened nor read, as altered and not as damaged, after %s', async (sql) => {
+    alter(sql);
+    const kind = 'table-altered';
+    const message = `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;
+    expect(() => makeStore(path)).toThrow(kind);
+    expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject({ kind, message });
+    const to = `${path}.backup`;
+    expect((await backUpPlants({ from: path, to }))._unsafeUnwrapErr().kind).toBe(kind);
+  });
+
+  it('a file is used, read and backed up after alterations that do not change what is stored, also while it is open', async () => {
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    const alterations = [
+      'ALTER TABLE plants ADD COLUMN colour TEXT',
+      "ALTER TABLE plants ADD COLUMN size TEXT NOT NULL DEFAULT 'small'",
+      'CREATE TABLE notes (text CHECK (text <> ""))',
+      'ALTER TABLE plants ADD COLUMN length INTEGER AS (length(name))',
+      'CREATE INDEX by_tag ON plants (tag)',
+      'CREATE INDEX climbers ON plants (upper(name)) WHERE tag IS NOT NULL',
+      'CREATE VIEW names AS SELECT name FROM plants',
+      'CREATE TRIGGER noted BEFORE INSERT ON notes BEGIN SELECT RAISE(IGNORE); END',
+      'ALTER TABLE plants RENAME TO other; ALTER TABLE other RENAME TO plants',
+    ];
+    const plants: NewPlant[] = [];
+    for (const [index, sql] of alterations.entries()) {
+      alter(sql);
+      const plant = { id: BigInt(index), name: 'Ficus', ...(index % 2 === 0 && { tag: '' }) };
+      expect([sql, (await repository.create(plant)).isOk()]).toEqual([sql, true]);
+      plants.push(plant);
+    }
+    await repository.close();
+    const again = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    expect((await again.create({ id: 1n, name: 'Ficus' })).isOk()).toBe(true);
+    expect((await again.create({ id: 1n, name: 'ficus' })).isErr()).toBe(true);
+    await again.close();
+    const stored = { plants: plants.length };
+    expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ ...stored, damage: [] });
+    const to = `${path}.backup`;
+    expect((await backUpPlants({ from: path, to }))._unsafeUnwrap()).toMatchObject(stored);
+    expect(await readAll(to)).toEqual(plants);
+  });
+
+  it('a plant that a column of another program ignores is refused, and its id is not reported as taken', async () => {
+    alter(
+      'ALTER TABLE plants ADD COLUMN short TEXT NOT NULL ON CONFLICT IGNORE AS (iif(length(name) < 20, name, NULL))',
+    );
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    const long = { id: 7n, name: 'Monstera deliciosa variegata' };
+    expect((await repository.create(long))._unsafeUnwrapErr().kind).toBe('plant-refused');
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    expect((await repository.create(long))._unsafeUnwrapErr().kind).toBe('id-taken');
+    await repository.close();
+  });
+});

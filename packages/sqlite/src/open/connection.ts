@@ -1,0 +1,91 @@
+import { statSync } from 'node:fs';
+import type * as sqliteModule from 'node:sqlite';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+
+/** One connection to a database file. It has no lock on the file before its first statement. */
+export class Database {
+  readonly #database: sqliteModule.DatabaseSync;
+  readonly #end: () => void;
+
+  /** @param isCounted whether other code of this process may open the file without SQLite */
+  constructor(path: string, options: sqliteModule.DatabaseSyncOptions = {}, isCounted = true) {
+    // Loaded here: Node 22 warns of it, which a program can switch off before.
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+    this.#database = new DatabaseSync(path, options);
+    try {
+      this.#end = isCounted ? countConnection(path) : () => {};
+    } catch (thrown) {
+      this.#database.close();
+      throw thrown;
+    }
+  }
+
+  get isTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  prepare(sql: string): sqliteModule.StatementSync {
+    return this.#database.prepare(sql);
+  }
+
+  /** Returns the first value of the first row. */
+  read(sql: string): sqliteModule.SQLOutputValue | undefined {
+    return Object.values(this.prepare(sql).get() ?? {})[0];
+  }
+
+  close(): void {
+    this.#database.close();
+    this.#end();
+  }
+}
+
+/** Counts a connection that was opened, before its first statement. Returns a function to call once it is closed. */
+export function countConnection(path: string): () => void {
+  const index = indexOf(path);
+  let before = Atomics.load(counts, index);
+  while (
+    before === reading ||
+    Atomics.compareExchange(counts, index, before, before + 1) !== before
+  ) {
+    Atomics.wait(counts, index, reading);
+    before = Atomics.load(counts, index);
+  }
+  return () => void Atomics.sub(counts, index, 1);
+}
+
+/**
+ * Runs a task that opens and closes a file without SQLite, unless this process has a connection to the file: closing a
+ * descriptor releases all POSIX locks of the process on its file (sqlite.org/howtocorrupt.html §2.2).
+ */
+export function withoutConnections<T>(path: string, task: () => T): T | undefined {
+  const index = indexOf(path);
+  let before = Atomics.compareExchange(counts, index, 0, reading);
+  for (; before === reading; before = Atomics.compareExchange(counts, index, 0, reading))
+    Atomics.wait(counts, index, reading);
+  if (before !== 0) return undefined;
+  try {
+    return task();
+  } finally {
+    Atomics.store(counts, index, 0);
+    Atomics.notify(counts, index);
+  }
+}
+
+const key = '@plantstore/sqlite connections';
+const inherited: unknown = getEnvironmentData(key);
+
+/** The number of open connections to the files of each remainder of inodes, in this thread and those that it starts; -1 while such a file is read. */
+const counts =
+  inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(4_096));
+setEnvironmentData(key, counts);
+
+const reading = -1;
+
+function indexOf(path: string): number {
+  // Some file systems use all 64 bits, of which Node makes a signed number.
+  return Number(BigInt.asUintN(64, statSync(path, { bigint: true }).ino) % BigInt(counts.length));
+}

@@ -1,0 +1,179 @@
+import { constants } from 'node:os';
+
+/** Reason why a database file cannot be used. */
+export type OpenSqliteError = {
+  /** Identifies the error; `message` has the details. */
+  readonly kind: keyof typeof messages;
+  /** The file, as an absolute path. */
+  readonly path: string;
+  /** Message for the operator: what happened, then what to do. */
+  readonly message: string;
+  /** The exception from node:sqlite or a system call, if there was one. */
+  readonly cause?: unknown;
+};
+
+/** A kind of error with what its message requires. A `message` of its own replaces that of the table. */
+export type Fault = { [K in keyof Messages]: FaultOf<K> }[keyof Messages];
+
+/** Returns the error for a fault of the file at a path. */
+export function openError(path: string, fault: Fault): OpenSqliteError {
+  const messageOf = messages[fault.kind] as (path: string, fault: Fault) => string;
+  const { kind, message = messageOf(path, fault), cause } = fault;
+  return { kind, path, message, ...(cause !== undefined && { cause }) };
+}
+
+/** Returns the kind of an exception from SQLite or a system call; `undefined` for any other exception, which is a bug. */
+export function failureOf(thrown: unknown): SqliteFailure | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  // A quota is exceeded. For this error number, libuv has no code.
+  if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
+  if ('syscall' in thrown && 'code' in thrown)
+    return kindOfCall[String(thrown.code)] ?? 'cannot-open';
+  if (!('errcode' in thrown) || typeof thrown.errcode !== 'number') return undefined;
+  // The low byte of an extended result code is the primary one.
+  return kindOfResult[thrown.errcode] ?? kindOfResult[thrown.errcode & 0xff] ?? 'unexpected';
+}
+
+/** Whether an exception of SQLite has one of several result codes. `mask` is 255 for primary ones. */
+export function hasResultCode(
+  thrown: unknown,
+  codes: readonly number[],
+  mask = -1,
+): thrown is Error {
+  return (
+    thrown instanceof Error &&
+    'errcode' in thrown &&
+    typeof thrown.errcode === 'number' &&
+    codes.includes(thrown.errcode & mask)
+  );
+}
+
+type Messages = typeof messages;
+
+type FaultOf<K extends keyof Messages> = Caused & {
+  readonly kind: K;
+  readonly message?: string;
+} & (Messages[K] extends (path: string) => string ? unknown : Parameters<Messages[K]>[1]);
+
+type Caused = { readonly cause?: unknown };
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? `: ${cause.message}` : '');
+
+/** Every kind of error, with its message. */
+const messages = {
+  // The path.
+  missing: (path: string) => `${path} does not exist; correct the path`,
+  'cannot-open': (path: string, { cause }: Caused) => `${path} cannot be opened${reasonOf(cause)}`,
+  'read-only': (path: string) => `${path} cannot be written to; grant this user write access`,
+  'hard-links': (path: string, { hasWal }: { readonly hasWal: boolean }) =>
+    hasWal
+      ? `${path} has several hard links; keep this one, because the newest plants are in ${path}-wal, and remove the others (find / -samefile lists them)`
+      : `${path} has several hard links, and the newest plants may be in a -wal file beside another one; keep the one whose -wal file is not empty, else ${path}, and remove the others (find / -samefile lists them)`,
+  'mount-point': (path: string) =>
+    `${path} is mounted alone, and SQLite keeps the latest plants in files beside it; mount its folder`,
+  replaced: (path: string, place: Place) => placeMessages[place.state](path, place),
+
+  // The disk and its file system.
+  'disk-full': (path: string) =>
+    `the disk that contains ${path} is full, or a quota is exceeded; free some space`,
+  'input-output': (path: string) =>
+    `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
+  'no-shared-memory': (path: string) =>
+    `${path} is in a folder where processes cannot share memory, such as a network file system; move it to a local disk`,
+
+  // The content.
+  locked: (path: string) =>
+    `${path} is in use, by another process or by this one; only one repository can have it open: stop the server first, or close the other repository`,
+  'not-a-database': (path: string) => `${path} is not a SQLite database; name another file`,
+  damaged: (path: string) =>
+    `${path} is damaged, or its disk cannot read it; check the disk, and check a copy of the file before you restore a backup`,
+  'wal-of-another-file': (path: string, { wal }: { readonly wal: string }) =>
+    `${wal} has plants, but ${path} is missing, empty, incomplete or a copy from another time, and opening both would lose plants; put the file back that was beside it, or move both to another folder, keep them, and restore a backup`,
+  empty: (path: string) => `${path} is empty and has no table of plants; name another file`,
+  'not-a-plant-store': (path: string) =>
+    `${path} is the database of another application; name another file`,
+  'schema-newer': (path: string, { version, supported }: Versions) =>
+    `${path} has schema version ${version}, made by a newer version of Plantstore; this version supports schema versions up to ${supported}: upgrade it`,
+  'table-altered': (path: string, { by, isReadable }: Alteration) => {
+    if (!isReadable)
+      return `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;
+    return by === undefined
+      ? `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`
+      : `${path} has the trigger or unique index "${by}" on its table plants, which can change what is stored; drop it`;
+  },
+
+  // The process.
+  'no-thread': (path: string, { cause }: Caused) =>
+    `${path} cannot be opened, because no thread can be started${reasonOf(cause)}; raise the limit of processes and threads (pids.max, ulimit -u), or remove what forbids them`,
+  unexpected: (path: string, { cause }: Caused) =>
+    `${path} cannot be used as a plant store${reasonOf(cause)}`,
+};
+
+type Versions = { readonly version: number; readonly supported: number };
+
+type Alteration = {
+  /** The trigger or index that can change what is stored. */
+  readonly by?: string;
+  /** Whether the plants can be exported. */
+  readonly isReadable: boolean;
+};
+
+/** Where a file is that does not have its path any more. */
+export type Place = {
+  /** `relinked`: the path leads elsewhere. `renamed`, `removed`: no other file has its name. `replaced`: another file has it. */
+  readonly state: 'relinked' | 'renamed' | 'replaced' | 'removed';
+  /** Name of the file when it was opened, with symbolic links resolved. */
+  readonly name: string;
+  /** Its new name, if it has one and the platform shows it. */
+  readonly to?: string | undefined;
+};
+
+const placeMessages: Readonly<Record<Place['state'], (path: string, place: Place) => string>> = {
+  relinked: (path, { name }) =>
+    `${path} leads to another file than when it was opened; the plants are in ${name}: make ${path} lead to it again`,
+  renamed: (path, { to }) =>
+    to === undefined
+      ? `${path} was renamed, or another file system is mounted over its folder, while it was in use; move it back, with the files beside it that were moved, too, or unmount that file system`
+      : `${path} was renamed to ${to} while it was in use; move it back, with the files beside it that were moved, too`,
+  replaced: (path, { name, to }) =>
+    to === undefined
+      ? `another file took the place of ${path} while it was in use, and the newest plants are in ${name}-wal; stop the server, and copy both files to another folder before you start it again`
+      : `another file took the place of ${path} while it was in use; the plants are in ${to}, and the newest ones in the -wal file that was beside it: stop the server, move the other file away, and move ${to} back`,
+  removed: (path, { name }) =>
+    `${path} was removed while it was in use, and the newest plants are in ${name}-wal; keep that file, and put the removed file back, or restore a backup to another path`,
+};
+
+/** Kinds of SQLite's result codes (sqlite.org/rescode.html): the primary ones, `SQLITE_IOERR_SHMLOCK` and `SHMMAP`. */
+const kindOfResult: Readonly<Record<number, SqliteFailure>> = {
+  5: 'locked',
+  6: 'locked',
+  8: 'read-only',
+  10: 'input-output',
+  11: 'damaged',
+  13: 'disk-full',
+  14: 'cannot-open',
+  26: 'not-a-database',
+  5130: 'no-shared-memory',
+  5386: 'no-shared-memory',
+};
+
+/** Kinds of the error codes of system calls on files that are opened without SQLite. */
+const kindOfCall: Readonly<Record<string, SqliteFailure>> = {
+  EIO: 'input-output',
+  EACCES: 'read-only',
+  EPERM: 'read-only',
+  EROFS: 'read-only',
+  ENOSPC: 'disk-full',
+};
+
+/** Kind of a failure that SQLite or the file system reported. Its message requires nothing but the path. */
+export type SqliteFailure =
+  | 'locked'
+  | 'read-only'
+  | 'input-output'
+  | 'damaged'
+  | 'disk-full'
+  | 'cannot-open'
+  | 'not-a-database'
+  | 'no-shared-memory'
+  | 'unexpected';

@@ -1,0 +1,61 @@
+import { chmodSync, chownSync, statSync } from 'node:fs';
+import { err, ok, type Result } from 'neverthrow';
+import { Database } from './connection.ts';
+import { failureOf, openError, type OpenSqliteError } from './errors.ts';
+import { explain, findCause } from './path-faults.ts';
+
+/** Time to wait for another process that has the file locked, in milliseconds. */
+export const lockTimeoutMs = 500;
+
+/**
+ * Makes this process the owner of a database file until the connection is closed, or the process exits. The lock file is
+ * never removed: two processes could otherwise lock two files of the same name. Only SQLite opens it, because a POSIX
+ * close releases all locks of the process on the file.
+ *
+ * @param path path in the error
+ * @param file the path with symbolic links resolved
+ */
+export function acquireOwnerLock(path: string, file: string): Result<Database, OpenSqliteError> {
+  const lockPath = ownerLockPathOf(file);
+  let lock: Database | undefined;
+  try {
+    const isNew = statSync(lockPath, { throwIfNoEntry: false }) === undefined;
+    lock = new Database(lockPath, { timeout: lockTimeoutMs }, false);
+    // The owner of a read-only database must be able to lock the file later.
+    if (isNew) copyPermissions(file, lockPath, 0o600);
+    lock.exec(lockStatements);
+    return ok(lock);
+  } catch (thrown) {
+    lock?.close();
+    return err(errorOf(path, lockPath, thrown));
+  }
+}
+
+/** Path of the empty file beside a database that its owner keeps locked. */
+export function ownerLockPathOf(file: string): string {
+  return `${file}-owner`;
+}
+
+/** Copies the permissions and, as root, the owner of a database file, as SQLite does for the WAL file. */
+export function copyPermissions(file: string, path: string, extraMode = 0): void {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || process.geteuid === undefined) return;
+  chmodSync(path, (found.mode & 0o777) | extraMode);
+  if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);
+}
+
+/**
+ * On a file without write access, BEGIN EXCLUSIVE acquires a shared lock only: the write fails there.
+ * The transaction is never committed, and the file stays empty.
+ */
+const lockStatements = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1';
+
+function errorOf(path: string, lockPath: string, thrown: unknown): OpenSqliteError {
+  const failure = failureOf(thrown);
+  const fault = findCause(path, thrown);
+  if (failure === undefined || failure === 'locked' || fault !== undefined)
+    return explain(path, thrown);
+  const kind = failure === 'not-a-database' ? 'cannot-open' : failure;
+  const message = `${lockPath} cannot be locked: ${(thrown as Error).message}: grant this user write access, or remove it while no process has ${path} open`;
+  return openError(path, { kind, message, cause: thrown });
+}

@@ -1,0 +1,132 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { withoutConnections } from './connection.ts';
+import type { Fault } from './errors.ts';
+
+/**
+ * Returns a fault when a file and its WAL file are not of one database, as after a backup was copied over the file: a page
+ * is in neither, or the file is not in WAL mode, as each backup. SQLite would open them, and plants would be lost. Returns
+ * `undefined` while an owner writes to them.
+ */
+export function findWalOfAnotherFile(file: string): Fault | undefined {
+  const before = stateOf(file);
+  if (!isOfAnotherFile(file)) return undefined;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  return isOfAnotherFile(file) && stateOf(file) === before
+    ? { kind: 'wal-of-another-file', wal: `${file}-wal` }
+    : undefined;
+}
+
+/** What a WAL file contains up to its last commit. */
+export type Committed = {
+  readonly pageSize: number;
+  /** Size of the database after the last commit, in pages. */
+  readonly pages: number;
+  /** Whether it contains every page of the database from this number on. */
+  readonly hasFrom: (page: number) => boolean;
+};
+
+/**
+ * Reads the WAL file of a database up to the last commit, like SQLite's recovery (sqlite.org/fileformat2.html#walformat).
+ * SQLite keeps the numbers of the pages in the `-shm` file, too, but closing a descriptor of it would release the locks of
+ * this process. Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
+ */
+export function readCommitted(file: string): Committed | undefined {
+  let wal: number;
+  try {
+    wal = openSync(`${file}-wal`, 'r');
+  } catch {
+    // Without a WAL file there is nothing to check. SQLite reports any other error.
+    return undefined;
+  }
+  try {
+    return readFrames(wal);
+  } finally {
+    closeSync(wal);
+  }
+}
+
+const pauseMs = 50;
+
+const headerSize = 32;
+const frameHeaderSize = 24;
+/** Offset of the lock bytes. SQLite does not use the page that contains them (the lock-byte page). */
+const lockOffset = 2 ** 30;
+
+const stateOf = (path: string): string =>
+  [path, `${path}-wal`]
+    .map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
+    .map((found) => `${found?.ino} ${found?.size} ${found?.mtimeNs}`)
+    .join();
+
+function isOfAnotherFile(path: string): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const wal = readCommitted(path);
+  if (wal === undefined) return false;
+  // SQLite removes a WAL file beside an empty file.
+  if (size === 0) return true;
+  // A partly written last page is also in the WAL file.
+  if (!wal.hasFrom(Math.floor(size / wal.pageSize) + 1)) return true;
+  // SQLite changes the mode before the first commit to a WAL file, and back only after it has removed that.
+  return withoutConnections(path, () => isInRollbackMode(path)) === true;
+}
+
+/** Whether the header of a file says that it is not in WAL mode (sqlite.org/fileformat2.html#file_format_version_numbers). */
+function isInRollbackMode(path: string): boolean {
+  const versions = Buffer.alloc(2);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, versions, 0, 2, 18);
+  } finally {
+    closeSync(file);
+  }
+  return versions.equals(Buffer.of(1, 1));
+}
+
+function readFrames(wal: number): Committed | undefined {
+  const start = Buffer.alloc(headerSize);
+  if (readSync(wal, start, 0, headerSize, 0) < headerSize) return undefined;
+  const sums = new Int32Array(2);
+  add(sums, new Int32Array(start.buffer), 0, 24);
+  // The checksums of a machine with another byte order differ, too.
+  if (!areAt(sums, start, 24)) return undefined;
+
+  const pageSize = start.readUInt32BE(8);
+  const frame = Buffer.alloc(frameHeaderSize + pageSize);
+  const words = new Int32Array(frame.buffer);
+  const written = new Set([lockOffset / pageSize + 1]);
+  const uncommitted: number[] = [];
+  let pages = 0;
+  for (let at = headerSize; ; at += frame.length) {
+    if (readSync(wal, frame, 0, frame.length, at) < frame.length) break;
+    add(sums, words, 0, 8);
+    add(sums, words, frameHeaderSize, pageSize);
+    const isOfThisWal = frame.compare(start, 16, 24, 8, 16) === 0;
+    if (!isOfThisWal || !areAt(sums, frame, 16)) break;
+    uncommitted.push(frame.readUInt32BE(0));
+    // The size of the database, which only the last frame of a commit has.
+    const size = frame.readUInt32BE(4);
+    if (size === 0) continue;
+    for (const page of uncommitted.splice(0)) written.add(page);
+    pages = size;
+  }
+  const hasFrom = (page: number) => {
+    let next = page;
+    while (next <= pages && written.has(next)) next += 1;
+    return next > pages;
+  };
+  return pages === 0 ? undefined : { pages, pageSize, hasFrom };
+}
+
+/** Adds bytes to the two cumulative checksums. Local variables of the type int32 make the loop four times as fast. */
+function add(sums: Int32Array, words: Int32Array, from: number, length: number): void {
+  let [first = 0, second = 0] = sums;
+  const end = (from + length) / 4;
+  for (let at = from / 4; at < end; at += 2) {
+    first = (first + second + (words[at] ?? 0)) | 0;
+    second = (first + second + (words[at + 1] ?? 0)) | 0;
+  }
+  sums.set([first, second]);
+}
+
+const areAt = (sums: Int32Array, bytes: Buffer, at: number): boolean =>
+  bytes.readInt32BE(at) === sums[0] && bytes.readInt32BE(at + 4) === sums[1];

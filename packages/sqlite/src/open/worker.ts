@@ -1,0 +1,20 @@
+import type { Worker, WorkerOptions } from 'node:worker_threads';
+import { err, ok, type Result } from 'neverthrow';
+import { openError, type OpenSqliteError } from './errors.ts';
+
+/**
+ * Starts a worker thread in which nothing runs but its program: a module that an operator preloads with NODE_OPTIONS could
+ * keep it alive after its end.
+ */
+export function startWorker(
+  path: string,
+  start: (options: WorkerOptions) => Worker,
+): Result<Worker, OpenSqliteError> {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  try {
+    // Node 22 warns of node:sqlite.
+    return ok(start({ env, execArgv: ['--disable-warning=ExperimentalWarning'] }));
+  } catch (cause) {
+    return err(openError(path, { kind: 'no-thread', cause }));
+  }
+}

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { err, ok, type Result } from 'neverthrow';
+import type { Database } from '../open/connection.ts';
+import { failureOf, hasResultCode, openError, type SqliteFailure } from '../open/errors.ts';
+import { copyPermissions } from '../open/owner-lock.ts';
+import { explain } from '../open/path-faults.ts';
+import { syncFolderOf } from '../open/path.ts';
+import type {
+  BackUpError,
+  BackUpRefused,
+  CopyOrder,
+  FromBackupWorker,
+  PlantsBackup,
+} from './back-up-plants.ts';
+import { countPlants, findDamage, openForReading, openReader, readErrorOf } from './reader.ts';
+
+function copy(order: CopyOrder): Copied {
+  const { from, to } = order;
+  let source: Database | undefined;
+  try {
+    const existing = findExisting(to);
+    if (existing !== undefined) return err(exists(existing, order));
+    const opened = openForReading(from);
+    if (opened.isErr()) return err(opened.error);
+    source = opened.value;
+    const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
+    return copyThrough(temporary, source, order);
+  } catch (thrown) {
+    return err(explain(to, thrown));
+  } finally {
+    source?.close();
+  }
+}
+
+type Copied = Result<PlantsBackup, BackUpError>;
+
+/** Copies to a temporary file, and removes it unless it has become the copy. */
+function copyThrough(temporary: string, source: Database, order: CopyOrder): Copied {
+  closeSync(openSync(temporary, 'wx', 0o600));
+  try {
+    // The copy of a read-only file can be written to.
+    copyPermissions(order.from, temporary, 0o600);
+    if (order.command === 'restore') giveToFolderOwner(temporary);
+    return copyTo(temporary, source, order);
+  } finally {
+    removeLeft(temporary);
+    removeLeft(`${temporary}-journal`);
+  }
+}
+
+function copyTo(temporary: string, source: Database, order: CopyOrder): Copied {
+  try {
+    // SQLite syncs the copy (PRAGMA synchronous).
+    source.prepare('VACUUM INTO ?').run(temporary);
+  } catch (thrown) {
+    if (!isOfSource(thrown)) throw thrown;
+    return err(readErrorOf(order.from, thrown, source));
+  }
+  const copied = openReader(temporary);
+  let plants: number;
+  try {
+    // VACUUM copies the rows of a damaged page without reading their columns.
+    if (findDamage(copied, temporary).length > 0)
+      return err(openError(order.from, { kind: 'damaged' }));
+    plants = countPlants(copied);
+  } catch (thrown) {
+    return err(readErrorOf(order.to, thrown, copied, temporary));
+  } finally {
+    copied.close();
+  }
+  const { size } = statSync(temporary);
+  const refused = giveName(temporary, order);
+  return refused === undefined ? ok({ plants, size }) : err(refused);
+}
+
+/** Gives the complete copy its name, unless a file has it: unlike rename(2), link(2) never replaces a file. */
+function giveName(temporary: string, order: CopyOrder): BackUpRefused | undefined {
+  const { to: path } = order;
+  try {
+    linkSync(temporary, path);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return exists(path, order);
+    if (!withoutLinks.includes(code)) throw thrown;
+    const message = `${path} is on a file system without hard links, so a file cannot be named without replacing another; name a file on another disk, and copy it from there`;
+    return { kind: 'no-hard-links', path, message };
+  }
+  try {
+    syncFolderOf(path);
+    unlinkSync(temporary);
+  } catch (thrown) {
+    // The name may not survive a power cut. A failed copy leaves no file, and no server opens one that has two names.
+    unlinkSync(path);
+    throw thrown;
+  }
+  try {
+    syncFolderOf(path);
+  } catch {
+    // The copy is complete and durable. After a power cut, it can have its temporary name, too.
+  }
+  return undefined;
+}
+
+/** Suffixes of a database, and of the files that SQLite would apply to it or share with another process. */
+const suffixes = ['', '-wal', '-shm', '-journal'];
+
+/** Error codes of link(2) on a file system without hard links, such as exFAT. */
+const withoutLinks: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+/** The result codes SQLITE_IOERR_READ, SHORT_READ and CORRUPTFS: `VACUUM INTO` reads the source only. */
+const readErrors: readonly number[] = [266, 522, 8458];
+
+/** Failures of a write or of opening the copy: the source is open, and is not written to. */
+const ofCopy: readonly SqliteFailure[] = ['disk-full', 'cannot-open', 'read-only'];
+
+/** Whether `VACUUM INTO` failed because of the source, and not because the copy cannot be written. */
+function isOfSource(thrown: unknown): boolean {
+  const failure = failureOf(thrown);
+  if (failure !== undefined && ofCopy.includes(failure)) return false;
+  return failure !== 'input-output' || hasResultCode(thrown, readErrors);
+}
+
+function findExisting(to: string): string | undefined {
+  return suffixes
+    .map((suffix) => to + suffix)
+    .find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+}
+
+function exists(path: string, { command, to }: CopyOrder): BackUpRefused {
+  const quoted = `'${to.replaceAll("'", String.raw`'\''`)}'`;
+  const advice =
+    command === 'backup'
+      ? 'name another file'
+      : `stop the server, then move the database and the files beside it to a new folder: mkdir elsewhere && mv ${quoted}* elsewhere/`;
+  return { kind: 'exists', path, message: `${path} already exists; ${advice}` };
+}
+
+/** As root, gives a copy of root's file to the owner of its folder, because the user of the server must open it. */
+function giveToFolderOwner(path: string): void {
+  if (process.geteuid?.() !== 0 || statSync(path).uid !== 0) return;
+  const { uid, gid } = statSync(dirname(path));
+  if (uid !== 0) chownSync(path, uid, gid);
+}
+
+function removeLeft(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The error of the copy is reported instead.
+  }
+}
+
+if (parentPort !== null) {
+  const reply = copy(workerData as CopyOrder).match(
+    (copied): FromBackupWorker => ({ kind: 'done', copy: copied }),
+    (error): FromBackupWorker => ({ kind: 'failed', error }),
+  );
+  parentPort.postMessage(reply);
+  // What other code has left in the event loop must not keep the thread alive.
+  process.exit();
+}

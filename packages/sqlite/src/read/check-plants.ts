@@ -1,0 +1,49 @@
+import { statSync } from 'node:fs';
+import { err, ok, type Result } from 'neverthrow';
+import type { OpenSqliteError } from '../open/errors.ts';
+import { absolutePath, resolveLinks, walSize } from '../open/path.ts';
+import { countPlants, findDamage, openForReading, readErrorOf } from './reader.ts';
+
+/**
+ * Checks a SQLite file with `integrity_check`, which reads every plant, while a repository may have it open. Blocks the
+ * thread while it reads.
+ *
+ * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
+ * @example
+ * ```ts
+ * import { checkPlants } from '@plantstore/sqlite';
+ *
+ * const checked = checkPlants('plants.db');
+ * if (checked.isErr()) throw new Error(checked.error.message);
+ * console.log(checked.value.damage.length === 0 ? 'intact' : checked.value.damage);
+ * ```
+ */
+export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> {
+  return absolutePath(path).andThen((absolute) => {
+    const opened = openForReading(absolute);
+    if (opened.isErr()) return err(opened.error);
+    const database = opened.value;
+    try {
+      const file = resolveLinks(absolute);
+      const damage = findDamage(database, file);
+      const plants = damage.length === 0 ? countPlants(database) : 0;
+      return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
+    } catch (thrown) {
+      return err(readErrorOf(absolute, thrown, database));
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** Result of checking a SQLite file. */
+export type PlantsCheck = {
+  /** Number of plants; 0 for a damaged file. */
+  readonly plants: number;
+  /** Size of the file, in bytes. */
+  readonly size: number;
+  /** Size of the WAL file, in bytes; 0 when it does not exist. */
+  readonly walSize: number;
+  /** Output of SQLite's `integrity_check`, at most 100 lines. Empty for an intact file. */
+  readonly damage: readonly string[];
+};

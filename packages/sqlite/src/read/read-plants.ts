@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NewPlant } from '@plantstore/core';
+import { textLength } from '@plantstore/core/wire';
+import { err, ok, type Result } from 'neverthrow';
+import { columnNames, plantOf, type Row } from '../open/columns.ts';
+import type { Database } from '../open/connection.ts';
+import type { OpenSqliteError } from '../open/errors.ts';
+import { absolutePath } from '../open/path.ts';
+import { findColumns } from '../open/table.ts';
+import { openForReading, readErrorOf } from './reader.ts';
+
+/**
+ * Reads the plants of a database file in ascending order of their ids, while a repository may have it open and create
+ * plants. Reads every plant that was acknowledged before the start, and possibly later ones. Keeps at most 1,000 plants
+ * in memory, and at most 1 Mi UTF-16 code units of text plus one plant.
+ *
+ * Yields each plant as `ok`. An error, such as a file that cannot be opened or a damaged page, is yielded as `err`, and
+ * ends the iteration. To read the plants after a damaged page, call it again with a greater `after`.
+ *
+ * @param options - the database, and the id to start after
+ * @example
+ * ```ts
+ * import { readPlants } from '@plantstore/sqlite';
+ *
+ * for await (const read of readPlants({ path: 'plants.db' })) {
+ *   if (read.isErr()) throw new Error(read.error.message);
+ *   const { id, name, tag } = read.value;
+ *   console.log(id, name, tag);
+ * }
+ * ```
+ */
+export async function* readPlants(
+  options: ReadPlantsOptions,
+): AsyncGenerator<Result<NewPlant, OpenSqliteError>, void, void> {
+  for await (const read of readPlantBatches(options)) {
+    if (read.isOk()) for (const plant of read.value) yield ok(plant);
+    else yield err(read.error);
+  }
+}
+
+/**
+ * Reads the plants of a database file in batches, as {@link readPlants} reads them one by one, in a fraction of the time.
+ *
+ * @param options - the database, and the id to start after
+ * @example
+ * ```ts
+ * import { readPlantBatches } from '@plantstore/sqlite';
+ *
+ * let plants = 0;
+ * for await (const read of readPlantBatches({ path: 'plants.db' })) {
+ *   if (read.isErr()) throw new Error(read.error.message);
+ *   plants += read.value.length;
+ * }
+ * console.log(plants);
+ * ```
+ */
+export async function* readPlantBatches({
+  path,
+  after = smallestId - 1n,
+  onUnknownColumns = () => {},
+}: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenSqliteError>, void, void> {
+  const absolute = absolutePath(path);
+  const opened = absolute.andThen(openForReading);
+  if (opened.isErr()) {
+    yield err(opened.error);
+    return;
+  }
+  try {
+    for (const read of readBatches(
+      opened.value,
+      absolute.unwrapOr(path),
+      after,
+      onUnknownColumns,
+    )) {
+      yield read;
+      await nextTurn();
+    }
+  } finally {
+    opened.value.close();
+  }
+}
+
+/** Options of {@link readPlants} and {@link readPlantBatches}. */
+export type ReadPlantsOptions = {
+  /** Path of the database file, absolute or relative to the working directory. */
+  readonly path: string;
+  /** Reads only plants with a greater id, for example to continue after an interruption. Default: all plants. */
+  readonly after?: bigint;
+  /** Called with the names of the columns that are not read, if there are any: of another program, or a newer version. */
+  readonly onUnknownColumns?: (names: readonly string[]) => void;
+};
+
+/** Returns the columns to read of a table, NULL for each that it does not have. */
+export function readable(members: readonly string[]): string {
+  return columnNames.map((name) => (members.includes(name) ? name : 'NULL')).join();
+}
+
+/** Limits of a batch, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
+const batch = { maxPlants: 1_000, maxText: 2 ** 20 };
+
+/** The range of int64. */
+const smallestId = -(2n ** 63n);
+const largestId = 2n ** 63n - 1n;
+
+/** Each batch is a separate transaction, because a long one would prevent checkpoints. */
+function* readBatches(
+  database: Database,
+  path: string,
+  after: bigint,
+  onUnknownColumns: (names: readonly string[]) => void,
+): Generator<Result<readonly NewPlant[], OpenSqliteError>> {
+  for (let last: bigint | undefined = after; last !== undefined && last < largestId;) {
+    const plants: NewPlant[] = [];
+    let error: OpenSqliteError | undefined;
+    try {
+      let text = 0;
+      // A server may add a column between two statements.
+      database.exec('BEGIN');
+      const { members, others } = findColumns(database);
+      if (last === after && others.length > 0) onUnknownColumns(others);
+      const select = database.prepare(
+        `SELECT ${readable(members)} FROM plants WHERE id >= ? ORDER BY id LIMIT ${batch.maxPlants}`,
+      );
+      select.setReadBigInts(true);
+      select.setReturnArrays(true);
+      const rows = select.iterate(last + 1n) as Iterable<unknown> as Iterable<Row>;
+      for (const row of rows) {
+        const plant = plantOf(row);
+        plants.push(plant);
+        text += textLength(plant);
+        if (text >= batch.maxText) break;
+      }
+      database.exec('COMMIT');
+    } catch (thrown) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      error = readErrorOf(path, thrown, database);
+    }
+    if (plants.length > 0) yield ok(plants);
+    if (error !== undefined) yield err(error);
+    last = error === undefined ? plants.at(-1)?.id : undefined;
+  }
+}

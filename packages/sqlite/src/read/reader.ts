@@ -1,0 +1,136 @@
+import { constants, statSync } from 'node:fs';
+import { err, ok, type Result } from 'neverthrow';
+import { Database } from '../open/connection.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
+import { explain, findPathFault } from '../open/path-faults.ts';
+import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
+import { findUnusable, hasPlantColumns, isTruncated } from '../open/table.ts';
+import { findWalOfAnotherFile } from '../open/wal.ts';
+
+/** Opens a database file read-only, whether or not a repository has it open. */
+export function openForReading(path: string): Result<Database, OpenSqliteError> {
+  let database: Database | undefined;
+  let error: OpenSqliteError;
+  try {
+    const file = resolveLinks(path);
+    const unopened = findFaultBeforeOpening(file);
+    if (unopened !== undefined) return err(openError(path, unopened));
+    database = openReader(file);
+    const fault = findFault(database, file);
+    if (fault === undefined) return ok(database);
+    error = openError(path, fault);
+  } catch (thrown) {
+    error =
+      database === undefined
+        ? explain(path, thrown, constants.R_OK)
+        : readErrorOf(path, thrown, database);
+  }
+  database?.close();
+  return err(error);
+}
+
+export function openReader(file: string): Database {
+  // VACUUM INTO repeats the statements of other programs, which may have text in double quotes.
+  return new Database(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
+}
+
+/** Counts the plants of an intact file. */
+export function countPlants(database: Database): number {
+  return Number(database.read('SELECT count(*) FROM plants'));
+}
+
+/**
+ * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the exceptions of
+ * node:sqlite. When a read fails with EIO, SQLite reports damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), or
+ * a page that it could not get: damage that a second connection does not find was an I/O error.
+ *
+ * @param file path of the database, with symbolic links resolved
+ */
+export function findDamage(database: Database, file: string): readonly string[] {
+  const found = integrityFaults(database);
+  if (found.length === 0) return found;
+  const second = openReader(file);
+  let again: readonly string[];
+  try {
+    again = integrityFaults(second);
+  } finally {
+    second.close();
+  }
+  const unread = [...found, ...again].find(isInputOutput);
+  if (unread !== undefined || again.length === 0) throw inputOutputError(unread ?? found);
+  return again;
+}
+
+/**
+ * Returns the error for an exception while a database is read, as `explain` does. Calls it damaged only if `findDamage` confirms it.
+ *
+ * @param path path in the error
+ * @param file path of the database
+ */
+export function readErrorOf(
+  path: string,
+  thrown: unknown,
+  database: Database,
+  file = resolveLinks(path),
+): OpenSqliteError {
+  let cause = thrown;
+  try {
+    if (failureOf(thrown) === 'damaged' && findDamage(database, file).length === 0)
+      cause = inputOutputError(thrown);
+  } catch (unread) {
+    if (failureOf(unread) === 'input-output') cause = inputOutputError(thrown);
+  }
+  return explain(path, cause, constants.R_OK);
+}
+
+/** Time that a read waits for the WAL recovery of another program, in milliseconds. */
+const timeout = 2_000;
+
+/** SQLITE_IOERR. */
+const inputOutput = 10;
+
+/** Returns why a file must not be opened to be read: SQLite would apply or remove its WAL. */
+function findFaultBeforeOpening(file: string): Fault | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return { kind: 'missing' };
+  if (!found.isFile()) return findPathFault(file) ?? { kind: 'cannot-open' };
+  return findWalOfAnotherFile(file);
+}
+
+function findFault(database: Database, file: string): Fault | undefined {
+  // A backup is not in WAL mode, and is complete under each path.
+  const otherPath =
+    database.read('PRAGMA journal_mode') === 'wal' ? findOtherPath(file) : undefined;
+  if (otherPath !== undefined) return otherPath;
+  const unusable = findUnusable(database, false);
+  if (unusable !== undefined) return unusable;
+  // An owner may start to write between the two checks of the WAL file.
+  const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
+  if (isDamaged) return { kind: 'damaged' };
+  return hasPlantColumns(database) ? undefined : { kind: 'table-altered', isReadable: false };
+}
+
+/** Runs `integrity_check`, and returns its lines up to the first error; none for an intact file. */
+function integrityFaults(database: Database): string[] {
+  const lines: string[] = [];
+  try {
+    for (const row of database.prepare('PRAGMA integrity_check').iterate()) {
+      lines.push(...String(row['integrity_check']).split('\n'));
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Error) || failureOf(thrown) !== 'damaged') throw thrown;
+    lines.push(thrown.message);
+  }
+  return lines.filter((line) => line !== 'ok');
+}
+
+/** Whether a line of `integrity_check` reports an I/O error (btree.c), and not damage. */
+function isInputOutput(line: string): boolean {
+  const [text, code] =
+    /unable to get the page\. error code=(\d+)|failed to get page/.exec(line) ?? [];
+  // The low byte of an extended result code is the primary one.
+  return text !== undefined && (code === undefined || (Number(code) & 0xff) === inputOutput);
+}
+
+const inputOutputError = (cause: unknown): Error =>
+  Object.assign(new Error('disk I/O error', { cause }), { errcode: inputOutput });
