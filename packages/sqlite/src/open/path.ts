@@ -16,6 +16,7 @@ export function absolutePath(path: string): Result<string, OpenSqliteError> {
   try {
     return ok(resolve(path));
   } catch (cause) {
+    if (codeOf(cause) !== 'ENOENT') throw cause;
     const message = `${path} cannot be found, because the working directory was removed; name an absolute path`;
     return err(openError(path, { kind: 'cannot-open', message, cause }));
   }

@@ -1,0 +1,16 @@
+// Opens, checks and backs up a database file, and prints the error of each as JSON. Argument: database file.
+import { backUpPlants, checkPlants, openSqliteRepository } from '@plantstore/sqlite';
+
+const path = process.argv[2] ?? '';
+const opened = await openSqliteRepository({ path });
+if (opened.isOk()) await opened.value.close();
+const results = {
+  start: opened,
+  check: checkPlants(path),
+  backup: await backUpPlants({ from: path, to: `${path}.backup` }),
+};
+const errors = Object.entries(results).map(([name, result]) => [
+  name,
+  result.isOk() ? 'ok' : `${result.error.kind}: ${result.error.message}`,
+]);
+process.stdout.write(JSON.stringify(Object.fromEntries(errors)));
