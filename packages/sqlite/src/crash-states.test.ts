@@ -17,7 +17,8 @@ const scenarios: Record<string, (disk: FaultyDisk) => Promise<unknown>> = {
     await createOnFailingDisk(disk, { plants: [8, 20], end: 'kill' });
   },
   'the migration of a file of schema version 0': async (disk) => {
-    const older = 'PRAGMA application_id = 0x506c6e74; CREATE TABLE notes (text)';
+    const older =
+      'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT';
     await runStepsOnDisk(disk, [older, 'close']);
     await createOnFailingDisk(disk, { plants: [0, 12], end: 'kill' });
   },

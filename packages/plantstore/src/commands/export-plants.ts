@@ -21,6 +21,7 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
     const progress = createProgress(call);
     let text = format.header;
     let exported = 0;
+    let leftOut = 0;
     let source = '';
     const setSource = (table: string) => (source = ` from ${table}`);
     // Another program can use any character in a name.
@@ -31,7 +32,13 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
 
     const copy = async (): Promise<CommandResult> => {
       for await (const read of readStored(database, setSource, reportUnknown)) {
-        if (read.isErr()) return failed(readFailure(read.error.message, exported));
+        if (read.isErr()) {
+          if (read.error.kind !== 'not-a-plant')
+            return failed(readFailure(read.error.message, exported));
+          progress.writeLine(read.error.message);
+          leftOut += 1;
+          continue;
+        }
         for (const plant of read.value) {
           const line = format.encode(plant);
           if (Buffer.byteLength(line) > format.maxBytes) {
@@ -49,7 +56,9 @@ than 16 MiB ends the export. Exit status 0 means that the output is complete.`,
         }
       }
       await write(stdout, text);
-      return done;
+      return leftOut === 0
+        ? done
+        : failed(`the output is incomplete: rows that are no plants are left out: ${leftOut}`);
     };
 
     const result = await copy().catch((thrown: unknown) =>

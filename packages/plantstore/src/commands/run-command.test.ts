@@ -128,6 +128,21 @@ it('check finds a damaged page, with status 1, and export reports how many plant
   expect(exported.stderr).toMatch(/damaged.*; \d+ plants were read before/);
 });
 
+it('export names each row that is no plant, exports the others, and exits with status 1', async () => {
+  const folder = await newFolder();
+  const path = join(folder, 'plants.db');
+  const database = new DatabaseSync(path);
+  database.exec('CREATE TABLE plants (id, name, tag)');
+  database.exec("INSERT INTO plants VALUES (7, 'Monstera', NULL), (8, NULL, NULL), (9, 'Ficus', '')");
+  database.close();
+  expect(await runIn(folder, ['export'])).toEqual({
+    status: 1,
+    stdout: '{"id":7,"name":"Monstera"}\n{"id":9,"name":"Ficus","tag":""}\n',
+    stderr: `${path} has a row that is no plant, with the id 8: the name is no text; correct or delete it with sqlite3
+plantstore: the output is incomplete: rows that are no plants are left out: 1\n`,
+  });
+});
+
 it('export names the columns of another program, and exports the plants without them', async () => {
   const folder = await newFolder();
   await runIn(folder, ['import'], '{"id":7,"name":"Monstera"}\n');

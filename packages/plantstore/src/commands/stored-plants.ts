@@ -5,16 +5,18 @@ import { loadPostgres } from '../open-store.ts';
 import type { StoredDatabase } from './command.ts';
 import { plantCount } from './progress.ts';
 
+type ReadError = { readonly kind?: string; readonly message: string };
+
 /**
- * Reads the plants of a database in batches, in the order of their ids. An error is the last result, with a message for
- * the operator. `onTable` is called with the name of the table where a database has several, and `onUnknownColumns` with
- * the names of columns that are not read.
+ * Reads the plants of a database in batches, in the order of their ids. An error has a message for the operator, and is the
+ * last result, unless its kind is `not-a-plant`: it names a row. `onTable` is called with the name of the table where a
+ * database has several, and `onUnknownColumns` with the names of columns that are not read.
  */
 export async function* readStored(
   database: StoredDatabase,
   onTable: (table: string) => void,
   onUnknownColumns: (names: readonly string[]) => void = () => {},
-): AsyncGenerator<Result<readonly NewPlant[], { readonly message: string }>, void, void> {
+): AsyncGenerator<Result<readonly NewPlant[], ReadError>, void, void> {
   switch (database.kind) {
     case 'sqlite':
       return yield* readPlantBatches({ path: database.path, onUnknownColumns });

@@ -4,7 +4,7 @@ import type { NewPlant } from '@plantstore/core';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeStore } from '../../test/store-file.ts';
-import { backUpPlants } from '../read/back-up-plants.ts';
+import { backUpPlants, restorePlants } from '../read/back-up-plants.ts';
 import { checkPlants } from '../read/check-plants.ts';
 import { columnNames, plantOf, type Row } from './columns.ts';
 import { findColumns, findMissing } from './table.ts';
@@ -97,18 +97,33 @@ describe('a file whose plants table was altered', () => {
       'compares names without case',
       'DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, tag TEXT) STRICT',
     ],
+    ['is not STRICT', 'DROP TABLE plants; CREATE TABLE plants (id, name, tag)'],
+    [
+      'has a key of two columns',
+      'DROP TABLE plants; CREATE TABLE plants (id INTEGER, name TEXT NOT NULL, tag TEXT, v INTEGER DEFAULT 1, PRIMARY KEY (id, v)) STRICT',
+    ],
+    [
+      'has no row ids',
+      `${firstTable.replace('CREATE', 'DROP TABLE plants; CREATE').replace('STRICT', 'WITHOUT ROWID, STRICT')}`,
+    ],
+    [
+      'has a unique column',
+      `DROP TABLE plants; ${firstTable.replace(') ', ', slug TEXT UNIQUE) ')}`,
+    ],
   ])(
-    'a file whose plants table %s is refused as altered, and can be checked, read and backed up',
+    'a file whose plants table %s is refused as altered by a start, a check and a restore, and can be read and backed up',
     async (_, sql) => {
       alter(`${sql}; INSERT INTO plants (id, name, tag) VALUES (7, 'Monstera', NULL)`);
-      expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject({
+      const altered = {
         kind: 'table-altered',
         message: `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`,
-      });
-      expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1, damage: [] });
-      const to = `${path}.backup`;
-      expect((await backUpPlants({ from: path, to }))._unsafeUnwrap().plants).toBe(1);
-      expect(await readAll(path)).toEqual([{ id: 7n, name: 'Monstera' }]);
+      };
+      expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject(altered);
+      expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject(altered);
+      const [backup, to] = [`${path}.backup`, `${path}.restored`];
+      expect((await restorePlants({ from: path, to }))._unsafeUnwrapErr()).toMatchObject(altered);
+      expect((await backUpPlants({ from: path, to: backup }))._unsafeUnwrap().plants).toBe(1);
+      expect(await readAll(backup)).toEqual([{ id: 7n, name: 'Monstera' }]);
     },
   );
 
@@ -116,8 +131,8 @@ describe('a file whose plants table was altered', () => {
     'ALTER TABLE plants RENAME COLUMN tag TO label',
     'ALTER TABLE plants DROP COLUMN tag',
     'DROP TABLE plants',
-    'DROP TABLE plants; CREATE TABLE plants (id, name, tag)',
-    'DROP TABLE plants; CREATE TABLE plants (id INTEGER, name TEXT NOT NULL, tag TEXT, v INTEGER, PRIMARY KEY (id, v)) STRICT',
+    'DROP TABLE plants; CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT) STRICT',
+    'DROP TABLE plants; CREATE TABLE notes (text); PRAGMA user_version = 0',
   ])('a file is neither opened nor read, as altered and not as damaged, after %s', async (sql) => {
     alter(sql);
     const kind = 'table-altered';

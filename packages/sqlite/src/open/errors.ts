@@ -94,6 +94,8 @@ const messages = {
     `${path} is the database of another application; name another file`,
   'schema-newer': (path: string, { version, supported }: Versions) =>
     `${path} has schema version ${version}, made by a newer version of Plantstore; this version supports schema versions up to ${supported}: upgrade it`,
+  'not-a-plant': (path: string, { id, fault }: { readonly id: string; readonly fault: string }) =>
+    `${path} has a row that is no plant, with the id ${id}: ${fault}; correct or delete it with sqlite3`,
   'table-altered': (path: string, { by, isReadable }: Alteration) => {
     if (!isReadable)
       return `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;

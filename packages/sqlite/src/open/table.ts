@@ -10,50 +10,71 @@ export const schemaVersion = 1;
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
 
-/** Returns why a file is not a plant store of this or an older version, nor a permitted new file. */
+/** Returns why a file cannot be opened as a plant store. Its table says what a file is: other tools set or lose the numbers in its header. */
 export function findUnusable(database: Database, mayBeNew: boolean): Fault | undefined {
-  const application = database.read('PRAGMA application_id');
+  if (mayBeNew && isNew(database)) return undefined;
+  return findUnreadable(database) ?? findAlteration(database);
+}
+
+/** Returns why the plants of a file cannot be read. A table or a view with the columns of the first version is sufficient. */
+export function findUnreadable(database: Database): Fault | undefined {
+  if (isNew(database)) return { kind: 'empty' };
+  const { members, others } = findColumns(database);
+  const isOurs = database.read('PRAGMA application_id') === applicationId;
   const version = Number(database.read('PRAGMA user_version'));
-  const objects = database.read('SELECT count(*) FROM sqlite_schema');
-  const isNew = application === 0 && version === 0 && objects === 0;
-  if (isNew && !mayBeNew) return { kind: 'empty' };
-  if (application !== applicationId && !isNew) return { kind: 'not-a-plant-store' };
-  const supported = schemaVersion;
-  return version > supported ? { kind: 'schema-newer', version, supported } : undefined;
+  if (isOurs && version > schemaVersion && others.length > 0)
+    return { kind: 'schema-newer', version, supported: schemaVersion };
+  if (firstNames.every((name) => members.includes(name))) return undefined;
+  return isOurs ? { kind: 'table-altered', isReadable: false } : { kind: 'not-a-plant-store' };
 }
 
 /** Returns why inserts into the table may not do what this package expects. */
 export function findAlteration(database: Database): Fault | undefined {
-  if (!hasExpectedTable(database)) return { kind: 'table-altered', isReadable: true };
-  const by = findTriggerOrUniqueIndex(database);
-  return by === undefined ? undefined : { kind: 'table-altered', by, isReadable: true };
+  if (!isOwnTable(database)) return { kind: 'table-altered', isReadable: true };
+  // With a trigger or a unique index, an insert can do nothing.
+  const by =
+    database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants' COLLATE NOCASE
+    UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
+  if (by === undefined) return undefined;
+  // That of a constraint cannot be dropped.
+  const isOfConstraint = String(by).startsWith('sqlite_autoindex_');
+  return { kind: 'table-altered', isReadable: true, ...(!isOfConstraint && { by: String(by) }) };
 }
 
-/** Creates the table, or adds the missing columns to one of an earlier version, in a transaction. */
+/** Creates the table, or adds the missing columns to one of an earlier version, and writes the numbers, in a transaction that it leaves open. */
 export function migrate(database: Database): void {
   const changes = changesOf(database);
   database.exec([changes.length > 0 ? 'BEGIN IMMEDIATE' : 'BEGIN', ...changes].join('; '));
+}
+
+/** Whether this package created the table. Another program may have added columns, or renamed it and back. */
+export function isOwnTable(database: Database): boolean {
+  const missing = findMissing(database);
+  const later = laterNames.filter((name) => !missing.includes(name));
+  const hasLater = later.map((name) => `(?=.*, ${declarationOf(name)}[,)])`).join('');
+  const first = firstNames.map(declarationOf).join(', ');
+  const sql = database.read("SELECT sql FROM sqlite_schema WHERE name = 'plants'");
+  const pattern = `^${hasLater}CREATE TABLE "?plants"? \\(${first}[,)].*\\bSTRICT$`;
+  return new RegExp(pattern, 's').test(String(sql));
 }
 
 /** Returns the columns that hold members of a plant, and the names of the others: of another program, or a newer version. */
 export function findColumns(database: Database) {
   const sql = `SELECT name, name || ' ' || type || iif(pk = 1, ' PRIMARY KEY', '') AS declaration
     FROM pragma_table_xinfo('plants')`;
-  const rows = database.prepare(sql).all();
-  const found = new Map(rows.map(({ name, declaration }) => [name, declaration]));
-  const isMember = (name: keyof NewPlant) =>
-    found.get(name) === declarationOf(name).replace(' NOT NULL', '');
-  const members = columnNames.filter(isMember);
-  for (const name of members) found.delete(name);
-  return { members, others: [...found.keys()].map(String) };
-}
-
-/** Whether every plant can be read from the table in the order of the ids, also if another program created it. */
-export function hasPlantColumns(database: Database): boolean {
-  const sql = `SELECT (SELECT strict FROM pragma_table_list('plants'))
-    AND (SELECT max(pk) FROM pragma_table_xinfo('plants')) = 1`;
-  const { members } = findColumns(database);
-  return firstNames.every((name) => members.includes(name)) && database.read(sql) === 1;
+  const members: (keyof NewPlant)[] = [];
+  const others: string[] = [];
+  for (const { name, declaration } of database.prepare(sql).all()) {
+    const lower = String(name).toLowerCase();
+    const member = columnNames.find(
+      (one) =>
+        declaration === declarationOf(one).replace(' NOT NULL', '') ||
+        (one === lower && firstNames.includes(one)),
+    );
+    if (member === undefined) others.push(String(name));
+    else members.push(member);
+  }
+  return { members, others };
 }
 
 /** Returns the columns of later versions that the table does not have. SQLite ignores the case of names. */
@@ -72,34 +93,27 @@ export function isTruncated(database: Database, path: string): boolean {
   return statSync(path).size < pages * Number(database.read('PRAGMA page_size'));
 }
 
-/** Returns the statements that create the table, or add the missing columns to one of an earlier version. */
+function isNew(database: Database): boolean {
+  const sql = `SELECT (SELECT application_id FROM pragma_application_id) = 0
+    AND (SELECT user_version FROM pragma_user_version) = 0 AND (SELECT count(*) FROM sqlite_schema) = 0`;
+  return database.read(sql) === 1;
+}
+
+/** Returns the statements that make a file one of this version; none for a table that is reported as altered. */
 function changesOf(database: Database): readonly string[] {
-  if (database.read('PRAGMA user_version') === 0) {
+  const isMarked =
+    database.read('PRAGMA application_id') === applicationId &&
+    database.read('PRAGMA user_version') === schemaVersion;
+  const numbers = [
+    `PRAGMA application_id = ${applicationId}`,
+    `PRAGMA user_version = ${schemaVersion}`,
+  ];
+  if (isNew(database))
     return [
       `CREATE TABLE plants (${columnNames.map(declarationOf).join(', ')}) STRICT`,
-      `PRAGMA application_id = ${applicationId}`,
-      `PRAGMA user_version = ${schemaVersion}`,
+      ...numbers,
     ];
-  }
-  // Another table is reported later, and not changed.
-  if (!hasPlantColumns(database)) return [];
   const missing = findMissing(database).map(declarationOf);
-  return missing.map((column) => `ALTER TABLE plants ADD COLUMN ${column}`);
-}
-
-/** Whether this package created the table. Another program may have added columns, or renamed it and back. */
-function hasExpectedTable(database: Database): boolean {
-  const first = firstNames.map(declarationOf).join(', ');
-  const later = laterNames.map((name) => `(?=.*, ${declarationOf(name)}[,)])`).join('');
-  const declaration = `^${later}CREATE TABLE "?plants"? \\(${first}[,)].*\\bSTRICT$`;
-  const sql = database.read("SELECT sql FROM sqlite_schema WHERE name = 'plants'");
-  return new RegExp(declaration, 's').test(String(sql));
-}
-
-/** Returns the name of a trigger or unique index on the table: with either, an insert can do nothing. */
-function findTriggerOrUniqueIndex(database: Database): string | undefined {
-  const sql = `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants' COLLATE NOCASE
-    UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`;
-  const name = database.read(sql);
-  return name === undefined ? undefined : String(name);
+  const added = missing.map((column) => `ALTER TABLE plants ADD COLUMN ${column}`);
+  return [...added, ...(isMarked ? [] : numbers)];
 }

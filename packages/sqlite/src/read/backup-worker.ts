@@ -17,6 +17,7 @@ import { failureOf, hasResultCode, openError, type SqliteFailure } from '../open
 import { copyPermissions } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
 import { syncFolderOf } from '../open/path.ts';
+import { findUnusable } from '../open/table.ts';
 import type {
   BackUpError,
   BackUpRefused,
@@ -35,6 +36,9 @@ function copy(order: CopyOrder): Copied {
     const opened = openForReading(from);
     if (opened.isErr()) return err(opened.error);
     source = opened.value;
+    // A start would refuse the copy.
+    const unusable = order.command === 'restore' ? findUnusable(source, false) : undefined;
+    if (unusable !== undefined) return err(openError(from, unusable));
     const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
     return copyThrough(temporary, source, order);
   } catch (thrown) {

@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
-import type { OpenSqliteError } from '../open/errors.ts';
+import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { absolutePath, resolveLinks, walSize } from '../open/path.ts';
+import { findUnusable } from '../open/table.ts';
 import { countPlants, findDamage, openForReading, readErrorOf } from './reader.ts';
 
 /**
  * Checks a SQLite file with `integrity_check`, which reads every plant, while a repository may have it open. Blocks the
- * thread while it reads.
+ * thread while it reads. A repository can be opened on a file that this function does not refuse.
  *
  * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
  * @example
@@ -26,6 +27,8 @@ export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> 
     try {
       const file = resolveLinks(absolute);
       const damage = findDamage(database, file);
+      const unusable = damage.length === 0 ? findUnusable(database, false) : undefined;
+      if (unusable !== undefined) return err(openError(absolute, unusable));
       const plants = damage.length === 0 ? countPlants(database) : 0;
       return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
     } catch (thrown) {

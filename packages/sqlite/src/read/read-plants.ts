@@ -4,9 +4,9 @@ import { textLength } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
 import { columnNames, plantOf, type Row } from '../open/columns.ts';
 import type { Database } from '../open/connection.ts';
-import type { OpenSqliteError } from '../open/errors.ts';
+import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { absolutePath } from '../open/path.ts';
-import { findColumns } from '../open/table.ts';
+import { findColumns, isOwnTable } from '../open/table.ts';
 import { openForReading, readErrorOf } from './reader.ts';
 
 /**
@@ -14,8 +14,8 @@ import { openForReading, readErrorOf } from './reader.ts';
  * plants. Reads every plant that was acknowledged before the start, and possibly later ones. Keeps at most 1,000 plants
  * in memory, and at most 1 Mi UTF-16 code units of text plus one plant.
  *
- * Yields each plant as `ok`. An error, such as a file that cannot be opened or a damaged page, is yielded as `err`, and
- * ends the iteration. To read the plants after a damaged page, call it again with a greater `after`.
+ * Yields each plant as `ok`, and as `err` each row of another program that is no plant (`not-a-plant`). Any other error, such
+ * as a file that cannot be opened or a damaged page, is yielded as `err`, and ends the iteration. To read the plants after a damaged page, call it again with a greater `after`.
  *
  * @param options - the database, and the id to start after
  * @example
@@ -102,41 +102,80 @@ const batch = { maxPlants: 1_000, maxText: 2 ** 20 };
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
-/** Each batch is a separate transaction, because a long one would prevent checkpoints. */
+/**
+ * Reads a table of this package in a transaction for each batch, because a long one would prevent checkpoints. Ids of another
+ * table can be of any type, repeated or NULL: one statement reads it, and no repository is open on it.
+ */
 function* readBatches(
   database: Database,
   path: string,
   after: bigint,
   onUnknownColumns: (names: readonly string[]) => void,
 ): Generator<Result<readonly NewPlant[], OpenSqliteError>> {
-  for (let last: bigint | undefined = after; last !== undefined && last < largestId;) {
+  const isOwn = isOwnTable(database);
+  let last = after;
+  let rows: Iterator<readonly unknown[]> | undefined;
+  for (let isEnd = after >= largestId; !isEnd; isEnd ||= isOwn && last === largestId) {
     const plants: NewPlant[] = [];
     let error: OpenSqliteError | undefined;
     try {
-      let text = 0;
-      // A server may add a column between two statements.
-      database.exec('BEGIN');
-      const { members, others } = findColumns(database);
-      if (last === after && others.length > 0) onUnknownColumns(others);
-      const select = database.prepare(
-        `SELECT ${readable(members)} FROM plants WHERE id >= ? ORDER BY id LIMIT ${batch.maxPlants}`,
-      );
-      select.setReadBigInts(true);
-      select.setReturnArrays(true);
-      const rows = select.iterate(last + 1n) as Iterable<unknown> as Iterable<Row>;
-      for (const row of rows) {
-        const plant = plantOf(row);
+      rows ??= selectRows(database, last, isOwn, last === after ? onUnknownColumns : () => {});
+      for (let text = 0; plants.length < batch.maxPlants && text < batch.maxText;) {
+        const { value: row, done = false } = rows.next();
+        isEnd = done;
+        if (done) break;
+        const fault = faultOf(row, last);
+        if (typeof row[0] === 'bigint') last = row[0];
+        if (fault !== undefined) {
+          error = openError(path, { kind: 'not-a-plant', id: printable(row[0]), fault });
+          break;
+        }
+        const plant = plantOf(row as Row);
         plants.push(plant);
         text += textLength(plant);
-        if (text >= batch.maxText) break;
       }
-      database.exec('COMMIT');
+      if (isOwn) {
+        rows.return?.();
+        rows = undefined;
+        database.exec('COMMIT');
+      }
     } catch (thrown) {
-      if (database.isTransaction) database.exec('ROLLBACK');
+      isEnd = true;
       error = readErrorOf(path, thrown, database);
     }
     if (plants.length > 0) yield ok(plants);
     if (error !== undefined) yield err(error);
-    last = error === undefined ? plants.at(-1)?.id : undefined;
   }
 }
+
+/** Begins a transaction, because a server may add a column between two statements. */
+function selectRows(
+  database: Database,
+  after: bigint,
+  isOwn: boolean,
+  onUnknownColumns: (names: readonly string[]) => void,
+): Iterator<readonly unknown[]> {
+  database.exec('BEGIN');
+  const { members, others } = findColumns(database);
+  if (others.length > 0) onUnknownColumns(others);
+  const orNull = isOwn ? '' : 'OR id IS NULL';
+  const sql = `SELECT ${readable(members)} FROM plants WHERE id >= ? ${orNull} ORDER BY id`;
+  const select = database.prepare(sql);
+  select.setReadBigInts(true);
+  select.setReturnArrays(true);
+  return select.iterate(after + 1n) as Iterator<unknown> as Iterator<readonly unknown[]>;
+}
+
+/** Returns why a row is no plant. */
+function faultOf([id, ...texts]: readonly unknown[], previousId: bigint): string | undefined {
+  if (typeof id !== 'bigint') return 'the id is no integer';
+  if (id === previousId) return 'another row has this id';
+  const wrong = texts.findIndex((text, index) => !isText(text) && (text !== null || index === 0));
+  return wrong === -1 ? undefined : `the ${columnNames[wrong + 1]} is no text`;
+}
+
+/** Whether a value is a text that a plant can have. */
+const isText = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0');
+
+const printable = (id: unknown): string =>
+  typeof id === 'bigint' ? String(id) : JSON.stringify(String(id).slice(0, 100));

@@ -4,7 +4,7 @@ import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
 import { explain, findPathFault } from '../open/path-faults.ts';
 import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
-import { findUnusable, hasPlantColumns, isTruncated } from '../open/table.ts';
+import { findUnreadable, isTruncated } from '../open/table.ts';
 import { findWalOfAnotherFile } from '../open/wal.ts';
 
 /** Opens a database file read-only, whether or not a repository has it open. */
@@ -102,12 +102,9 @@ function findFault(database: Database, file: string): Fault | undefined {
   const otherPath =
     database.read('PRAGMA journal_mode') === 'wal' ? findOtherPath(file) : undefined;
   if (otherPath !== undefined) return otherPath;
-  const unusable = findUnusable(database, false);
-  if (unusable !== undefined) return unusable;
   // An owner may start to write between the two checks of the WAL file.
   const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
-  if (isDamaged) return { kind: 'damaged' };
-  return hasPlantColumns(database) ? undefined : { kind: 'table-altered', isReadable: false };
+  return isDamaged ? { kind: 'damaged' } : findUnreadable(database);
 }
 
 /** Runs `integrity_check`, and returns its lines up to the first error; none for an intact file. */
