@@ -133,7 +133,9 @@ it('export names each row that is no plant, exports the others, and exits with s
   const path = join(folder, 'plants.db');
   const database = new DatabaseSync(path);
   database.exec('CREATE TABLE plants (id, name, tag)');
-  database.exec("INSERT INTO plants VALUES (7, 'Monstera', NULL), (8, NULL, NULL), (9, 'Ficus', '')");
+  database.exec(
+    "INSERT INTO plants VALUES (7, 'Monstera', NULL), (8, NULL, NULL), (9, 'Ficus', '')",
+  );
   database.close();
   expect(await runIn(folder, ['export'])).toEqual({
     status: 1,

@@ -1,4 +1,6 @@
+import { statfsSync } from 'node:fs';
 import { constants } from 'node:os';
+import { dirname } from 'node:path';
 
 /** Reason why a database file cannot be used. */
 export type OpenSqliteError = {
@@ -28,7 +30,11 @@ export function failureOf(thrown: unknown): SqliteFailure | undefined {
   // A quota is exceeded. For this error number, libuv has no code.
   if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
   if ('syscall' in thrown && 'code' in thrown)
-    return kindOfCall[String(thrown.code)] ?? 'cannot-open';
+    return (
+      kindOfCall[`${String(thrown.syscall)} ${String(thrown.code)}`] ??
+      kindOfCall[String(thrown.code)] ??
+      'cannot-open'
+    );
   if (!('errcode' in thrown) || typeof thrown.errcode !== 'number') return undefined;
   // The low byte of an extended result code is the primary one.
   return kindOfResult[thrown.errcode] ?? kindOfResult[thrown.errcode & 0xff] ?? 'unexpected';
@@ -78,8 +84,9 @@ const messages = {
     `the disk that contains ${path} is full, or a quota is exceeded; free some space`,
   'input-output': (path: string) =>
     `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
-  'no-shared-memory': (path: string) =>
-    `${path} is in a folder where processes cannot share memory, such as a network file system; move it to a local disk`,
+  'no-shared-memory': (path: string) => unsuitable(path, 'processes cannot share memory'),
+  'no-locks': (path: string) => unsuitable(path, 'files cannot be locked'),
+  'no-sync': (path: string) => unsuitable(path, 'a folder cannot be synced'),
 
   // The content.
   locked: (path: string) =>
@@ -145,8 +152,33 @@ const placeMessages: Readonly<Record<Place['state'], (path: string, place: Place
     `${path} was removed while it was in use, and the newest plants are in ${name}-wal; keep that file, and put the removed file back, or restore a backup to another path`,
 };
 
+/** Types of statfs(2) that other machines or programs serve. */
+const fileSystems: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0x517b: 'SMB',
+  0xff534d42: 'SMB',
+  0xfe534d42: 'SMB',
+  0x01021997: '9p',
+  0x65735546: 'FUSE',
+  0x786f4256: 'a shared folder of VirtualBox',
+  0xbacbacbc: 'a shared folder of VMware',
+  0x00c36400: 'Ceph',
+};
+
+function unsuitable(path: string, what: string): string {
+  let name: string | undefined;
+  try {
+    name = fileSystems[statfsSync(dirname(path)).type >>> 0];
+  } catch {
+    // The message then names an example.
+  }
+  const where = name === undefined ? 'such as a network file system' : `which is on ${name}`;
+  return `${path} is in a folder where ${what}, ${where}; move it to a local disk`;
+}
+
 /** Kinds of SQLite's result codes (sqlite.org/rescode.html): the primary ones, `SQLITE_IOERR_SHMLOCK` and `SHMMAP`. */
 const kindOfResult: Readonly<Record<number, SqliteFailure>> = {
+  3: 'cannot-open',
   5: 'locked',
   6: 'locked',
   8: 'read-only',
@@ -166,6 +198,11 @@ const kindOfCall: Readonly<Record<string, SqliteFailure>> = {
   EPERM: 'read-only',
   EROFS: 'read-only',
   ENOSPC: 'disk-full',
+  // Only a folder is refused so.
+  'fsync EINVAL': 'no-sync',
+  'fsync ENOTSUP': 'no-sync',
+  'fsync EOPNOTSUPP': 'no-sync',
+  'fsync ENOSYS': 'no-sync',
 };
 
 /** Kind of a failure that SQLite or the file system reported. Its message requires nothing but the path. */
@@ -178,4 +215,5 @@ export type SqliteFailure =
   | 'cannot-open'
   | 'not-a-database'
   | 'no-shared-memory'
+  | 'no-sync'
   | 'unexpected';

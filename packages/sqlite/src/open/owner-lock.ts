@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from './connection.ts';
 import { failureOf, openError, type OpenSqliteError } from './errors.ts';
@@ -56,6 +56,9 @@ function errorOf(path: string, lockPath: string, thrown: unknown): OpenSqliteErr
   if (failure === undefined || failure === 'locked' || fault !== undefined)
     return explain(path, thrown);
   const kind = failure === 'not-a-database' ? 'cannot-open' : failure;
-  const message = `${lockPath} cannot be locked: ${(thrown as Error).message}: grant this user write access, or remove it while no process has ${path} open`;
+  const advice = existsSync(lockPath)
+    ? `grant this user write access, or remove it while no process has ${path} open`
+    : 'check the disk and its file system';
+  const message = `${lockPath} cannot be locked: ${(thrown as Error).message}: ${advice}`;
   return openError(path, { kind, message, cause: thrown });
 }

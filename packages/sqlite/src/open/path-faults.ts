@@ -1,12 +1,24 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
+import { Database } from './connection.ts';
 import { failureOf, type Fault, hasResultCode, openError, type OpenSqliteError } from './errors.ts';
 import { absolutePath, codeOf, findOtherPath, resolveLinks } from './path.ts';
 
 /**
- * Checks whether this user may create or write a database file at a path: its folder, its type, its links and its permissions. Opens and
- * creates no file, so it can run while a repository has the file open. It does not read the content.
+ * Checks whether this user may create or write a database file at a path: its length, its folder, its type, its links and
+ * its permissions. Opens and creates no file, so it can run while a repository has the file open. It does not read the content.
  *
  * @example
  * ```ts
@@ -29,7 +41,7 @@ export function checkDatabasePath(path: string): Result<void, OpenSqliteError> {
 
 /**
  * Returns the error for an exception from SQLite or a system call, with its cause in the file system: SQLite's "unable to
- * open" and "disk I/O error" have many causes. Rethrows any other exception, which is a bug.
+ * open", "is locked" and "disk I/O error" have many causes. Rethrows any other exception, which is a bug.
  */
 export function explain(path: string, thrown: unknown, access = readAndWrite): OpenSqliteError {
   const kind = failureOf(thrown);
@@ -44,7 +56,10 @@ export function findCause(path: string, thrown: unknown, access = readAndWrite):
   // Reading a file that is complete without a WAL file needs no write access.
   const mayBeOfPath = kind !== 'input-output' || access === readAndWrite;
   const isOfPath = kind === 'read-only' || kind === 'cannot-open' || kind === 'input-output';
-  return isOfPath && mayBeOfPath ? findPathFault(path, access) : undefined;
+  const fault = isOfPath && mayBeOfPath ? findPathFault(path, access) : undefined;
+  const isOfFolder =
+    kind === 'locked' || kind === 'cannot-open' || hasResultCode(thrown, folderCodes);
+  return fault ?? (isOfFolder ? findFolderFault(path, access) : undefined);
 }
 
 /** Returns what is wrong with a path, without opening or creating a file. */
@@ -55,8 +70,10 @@ export function findPathFault(linkedPath: string, access = readAndWrite): Fault 
   const folderError = accessError(`${folder}/.`, constants.X_OK);
   if (folderError === 'EACCES' || folderError === 'EPERM')
     return cannotOpen(`this user may not enter the folder ${folder}; grant it access`);
-  if (folderError !== undefined)
+  if (folderError !== undefined && folderError !== 'ENAMETOOLONG')
     return cannotOpen(`the folder ${folder} does not exist; make it first`);
+  const tooLong = findLengthFault(path);
+  if (tooLong !== undefined) return tooLong;
   const exists = accessError(path, constants.F_OK) === undefined;
   const found = exists ? statSync(path, { throwIfNoEntry: false }) : undefined;
   if (found?.isDirectory() === true)
@@ -67,18 +84,26 @@ export function findPathFault(linkedPath: string, access = readAndWrite): Fault 
     return mayWrite
       ? { kind: 'read-only' }
       : cannotOpen(`this user may not read ${path}; grant it read access`);
-  if (accessError(folder, constants.W_OK) === undefined) return undefined;
-  return readOnly(
-    mayWrite
-      ? `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`
-      : `the folder ${folder} cannot be written to; SQLite creates files beside ${path} to read it: copy it to another folder, with its -wal file if there is one, and read the copy`,
-  );
+  if (accessError(folder, constants.W_OK) !== undefined)
+    return readOnly(
+      mayWrite
+        ? `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`
+        : `the folder ${folder} cannot be written to; SQLite creates files beside ${path} to read it: copy it to another folder, with its -wal file if there is one, and read the copy`,
+    );
+  return isOutOfInodes(folder) && !existsSync(`${path}-wal`) ? noInode(folder) : undefined;
 }
 
 const readAndWrite = constants.R_OK | constants.W_OK;
 
 /** SQLITE_READONLY_ROLLBACK. */
 const readOnlyRollback = 776;
+
+/** SQLITE_IOERR_UNLOCK, RDLOCK, CHECKRESERVEDLOCK, LOCK, SHMOPEN and SHMSIZE: some file systems lack the call. */
+const folderCodes = [2058, 2314, 3594, 3850, 4618, 4874];
+
+/** Longest name of a file, and longest path of SQLite, in bytes, without the suffixes of the files beside a database and its lock file. */
+const maxName = 255 - '-journal'.length;
+const maxPath = 512 - '-journal'.length - '-owner'.length;
 
 const cannotOpen = (message: string): Fault => ({ kind: 'cannot-open', message });
 const readOnly = (message: string): Fault => ({ kind: 'read-only', message });
@@ -108,3 +133,65 @@ function accessError(path: string, mode: number): unknown {
     return codeOf(thrown);
   }
 }
+
+function findLengthFault(path: string): Fault | undefined {
+  if (process.platform === 'win32') return undefined;
+  const [name, whole] = [Buffer.byteLength(basename(path)), Buffer.byteLength(path)];
+  if (name > maxName)
+    return cannotOpen(
+      `the name of ${path} is too long: it has ${name} bytes, and with the files that SQLite creates beside it, it can have ${maxName}; choose a shorter one`,
+    );
+  if (whole <= maxPath) return undefined;
+  return cannotOpen(
+    `${path} is too long: it has ${whole} bytes, and a path of SQLite can have ${maxPath}; choose a shorter one`,
+  );
+}
+
+/** Tries on a new file what SQLite requires of the folder of a database. */
+function findFolderFault(path: string, access: number): Fault | undefined {
+  const folder = dirname(tryToResolve(path));
+  const probe = join(folder, `.plantstore-${randomBytes(6).toString('hex')}`);
+  let kind: 'no-shared-memory' | 'no-locks' | undefined;
+  let database: Database | undefined;
+  try {
+    closeSync(openSync(probe, 'wx', 0o600));
+    kind = 'no-shared-memory';
+    truncateSync(probe, 2 ** 15);
+    truncateSync(probe);
+    // No other process knows the file.
+    kind = 'no-locks';
+    database = new Database(probe, { timeout: 0 }, false);
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return undefined;
+  } catch (thrown) {
+    return kind === undefined ? faultOfCreation(folder, thrown, access) : { kind };
+  } finally {
+    database?.close();
+    if (kind !== undefined) rmSync(probe, { force: true });
+  }
+}
+
+function faultOfCreation(folder: string, thrown: unknown, access: number): Fault | undefined {
+  const kind = failureOf(thrown);
+  // A file that is complete without a WAL file can be read in a folder that cannot be written to.
+  if (kind === 'read-only' && access !== readAndWrite) return undefined;
+  if (codeOf(thrown) === 'ENOSPC' && isOutOfInodes(folder)) return noInode(folder);
+  if (kind === 'disk-full' || kind === 'input-output') return { kind };
+  const [reason] = String((thrown as Error).message).split(', open ');
+  const advice = ['EMFILE', 'ENFILE'].includes(String(codeOf(thrown)))
+    ? 'raise the limit of open files (ulimit -n)'
+    : 'check the folder and its file system';
+  const message = `no file can be created in ${folder}: ${reason}; ${advice}`;
+  return kind === 'read-only' ? readOnly(message) : cannotOpen(message);
+}
+
+/** Whether no file can be created. Some file systems do not count their inodes. */
+function isOutOfInodes(folder: string): boolean {
+  const { files, ffree } = statfsSync(folder);
+  return files > 0 && ffree === 0;
+}
+
+const noInode = (folder: string): Fault => ({
+  kind: 'disk-full',
+  message: `no file can be created in ${folder}: the disk has no inode left; remove files that you do not need`,
+});
