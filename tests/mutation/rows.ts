@@ -56,7 +56,7 @@ export const rows: readonly Row[] = [
   [
     'no descriptor is closed while the file is locked',
     'exclusive-lock',
-    'this.#openFiles.push({ close: () => closeSync(descriptor) })',
+    'this.#openFiles.push(descriptor)',
     'closeSync(descriptor)',
   ],
   [

@@ -36,7 +36,17 @@ const create = async (repository: SqliteRepository, number: number): Promise<voi
   process.kill(process.pid, 'SIGKILL');
 };
 
+const isOpen = (descriptor: string): boolean => {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`) === path;
+  } catch {
+    // The descriptor that listed the others is closed.
+    return false;
+  }
+};
 const repository = await open();
+const openDescriptors = () => readdirSync('/proc/self/fd').filter(isOpen).length;
+const descriptorsBefore = openDescriptors();
 const createFrom = async (start: number) => {
   for (let number = start; number < Number(last); number += clients) {
     await create(repository, number);
@@ -46,14 +56,6 @@ await Promise.all(
   Array.from({ length: clients }, async (_, client) => createFrom(Number(first) + client)),
 );
 
-const isOpen = (descriptor: string): boolean => {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`) === path;
-  } catch {
-    // The descriptor that listed the others is closed.
-    return false;
-  }
-};
 const isLocked = (): boolean => {
   const reader = new Database(path, { readOnly: true });
   try {
@@ -68,7 +70,7 @@ const isLocked = (): boolean => {
 /** Waits until the store has opened the file again to rewrite pages, and has released the exclusive lock after it. */
 const waitUntilRewritten = async (): Promise<void> => {
   for (let polls = 0; polls < 500; polls += 1) {
-    if (readdirSync('/proc/self/fd').filter(isOpen).length > 2 && !isLocked()) return;
+    if (openDescriptors() > descriptorsBefore && !isLocked()) return;
     await setTimeout(10);
   }
 };

@@ -27,6 +27,9 @@ const whileOpen = { ofFile: await kindOf(ofFile), ofFolder: await kindOf(ofFolde
 await repository.close();
 const afterwards = { ofFile: await kindOf(ofFile), ofFolder: (await open(ofFolder)).isOk() };
 const readOfFile = checkPlants(join(ofFile, 'plants.db'))._unsafeUnwrapErr().kind;
-const isCoveredOpen = (await open(covered)).isOk();
-process.stdout.write(JSON.stringify({ whileOpen, afterwards, readOfFile, isCoveredOpen }));
+const coveredOpen = await open(covered);
+mount('-t', 'tmpfs', 'none', covered);
+const hidden = await coveredOpen._unsafeUnwrap().create({ id: 7n, name: 'Monstera' });
+const reasonOfHidden = hidden._unsafeUnwrapErr();
+process.stdout.write(JSON.stringify({ whileOpen, afterwards, readOfFile, reasonOfHidden }));
 process.exit();

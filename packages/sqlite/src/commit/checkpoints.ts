@@ -33,9 +33,13 @@ export class Checkpoints {
     return this.#size;
   }
 
-  /** Runs a checkpoint if the WAL file has grown enough since the last one. Throws the exceptions of node:sqlite. */
-  runIfDue(): void {
-    if (this.#size <= this.#dueAt) return;
+  /** Whether the WAL file has grown enough since the last checkpoint. */
+  isDue(): boolean {
+    return this.#size > this.#dueAt;
+  }
+
+  /** Runs a checkpoint. Throws the exceptions of node:sqlite. */
+  run(): void {
     // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
     this.#dueAt = this.#size + walLimit;
     // The numbers of frames in the WAL file, and of those that are copied to the database file.

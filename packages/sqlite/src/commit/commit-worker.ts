@@ -6,6 +6,7 @@ import { findReplaced, identityOf, type OpenedFile, placeOf } from '../open/open
 import { ownerLockPathOf } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { FileStates } from './file-states.ts';
 import { openAsOwner, type OwnedDatabase } from './owned-database.ts';
 import { Statements } from './statements.ts';
 import type { FromWorker, ToWorker, WorkerData } from './thread.ts';
@@ -67,6 +68,9 @@ class Store {
   readonly #file: OpenedFile;
   readonly #statements: Statements;
   readonly #checkpoints: Checkpoints;
+  readonly #states: FileStates;
+  /** Final until a start, because opening the file again would accept what is left. */
+  #change: ReturnType<FileStates['find']>;
   /** An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks. */
   readonly #companions: ReadonlyMap<string, string | undefined>;
 
@@ -77,13 +81,18 @@ class Store {
     this.#companions = new Map(names.map((name) => [name, identityOf(name)]));
     this.#checkpoints = new Checkpoints(database, file.name);
     this.#statements = new Statements(database);
+    this.#states = new FileStates(file.name);
+    // Later, SQLite may remove the WAL file: beside an empty file, for example.
+    database.keepWal();
   }
 
   commit(batch: Batch): FromWorker {
     try {
       // After a checkpoint, a commit overwrites the WAL file, which a copy in the place of the file may need.
-      const before = findReplaced(this.#file);
+      const before = this.#change === undefined ? findReplaced(this.#file) : undefined;
       if (before !== undefined) return failed(before.message);
+      const change = this.#findChange();
+      if (change !== undefined) return { kind: 'refused', reason: describe(change, this.#file) };
       const notInserted = this.#statements.createAll(batch);
       if (notInserted === undefined)
         return failed('another program altered the table plants of the database');
@@ -100,7 +109,7 @@ class Store {
   /** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
   checkpoint(): Failed | undefined {
     try {
-      this.#checkpoints.runIfDue();
+      if (this.#checkpoints.isDue() && this.#findChange() === undefined) this.#checkpoints.run();
       return undefined;
     } catch (thrown) {
       const failure = failureReply(thrown);
@@ -113,8 +122,9 @@ class Store {
   }
 
   close({ mayCheckpoint }: { readonly mayCheckpoint: boolean }): void {
-    if (mayCheckpoint) this.#truncateWal();
+    if (this.#findChange() === undefined && mayCheckpoint) this.#truncateWal();
     this.#database.close();
+    this.#states.close();
   }
 
   /**
@@ -125,6 +135,7 @@ class Store {
   #truncateWal(): void {
     if (!['at its path', 'relinked', 'renamed'].includes(placeOf(this.#file).state)) return;
     try {
+      this.#database.releaseWal();
       // Readers are not waited for.
       this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
@@ -138,12 +149,17 @@ class Store {
     // Of a file that is not beside its WAL file, SQLite runs no checkpoint when it is closed.
     if (!['at its path', 'relinked'].includes(placeOf(this.#file).state)) return;
     try {
+      this.#database.releaseWal();
       const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
       if (busy === undefined) return;
     } catch {
       // The next open rewrites them, unless another program has the file open.
     }
     this.#database.keepWal();
+  }
+
+  #findChange(): ReturnType<FileStates['find']> {
+    return (this.#change ??= this.#states.find());
   }
 
   /** Returns a message when a file that belongs to the database was removed or replaced. */
@@ -153,6 +169,12 @@ class Store {
         return `${name} was removed or replaced while it was in use`;
     return undefined;
   }
+}
+
+function describe(change: 'overwritten' | 'wal-shortened', { path, name }: OpenedFile): string {
+  return change === 'overwritten'
+    ? `${path} was overwritten or shortened while it was in use, and the newest plants are in ${name}-wal; stop the server, and move both files to another folder before you restore a backup`
+    : `${name}-wal was shortened while it was in use, and plants that only it had are lost; stop the server, and copy ${path}, which has the others, before you start it again`;
 }
 
 const failed = (reason: string): Failed => ({ kind: 'failed', reason });

@@ -41,7 +41,8 @@ export function openAsOwner(
 export class OwnedDatabase extends Database {
   readonly #file: string;
   readonly #ownerLock: Database;
-  readonly #openFiles: { readonly close: () => void }[] = [];
+  readonly #openFiles: number[] = [];
+  #reader: Database | undefined;
   /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
   schemaCookie: unknown;
 
@@ -79,9 +80,7 @@ export class OwnedDatabase extends Database {
 
   /** Rewrites the end of the file. Closing a descriptor now would release the locks on it, and another program could remove the WAL file. */
   rewriteTail(): void {
-    rewriteTail(this.#file, (descriptor) =>
-      this.#openFiles.push({ close: () => closeSync(descriptor) }),
-    );
+    rewriteTail(this.#file, (descriptor) => this.#openFiles.push(descriptor));
   }
 
   /**
@@ -90,18 +89,24 @@ export class OwnedDatabase extends Database {
    */
   keepWal(): void {
     try {
-      const reader = new Database(this.#file, { readOnly: true });
-      this.#openFiles.push(reader);
+      this.#reader ??= new Database(this.#file, { readOnly: true });
       // From its first read on, the connection has a lock that prevents the checkpoint of the other one.
-      reader.exec('SELECT count(*) FROM sqlite_schema');
+      this.#reader.exec('SELECT count(*) FROM sqlite_schema');
     } catch {
       // Nothing else can prevent the checkpoint.
     }
   }
 
+  /** Makes `close` run a checkpoint again, and remove the WAL file. */
+  releaseWal(): void {
+    this.#reader?.close();
+    this.#reader = undefined;
+  }
+
   override close(): void {
     super.close();
-    for (const opened of this.#openFiles.splice(0)) opened.close();
+    this.releaseWal();
+    for (const descriptor of this.#openFiles) closeSync(descriptor);
     this.#ownerLock.close();
   }
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
@@ -58,11 +58,11 @@ export function countConnection(path: string): () => void {
 }
 
 /**
- * Runs a task that opens and closes a file without SQLite, unless this process has a connection to the file: closing a
+ * Runs a task that opens and closes a file, of which it has the path or a descriptor, without SQLite, unless this process has a connection to the file: closing a
  * descriptor releases all POSIX locks of the process on its file (sqlite.org/howtocorrupt.html §2.2).
  */
-export function withoutConnections<T>(path: string, task: () => T): T | undefined {
-  const index = indexOf(path);
+export function withoutConnections<T>(file: string | number, task: () => T): T | undefined {
+  const index = indexOf(file);
   let before = Atomics.compareExchange(counts, index, 0, reading);
   for (; before === reading; before = Atomics.compareExchange(counts, index, 0, reading))
     Atomics.wait(counts, index, reading);
@@ -85,7 +85,9 @@ setEnvironmentData(key, counts);
 
 const reading = -1;
 
-function indexOf(path: string): number {
+function indexOf(file: string | number): number {
+  const options = { bigint: true } as const;
+  const { ino } = typeof file === 'string' ? statSync(file, options) : fstatSync(file, options);
   // Some file systems use all 64 bits, of which Node makes a signed number.
-  return Number(BigInt.asUintN(64, statSync(path, { bigint: true }).ino) % BigInt(counts.length));
+  return Number(BigInt.asUintN(64, ino) % BigInt(counts.length));
 }

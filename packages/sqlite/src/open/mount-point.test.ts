@@ -13,7 +13,7 @@ const canMount = async (): Promise<boolean> =>
     () => false,
   );
 
-it('a file that is mounted alone is refused, one that is not opens, and a mounted folder has one owner', async ({
+it('a file that is mounted alone is refused, one that is not opens, a mounted folder has one owner, and a hidden file is not reported as renamed', async ({
   skip,
 }) => {
   skip(!(await canMount()), 'this user cannot mount anything on this machine');
@@ -26,6 +26,9 @@ it('a file that is mounted alone is refused, one that is not opens, and a mounte
     // Plants in the WAL beside the other path would be missing.
     readOfFile: 'mount-point',
     // A folder that covers the mount of another file with the same path.
-    isCoveredOpen: true,
+    reasonOfHidden: {
+      kind: 'store-unavailable',
+      reason: `${folder}/covered/plants.db was renamed, or another file system is mounted over its folder, while it was in use; move it back, with the files beside it that were moved, too, or unmount that file system`,
+    },
   });
 });

@@ -38,9 +38,9 @@ export function openFile(path: string): OpenedFile | undefined {
 }
 
 /** Closes the descriptor. Elsewhere than on Linux, it stays open while closing it would release locks of the process. */
-export function closeFile({ descriptor, name }: OpenedFile): void {
+export function closeFile({ descriptor }: OpenedFile): void {
   if (pathOnly !== undefined) closeSync(descriptor);
-  else withoutConnections(name, () => closeSync(descriptor));
+  else withoutConnections(descriptor, () => closeSync(descriptor));
 }
 
 /** Returns where an opened file is. */

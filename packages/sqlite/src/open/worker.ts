@@ -13,7 +13,9 @@ export function startWorker(
   const { NODE_OPTIONS: _, ...env } = process.env;
   try {
     // Node 22 warns of node:sqlite.
-    return ok(start({ env, execArgv: ['--disable-warning=ExperimentalWarning'] }));
+    const execArgv = ['--disable-warning=ExperimentalWarning'];
+    // A descriptor that must not be closed stays open after the thread.
+    return ok(start({ env, execArgv, trackUnmanagedFds: false }));
   } catch (cause) {
     return err(openError(path, { kind: 'no-thread', cause }));
   }

@@ -1,0 +1,58 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { withoutConnections } from '../open/connection.ts';
+import { readCommitted } from '../open/wal.ts';
+
+/** Notices that another program wrote to the files of an open database without SQLite, as `cp` and `: >` do. */
+export class FileStates {
+  readonly #file: string;
+  readonly #database: number;
+  readonly #wal: number;
+  readonly #walIndex: number;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#database = openSync(file, 'r');
+    this.#wal = openSync(`${file}-wal`, 'r');
+    this.#walIndex = openSync(`${file}-shm`, 'r');
+  }
+
+  /** Returns what was done, if it was not SQLite. */
+  find(): 'overwritten' | 'wal-shortened' | undefined {
+    if (!this.#isDatabaseOfWal()) return 'overwritten';
+    // The second time, because another program may empty the WAL file between the two reads of the first time.
+    return this.#isWalShort() && this.#isWalShort() ? 'wal-shortened' : undefined;
+  }
+
+  /** The descriptors stay open if closing them would release locks of another connection of this process. */
+  close(): void {
+    withoutConnections(this.#database, () => {
+      for (const file of [this.#database, this.#wal, this.#walIndex]) closeSync(file);
+    });
+  }
+
+  /** Whether the header is that of WAL mode, and each page is in the file or the WAL file (sqlite.org/fileformat2.html#the_database_header). */
+  #isDatabaseOfWal(): boolean {
+    const header = Buffer.alloc(32);
+    readSync(this.#database, header, 0, 32, 0);
+    if (header.readUInt16BE(18) !== 0x0202) return false;
+    const pageSize = pageSizeOf(header.readUInt16BE(16));
+    const isComplete = () => fstatSync(this.#database).size >= header.readUInt32BE(28) * pageSize;
+    if (isComplete()) return true;
+    // The page with the header is the first one that a checkpoint writes, and the WAL file has the others until its end.
+    const firstMissing = Math.floor(fstatSync(this.#database).size / pageSize) + 1;
+    return readCommitted(this.#file)?.hasFrom(firstMissing) === true || isComplete();
+  }
+
+  /** Whether the WAL file lacks frames that the WAL-index has (sqlite.org/walformat.html#the_wal_index_header). */
+  #isWalShort(): boolean {
+    // Windows does not promise that a read of the file returns what is mapped.
+    if (process.platform === 'win32') return false;
+    const words = new Uint32Array(5);
+    readSync(this.#walIndex, words, 0, 20, 0);
+    const pageSize = pageSizeOf(new Uint16Array(words.buffer)[7] ?? 0);
+    const frames = words[4] ?? 0;
+    return frames > 0 && fstatSync(this.#wal).size < 32 + frames * (24 + pageSize);
+  }
+}
+
+const pageSizeOf = (stored: number): number => (stored === 1 ? 65_536 : stored);
