@@ -7,13 +7,8 @@ import {
 } from '@plantstore/core/group-commit';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import {
-  type CommitResult,
-  type CommitThread,
-  startCommitThread,
-  unexpectedError,
-} from './commit/thread.ts';
-import { failureOf, type OpenSqliteError } from './open/errors.ts';
+import { type CommitResult, type CommitThread, startCommitThread } from './commit/thread.ts';
+import type { OpenSqliteError } from './open/errors.ts';
 import { closeFile, findReplaced, type OpenedFile, openFile } from './open/opened-file.ts';
 import { explain } from './open/path-faults.ts';
 import { absolutePath, resolveLinks, walSize } from './open/path.ts';
@@ -45,15 +40,13 @@ export function openSqliteRepository({
 }: SqliteOptions): ResultAsync<SqliteRepository, OpenSqliteError> {
   if (typeof path !== 'string')
     throw new TypeError("path must be a string: openSqliteRepository({ path: 'plants.db' })");
-  const absolute = absolutePath(path);
-  if (absolute.isErr()) return new ResultAsync(Promise.resolve(err(absolute.error)));
-  const file = absolute.value;
-  // An exception in the callback must not fail the commit.
-  const reportHeldWal = (size: number) =>
-    queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(file)}-wal`, size }));
-  return new ResultAsync(open(file, reportHeldWal)).map((opened) =>
-    repositoryOn(opened, reportHeldWal, onCommit),
-  );
+  return absolutePath(path).asyncAndThen((file) => {
+    // An exception in the callback must not fail the commit.
+    const reportHeldWal = (size: number) =>
+      queueMicrotask(() => onHeldWal({ wal: `${resolveLinks(file)}-wal`, size }));
+    const opened = new ResultAsync(open(file, reportHeldWal));
+    return opened.map((one) => repositoryOn(one, reportHeldWal, onCommit));
+  });
 }
 
 /** Options of {@link openSqliteRepository}. */
@@ -123,26 +116,53 @@ async function open(
   try {
     file = openFile(path);
   } catch (thrown) {
-    const isExpected = failureOf(thrown) !== undefined;
-    return err(isExpected ? explain(path, thrown) : unexpectedError(path, thrown));
+    return err(explain(path, thrown));
   }
   const data = { path, file, mayBeNew: true, mustRewrite: false };
   const started = await startCommitThread(data, onHeldWal);
-  const thread = started.unwrapOr(undefined);
-  if (thread !== undefined && file !== undefined) return ok({ thread, file });
-  if (file !== undefined) closeFile(file);
-  return started.isErr() ? err(started.error) : open(path, onHeldWal);
+  if (started.isErr() && file !== undefined) closeFile(file);
+  if (started.isErr()) return err(started.error);
+  return file === undefined ? open(path, onHeldWal) : ok({ thread: started.value, file });
 }
 
 function repositoryOn(
-  opened: Opened,
+  { file, thread: first }: Opened,
   onHeldWal: (size: number) => void,
   onCommit: SqliteOptions['onCommit'],
 ): SqliteRepository {
-  const { commit, close } = createRecoveringCommit(opened, onHeldWal);
-  const runExclusively = createMutex();
+  let thread = first;
+  let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
+  let closing: Promise<ClosedSqliteRepository> | undefined;
+  let lastTask: Promise<unknown> = Promise.resolve();
+
+  /** Runs one task at a time, in call order. */
+  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
+    const result = lastTask.then(task);
+    lastTask = result.catch(() => {});
+    return result;
+  };
+
+  /** Starts a new thread after the last one has exited. */
+  const reopen = async (): Promise<OpenSqliteError | undefined> => {
+    if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs)
+      return lastFailure.error;
+    const data = { path: file.path, file, mayBeNew: false, mustRewrite: thread.mustRewrite() };
+    const started = await startCommitThread(data, onHeldWal);
+    thread = started.unwrapOr(thread);
+    lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
+    return lastFailure?.error;
+  };
+
+  const commit = async (plants: readonly NewPlant[]): Promise<CommitResult> =>
+    inTurn(async () => {
+      const error = thread.hasExited() ? await reopen() : undefined;
+      if (error === undefined) return thread.commit(plants);
+      const reason = `the database cannot be opened: ${error.message}`;
+      return err({ kind: 'store-unavailable', reason, cause: error.cause });
+    });
+
   const lane: Commit = async (plants) => {
-    const committed = await runExclusively(async () => commit(plants));
+    const committed = await commit(plants);
     return plants.map(({ id }, index): Created => {
       if (committed.isErr()) return err(committed.error);
       const reason = committed.value.get(index);
@@ -153,70 +173,27 @@ function repositoryOn(
         : err({ kind: 'plant-refused', ...databaseRefusal, cause: reason });
     });
   };
-  const group = createGroupCommit({
-    lanes: [lane],
-    ...(onCommit !== undefined && { onCommit }),
-  });
-  let closing: Promise<ClosedSqliteRepository> | undefined;
+  const group = createGroupCommit({ lanes: [lane], ...(onCommit !== undefined && { onCommit }) });
 
   const check = async (): Promise<Result<void, StoreUnavailable>> => {
-    if (closing !== undefined) {
+    if (closing !== undefined)
       return err({ kind: 'store-unavailable', reason: 'the database is closed' });
-    }
     // An empty batch runs the checks of a commit, and writes nothing.
-    return (await runExclusively(async () => commit([]))).map(() => undefined);
+    return (await commit([])).map(() => undefined);
+  };
+
+  const close = async (): Promise<ClosedSqliteRepository> => {
+    await thread.close();
+    const replaced = findReplaced(file)?.message;
+    closeFile(file);
+    return { walLeft: walSize(file.name) > 0 ? `${file.name}-wal` : undefined, replaced };
   };
 
   return {
     create: group.create,
     check: () => new ResultAsync(check()),
     waiting: group.waiting,
-    walSize: () => walSize(opened.file.name),
-    close: async () => {
-      closing ??= group.close().then(async () => runExclusively(close));
-      return closing;
-    },
-  };
-}
-
-/** Commits in a worker thread, and starts a new one after it has exited. */
-function createRecoveringCommit({ file, ...first }: Opened, onHeldWal: (size: number) => void) {
-  let { thread } = first;
-  let lastFailure: { readonly at: number; readonly error: OpenSqliteError } | undefined;
-
-  const reopen = async (): Promise<OpenSqliteError | undefined> => {
-    if (lastFailure !== undefined && performance.now() - lastFailure.at < reopenPauseMs)
-      return lastFailure.error;
-    const mustRewrite = thread.mustRewrite();
-    const data = { path: file.path, file, mayBeNew: false, mustRewrite };
-    const started = await startCommitThread(data, onHeldWal);
-    thread = started.unwrapOr(undefined) ?? thread;
-    lastFailure = started.isErr() ? { at: performance.now(), error: started.error } : undefined;
-    return lastFailure?.error;
-  };
-
-  const commit = async (plants: readonly NewPlant[]): Promise<CommitResult> => {
-    const error = thread.hasExited() ? await reopen() : undefined;
-    if (error === undefined) return thread.commit(plants);
-    const reason = `the database cannot be opened: ${error.message}`;
-    return err({ kind: 'store-unavailable', reason, cause: error.cause });
-  };
-  const close = async (): Promise<ClosedSqliteRepository> => {
-    await thread.close();
-    const replaced = findReplaced(file)?.message;
-    closeFile(file);
-    const walLeft = walSize(file.name) > 0 ? `${file.name}-wal` : undefined;
-    return { walLeft, replaced };
-  };
-  return { commit, close };
-}
-
-/** Returns a function that runs one task at a time, in call order. A task that rejects does not stop later tasks. */
-function createMutex(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return async (task) => {
-    const result = last.then(task);
-    last = result.catch(() => {});
-    return result;
+    walSize: () => walSize(file.name),
+    close: async () => (closing ??= group.close().then(async () => inTurn(close))),
   };
 }

@@ -18,7 +18,7 @@ export function countPlants(path: string): number {
   return Number(found);
 }
 
-/** Opens a database file as a commit thread does. A repository starts two threads for a new file, which takes 100 ms of CPU time. */
+/** Opens a database file as a commit thread does. */
 export function openInThisThread(path: string) {
   const opened = openAsOwner(path, { mayBeNew: true, mustRewrite: false });
   if (opened.isErr()) throw new Error(opened.error.kind);

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { err, type Result } from 'neverthrow';
 import type { Batch } from '../open/columns.ts';
-import { failureOf, type OpenSqliteError } from '../open/errors.ts';
+import { failureOf, type OpenSqliteError, type Place } from '../open/errors.ts';
 import { findReplaced, identityOf, type OpenedFile, placeOf } from '../open/opened-file.ts';
 import { ownerLockPathOf } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
@@ -15,7 +15,7 @@ function runWorker(port: MessagePort, data: WorkerData): void {
   const opened = openStore(data);
   const store = opened.unwrapOr(undefined);
   const reply: FromWorker = opened.match(
-    () => ({ kind: store === undefined ? 'created' : 'opened' }),
+    () => ({ kind: 'opened' }),
     (error) => ({ kind: 'cannot-open', error }),
   );
   port.postMessage(reply);
@@ -42,16 +42,16 @@ type Failed = Extract<FromWorker, { readonly kind: 'failed' }>;
 function openStore({
   path,
   file,
-  ...expected
+  ...data
 }: WorkerData): Result<Store | undefined, OpenSqliteError> {
   try {
     // SQLite would create a missing file.
-    const replaced = file === undefined ? undefined : findReplaced(file);
+    const replaced = file && findReplaced(file);
     if (replaced !== undefined) return err(replaced);
-    return openAsOwner(path, expected).map((database) => {
+    return openAsOwner(path, data).map((database) => {
       let store: Store | undefined;
       try {
-        store = file === undefined ? undefined : new Store(database, file);
+        store = file && new Store(database, file);
         return store;
       } finally {
         if (store === undefined) database.close();
@@ -133,7 +133,7 @@ class Store {
    * was removed or replaced, the WAL file remains as it is: a copy in the place of the file may need it.
    */
   #truncateWal(): void {
-    if (!['at its path', 'relinked', 'renamed'].includes(placeOf(this.#file).state)) return;
+    if (!this.#isAt('relinked', 'renamed')) return;
     try {
       this.#database.releaseWal();
       // Readers are not waited for.
@@ -147,7 +147,7 @@ class Store {
   /** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
   #rewriteOrKeepWal(): void {
     // Of a file that is not beside its WAL file, SQLite runs no checkpoint when it is closed.
-    if (!['at its path', 'relinked'].includes(placeOf(this.#file).state)) return;
+    if (!this.#isAt('relinked')) return;
     try {
       this.#database.releaseWal();
       const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
@@ -156,6 +156,12 @@ class Store {
       // The next open rewrites them, unless another program has the file open.
     }
     this.#database.keepWal();
+  }
+
+  /** Whether the file has its path, or is at one of other places. */
+  #isAt(...places: readonly Place['state'][]): boolean {
+    const place = placeOf(this.#file);
+    return place === undefined || places.includes(place.state);
   }
 
   #findChange(): ReturnType<FileStates['find']> {

@@ -1,9 +1,9 @@
-import { closeSync, statSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from '../open/connection.ts';
-import { type Fault, hasResultCode, openError, type OpenSqliteError } from '../open/errors.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
 import { acquireOwnerLock, lockTimeoutMs } from '../open/owner-lock.ts';
-import { findPathFault } from '../open/path-faults.ts';
+import { findTypeFault } from '../open/path-faults.ts';
 import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
 import { findAlteration, findUnusable, isTruncated, migrate } from '../open/table.ts';
 import { findWalOfAnotherFile } from '../open/wal.ts';
@@ -28,13 +28,28 @@ export function openAsOwner(
   expected: Expected,
 ): Result<OwnedDatabase, OpenSqliteError> {
   const file = resolveLinks(path);
-  // SQLite would create files beside a device or a pipe.
-  const isOther = statSync(file, { throwIfNoEntry: false })?.isFile() === false;
-  const fault = isOther
-    ? (findPathFault(file) ?? { kind: 'cannot-open' as const })
-    : findOtherPath(file);
+  const fault = findTypeFault(file) ?? findOtherPath(file);
   if (fault !== undefined) return err(openError(path, fault));
-  return acquireOwnerLock(path, file).andThen((lock) => openLocked(path, file, lock, expected));
+  const lock = acquireOwnerLock(path, file);
+  if (lock.isErr()) return err(lock.error);
+  const hadWal = walSize(file) > 0;
+  let database: OwnedDatabase | undefined;
+  let isOpen = false;
+  try {
+    // SQLite would copy its pages into the database file.
+    const foreign = findWalOfAnotherFile(file);
+    if (foreign !== undefined) return err(openError(path, foreign));
+    database = new OwnedDatabase(file, lock.value);
+    const unusable = prepareFile(database, file, hadWal, expected);
+    isOpen = unusable === undefined;
+    return unusable === undefined ? ok(database) : err(openError(path, unusable));
+  } catch (thrown) {
+    // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
+    if (hadWal) database?.keepWal();
+    throw thrown;
+  } finally {
+    if (!isOpen) (database ?? lock.value).close();
+  }
 }
 
 /** The connection of the only owner of a file. Other programs can read the file. */
@@ -46,10 +61,7 @@ export class OwnedDatabase extends Database {
   /** The schema cookie (PRAGMA schema_version), read before the table was checked. */
   schemaCookie: unknown;
 
-  /**
-   * @param file path of the file, with symbolic links resolved
-   * @param ownerLock connection that holds the owner lock; closed last
-   */
+  /** @param ownerLock connection that holds the owner lock; closed last */
   constructor(file: string, ownerLock: Database) {
     super(file, { timeout: lockTimeoutMs });
     this.#file = file;
@@ -69,8 +81,8 @@ export class OwnedDatabase extends Database {
       task();
       return undefined;
     } catch (thrown) {
-      if (!hasResultCode(thrown, busyCodes, 0xff)) throw thrown;
-      return thrown;
+      if (failureOf(thrown) !== 'locked') throw thrown;
+      return thrown as Error;
     } finally {
       this.exec('PRAGMA locking_mode = NORMAL');
       // The next read returns the connection to a shared lock.
@@ -113,35 +125,6 @@ export class OwnedDatabase extends Database {
 
 /** Time that a commit waits for a write lock, in milliseconds. */
 export const busyTimeoutMs = 2_000;
-
-/** SQLITE_BUSY and SQLITE_LOCKED. */
-const busyCodes = [5, 6];
-
-function openLocked(
-  path: string,
-  file: string,
-  ownerLock: Database,
-  expected: Expected,
-): Result<OwnedDatabase, OpenSqliteError> {
-  const hadWal = walSize(file) > 0;
-  let database: OwnedDatabase | undefined;
-  let isOpen = false;
-  try {
-    // SQLite would copy its pages into the database file.
-    const foreign = findWalOfAnotherFile(file);
-    if (foreign !== undefined) return err(openError(path, foreign));
-    database = new OwnedDatabase(file, ownerLock);
-    const fault = prepareFile(database, file, hadWal, expected);
-    isOpen = fault === undefined;
-    return fault === undefined ? ok(database) : err(openError(path, fault));
-  } catch (thrown) {
-    // After a checkpoint of pages that could not be rewritten, a power cut would lose them.
-    if (hadWal) database?.keepWal();
-    throw thrown;
-  } finally {
-    if (!isOpen) (database ?? ownerLock).close();
-  }
-}
 
 function prepareFile(
   database: OwnedDatabase,

@@ -8,6 +8,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { codeOf } from '../open/errors.ts';
 import { syncFolderOf, syncPath, walSize } from '../open/path.ts';
 
 /** Receives each descriptor that the caller must close. */
@@ -68,7 +69,7 @@ function openDirect(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDWR | constants.O_DIRECT);
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EINVAL') return undefined;
+    if (codeOf(thrown) === 'EINVAL') return undefined;
     throw thrown;
   }
 }

@@ -1,5 +1,5 @@
 import { type Batch, columnNames, type Row, rowsOf } from '../open/columns.ts';
-import { hasResultCode } from '../open/errors.ts';
+import { resultCodeOf } from '../open/errors.ts';
 import { findAlteration } from '../open/table.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 
@@ -61,8 +61,9 @@ export class Statements {
       if (Number(this.#insert.run(...row).changes) === 1) return undefined;
     } catch (thrown) {
       // A constraint can roll back the transaction.
-      if (!hasResultCode(thrown, contentCodes, 0xff) || !this.#database.isTransaction) throw thrown;
-      refusal = thrown;
+      const isOfContent = contentCodes.includes((resultCodeOf(thrown) ?? 0) & 0xff);
+      if (!isOfContent || !this.#database.isTransaction) throw thrown;
+      refusal = thrown as Error;
     }
     const stored = this.#compare.get(...row, row[0]);
     if (stored === undefined) return refusal ?? new Error('a constraint ignored the plant');

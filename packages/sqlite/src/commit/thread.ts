@@ -11,7 +11,7 @@ import type { NotInserted } from './statements.ts';
 /** Start parameters of the commit worker. */
 export type WorkerData = Expected & {
   readonly path: string;
-  /** The file that must be at the path. `undefined` if there is none: the worker creates it. */
+  /** The file that must be at the path. `undefined` if there is none: the worker creates it, and exits. */
   readonly file: OpenedFile | undefined;
 };
 
@@ -19,9 +19,9 @@ export type WorkerData = Expected & {
 export type ToWorker =
   { readonly kind: 'commit'; readonly batch: Batch } | { readonly kind: 'close' };
 
-/** Messages from the commit worker. It exits after `created`, `cannot-open` and `failed`. */
+/** Messages from the commit worker. It exits after `cannot-open` and `failed`. */
 export type FromWorker =
-  | { readonly kind: 'opened' | 'created' }
+  | { readonly kind: 'opened' }
   | { readonly kind: 'cannot-open'; readonly error: OpenSqliteError }
   | {
       readonly kind: 'committed';
@@ -52,11 +52,11 @@ export type CommitThread = {
   readonly close: () => Promise<void>;
 };
 
-/** Starts a worker thread that opens the file, or creates it and returns `undefined`. */
+/** Starts a worker thread that opens the file, or creates it. */
 export async function startCommitThread(
   workerData: WorkerData,
   onHeldWal: (size: number) => void,
-): Promise<Result<CommitThread | undefined, OpenSqliteError>> {
+): Promise<Result<CommitThread, OpenSqliteError>> {
   const { path } = workerData;
   const started = startWorker(path, (options) => {
     // Bundlers recognize this form only. The build replaces .ts.
@@ -91,8 +91,11 @@ export async function startCommitThread(
 
   const first = await nextReply();
   if (first?.kind === 'cannot-open') return err(first.error);
-  if (first?.kind === 'created') return ok(undefined);
-  if (first?.kind !== 'opened') return err(unexpectedError(path, crash));
+  if (first?.kind !== 'opened') {
+    const reason = crash instanceof Error ? crash.message : 'its worker thread exited';
+    const message = `${path} cannot be opened: ${reason}`;
+    return err(openError(path, { kind: 'unexpected', message, cause: crash }));
+  }
   // Only a create in flight keeps the process alive, not an open repository.
   worker.unref();
 
@@ -119,7 +122,6 @@ export async function startCommitThread(
         case 'failed':
           return unavailable(reply.reason, reply.cause);
         case 'opened':
-        case 'created':
         case 'cannot-open':
         case undefined:
           return unavailable('the commit worker crashed', crash);
@@ -131,13 +133,6 @@ export async function startCommitThread(
       await exited;
     },
   });
-}
-
-/** The error for an exception that is not one of SQLite or the file system. */
-export function unexpectedError(path: string, cause: unknown): OpenSqliteError {
-  const reason = cause instanceof Error ? cause.message : 'its worker thread exited';
-  const message = `${path} cannot be opened: ${reason}`;
-  return openError(path, { kind: 'unexpected', message, cause });
 }
 
 const unavailable = (reason: string, cause: unknown): CommitResult =>

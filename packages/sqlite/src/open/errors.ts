@@ -29,29 +29,24 @@ export function failureOf(thrown: unknown): SqliteFailure | undefined {
   if (!(thrown instanceof Error)) return undefined;
   // A quota is exceeded. For this error number, libuv has no code.
   if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
-  if ('syscall' in thrown && 'code' in thrown)
-    return (
-      kindOfCall[`${String(thrown.syscall)} ${String(thrown.code)}`] ??
-      kindOfCall[String(thrown.code)] ??
-      'cannot-open'
-    );
-  if (!('errcode' in thrown) || typeof thrown.errcode !== 'number') return undefined;
-  // The low byte of an extended result code is the primary one.
-  return kindOfResult[thrown.errcode] ?? kindOfResult[thrown.errcode & 0xff] ?? 'unexpected';
+  if ('syscall' in thrown && 'code' in thrown) {
+    const ofCall = kindOfCall[`${String(thrown.syscall)} ${String(thrown.code)}`];
+    return ofCall ?? kindOfCall[String(thrown.code)] ?? 'cannot-open';
+  }
+  const code = resultCodeOf(thrown);
+  if (code === undefined) return undefined;
+  return kindOfResult[code] ?? kindOfResult[code & 0xff] ?? 'unexpected';
 }
 
-/** Whether an exception of SQLite has one of several result codes. `mask` is 255 for primary ones. */
-export function hasResultCode(
-  thrown: unknown,
-  codes: readonly number[],
-  mask = -1,
-): thrown is Error {
-  return (
-    thrown instanceof Error &&
-    'errcode' in thrown &&
-    typeof thrown.errcode === 'number' &&
-    codes.includes(thrown.errcode & mask)
-  );
+/** Returns the extended result code of an exception from SQLite. Its low byte is the primary code. */
+export function resultCodeOf(thrown: unknown): number | undefined {
+  const code = thrown instanceof Error && 'errcode' in thrown ? thrown.errcode : undefined;
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** Returns the code of a failed system call, such as `ENOENT`. */
+export function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }
 
 type Messages = typeof messages;
@@ -63,6 +58,9 @@ type FaultOf<K extends keyof Messages> = Caused & {
 
 type Caused = { readonly cause?: unknown };
 
+/** SQLITE_READONLY_ROLLBACK. */
+const readOnlyRollback = 776;
+
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? `: ${cause.message}` : '');
 
 /** Every kind of error, with its message. */
@@ -70,7 +68,10 @@ const messages = {
   // The path.
   missing: (path: string) => `${path} does not exist; correct the path`,
   'cannot-open': (path: string, { cause }: Caused) => `${path} cannot be opened${reasonOf(cause)}`,
-  'read-only': (path: string) => `${path} cannot be written to; grant this user write access`,
+  'read-only': (path: string, { cause }: Caused) =>
+    resultCodeOf(cause) === readOnlyRollback
+      ? `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`
+      : `${path} cannot be written to; grant this user write access`,
   'hard-links': (path: string, { hasWal }: { readonly hasWal: boolean }) =>
     hasWal
       ? `${path} has several hard links; keep this one, because the newest plants are in ${path}-wal, and remove the others (find / -samefile lists them)`
@@ -129,7 +130,7 @@ type Alteration = {
 
 /** Where a file is that does not have its path any more. */
 export type Place = {
-  /** `relinked`: the path leads elsewhere. `renamed`, `removed`: no other file has its name. `replaced`: another file has it. */
+  /** `relinked`: the path leads elsewhere. `renamed`, `removed`: no other file has its name. */
   readonly state: 'relinked' | 'renamed' | 'replaced' | 'removed';
   /** Name of the file when it was opened, with symbolic links resolved. */
   readonly name: string;

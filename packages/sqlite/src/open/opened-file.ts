@@ -9,8 +9,8 @@ import {
   statSync,
 } from 'node:fs';
 import { withoutConnections } from './connection.ts';
-import { openError, type OpenSqliteError, type Place } from './errors.ts';
-import { codeOf, pathOnly, resolveLinks } from './path.ts';
+import { codeOf, openError, type OpenSqliteError, type Place } from './errors.ts';
+import { pathOnly, resolveLinks } from './path.ts';
 
 /** The file that a repository has opened. Its inode is not reused until the descriptor is closed. */
 export type OpenedFile = {
@@ -43,18 +43,16 @@ export function closeFile({ descriptor }: OpenedFile): void {
   else withoutConnections(descriptor, () => closeSync(descriptor));
 }
 
-/** Returns where an opened file is. */
-export function placeOf({ path, name, identity, descriptor }: OpenedFile): Place | AtItsPath {
+/** Returns where an opened file is that does not have its path any more. */
+export function placeOf({ path, name, identity, descriptor }: OpenedFile): Place | undefined {
   let found: BigIntStats | undefined;
   try {
     found = lstatSync(name, { bigint: true, throwIfNoEntry: false });
   } catch {
     return { state: 'replaced', name };
   }
-  if (found !== undefined && identify(found) === identity) {
-    const isAtPath = path === name || identityOf(path) === identity;
-    return { state: isAtPath ? 'at its path' : 'relinked', name };
-  }
+  if (found !== undefined && identify(found) === identity)
+    return path === name || identityOf(path) === identity ? undefined : { state: 'relinked', name };
   const hasName = fstatSync(descriptor).nlink > 0;
   let to: string | undefined;
   try {
@@ -72,9 +70,7 @@ export function placeOf({ path, name, identity, descriptor }: OpenedFile): Place
 /** Returns the error for a file that does not have its path any more; `undefined` while it has. */
 export function findReplaced(file: OpenedFile): OpenSqliteError | undefined {
   const place = placeOf(file);
-  return place.state === 'at its path'
-    ? undefined
-    : openError(file.path, { kind: 'replaced', ...place });
+  return place && openError(file.path, { kind: 'replaced', ...place });
 }
 
 /** Identifies the file at a path independently of the path: its device and inode; `undefined` when it is missing or inaccessible. */
@@ -85,7 +81,5 @@ export function identityOf(path: string): string | undefined {
     return undefined;
   }
 }
-
-type AtItsPath = { readonly state: 'at its path'; readonly name: string };
 
 const identify = ({ dev, ino }: BigIntStats): string => `${dev} ${ino}`;

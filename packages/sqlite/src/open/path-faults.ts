@@ -13,8 +13,15 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from './connection.ts';
-import { failureOf, type Fault, hasResultCode, openError, type OpenSqliteError } from './errors.ts';
-import { absolutePath, codeOf, findOtherPath, resolveLinks } from './path.ts';
+import {
+  codeOf,
+  failureOf,
+  type Fault,
+  openError,
+  type OpenSqliteError,
+  resultCodeOf,
+} from './errors.ts';
+import { absolutePath, findOtherPath, resolveLinks } from './path.ts';
 
 /**
  * Checks whether this user may create or write a database file at a path: its length, its folder, its type, its links and
@@ -46,8 +53,7 @@ export function checkDatabasePath(path: string): Result<void, OpenSqliteError> {
 export function explain(path: string, thrown: unknown, access = readAndWrite): OpenSqliteError {
   const kind = failureOf(thrown);
   if (kind === undefined) throw thrown;
-  const fault = findCause(path, thrown, access);
-  return openError(path, { ...(fault ?? { kind, ...describe(path, thrown) }), cause: thrown });
+  return openError(path, { ...(findCause(path, thrown, access) ?? { kind }), cause: thrown });
 }
 
 /** Returns the cause of an exception in the file system, if it is found. */
@@ -57,9 +63,9 @@ export function findCause(path: string, thrown: unknown, access = readAndWrite):
   const mayBeOfPath = kind !== 'input-output' || access === readAndWrite;
   const isOfPath = kind === 'read-only' || kind === 'cannot-open' || kind === 'input-output';
   const fault = isOfPath && mayBeOfPath ? findPathFault(path, access) : undefined;
-  const isOfFolder =
-    kind === 'locked' || kind === 'cannot-open' || hasResultCode(thrown, folderCodes);
-  return fault ?? (isOfFolder ? findFolderFault(path, access) : undefined);
+  const mayBeOfFolder =
+    kind === 'locked' || kind === 'cannot-open' || folderCodes.includes(resultCodeOf(thrown));
+  return fault ?? (mayBeOfFolder ? findFolderFault(path, access) : undefined);
 }
 
 /** Returns what is wrong with a path, without opening or creating a file. */
@@ -75,12 +81,9 @@ export function findPathFault(linkedPath: string, access = readAndWrite): Fault 
   const tooLong = findLengthFault(path);
   if (tooLong !== undefined) return tooLong;
   const exists = accessError(path, constants.F_OK) === undefined;
-  const found = exists ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  if (found?.isDirectory() === true)
-    return cannotOpen(`${path} is a folder, not a file; name a file in it`);
-  if (found?.isFile() === false)
-    return cannotOpen(`${path} is a device or a pipe, not a file; name another file`);
-  if (found !== undefined && accessError(path, access) !== undefined)
+  const wrongType = exists ? findTypeFault(path) : undefined;
+  if (wrongType !== undefined) return wrongType;
+  if (exists && accessError(path, access) !== undefined)
     return mayWrite
       ? { kind: 'read-only' }
       : cannotOpen(`this user may not read ${path}; grant it read access`);
@@ -93,13 +96,21 @@ export function findPathFault(linkedPath: string, access = readAndWrite): Fault 
   return isOutOfInodes(folder) && !existsSync(`${path}-wal`) ? noInode(folder) : undefined;
 }
 
+/** Returns why a path is not that of a file. SQLite would create files beside a device or a pipe. */
+export function findTypeFault(path: string): Fault | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return undefined;
+  return cannotOpen(
+    found.isDirectory()
+      ? `${path} is a folder, not a file; name a file in it`
+      : `${path} is a device or a pipe, not a file; name another file`,
+  );
+}
+
 const readAndWrite = constants.R_OK | constants.W_OK;
 
-/** SQLITE_READONLY_ROLLBACK. */
-const readOnlyRollback = 776;
-
 /** SQLITE_IOERR_UNLOCK, RDLOCK, CHECKRESERVEDLOCK, LOCK, SHMOPEN and SHMSIZE: some file systems lack the call. */
-const folderCodes = [2058, 2314, 3594, 3850, 4618, 4874];
+const folderCodes: readonly unknown[] = [2058, 2314, 3594, 3850, 4618, 4874];
 
 /** Longest name of a file, and longest path of SQLite, in bytes, without the suffixes of the files beside a database and its lock file. */
 const maxName = 255 - '-journal'.length;
@@ -107,13 +118,6 @@ const maxPath = 512 - '-journal'.length - '-owner'.length;
 
 const cannotOpen = (message: string): Fault => ({ kind: 'cannot-open', message });
 const readOnly = (message: string): Fault => ({ kind: 'read-only', message });
-
-/** Returns a message that says more than that of the kind of an exception. */
-function describe(path: string, thrown: unknown): { readonly message?: string } {
-  if (!hasResultCode(thrown, [readOnlyRollback])) return {};
-  const message = `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`;
-  return { message };
-}
 
 function tryToResolve(path: string): string {
   try {

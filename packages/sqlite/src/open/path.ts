@@ -9,10 +9,14 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { type Fault, openError, type OpenSqliteError } from './errors.ts';
+import { codeOf, type Fault, openError, type OpenSqliteError } from './errors.ts';
 
-/** Makes a path absolute, unless the working directory was removed. */
+/** Makes a path absolute. */
 export function absolutePath(path: string): Result<string, OpenSqliteError> {
+  if (path.includes('\0')) {
+    const message = `${JSON.stringify(path)} contains a NUL byte, which no path can`;
+    return err(openError(path, { kind: 'unexpected', message }));
+  }
   try {
     return ok(resolve(path));
   } catch (cause) {
@@ -31,11 +35,6 @@ export function resolveLinks(path: string): string {
     const target = missingTarget(path);
     return target === undefined ? path : resolveLinks(target);
   }
-}
-
-/** Returns the code of a failed system call, such as `ENOENT`; `undefined` for any other exception. */
-export function codeOf(thrown: unknown): unknown {
-  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }
 
 /** Returns why the WAL file and the owner lock beside a path may not be those that another path of the file has. */

@@ -35,15 +35,6 @@ export function backUpPlants(options: BackUpOptions): ResultAsync<PlantsBackup, 
  * its folder if the backup is root's.
  *
  * @returns the number of plants and the size of the file, or the reason why the restore failed
- *
- * @example
- * ```ts
- * import { restorePlants } from '@plantstore/sqlite';
- *
- * const restored = await restorePlants({ from: 'backup.db', to: 'plants.db' });
- * if (restored.isErr()) throw new Error(restored.error.message);
- * console.log(`plants: ${restored.value.plants}`);
- * ```
  */
 export function restorePlants(options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> {
   return new ResultAsync(copy('restore', options));

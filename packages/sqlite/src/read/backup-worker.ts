@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import type { Database } from '../open/connection.ts';
-import { failureOf, hasResultCode, openError, type SqliteFailure } from '../open/errors.ts';
+import { failureOf, openError, resultCodeOf, type SqliteFailure } from '../open/errors.ts';
 import { copyPermissions } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
 import { syncFolderOf } from '../open/path.ts';
@@ -124,7 +124,7 @@ const suffixes = ['', '-wal', '-shm', '-journal'];
 const withoutLinks: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /** The result codes SQLITE_IOERR_READ, SHORT_READ and CORRUPTFS: `VACUUM INTO` reads the source only. */
-const readErrors: readonly number[] = [266, 522, 8458];
+const readErrors: readonly unknown[] = [266, 522, 8458];
 
 /** Failures of a write or of opening the copy: the source is open, and is not written to. */
 const ofCopy: readonly SqliteFailure[] = ['disk-full', 'cannot-open', 'read-only'];
@@ -133,7 +133,7 @@ const ofCopy: readonly SqliteFailure[] = ['disk-full', 'cannot-open', 'read-only
 function isOfSource(thrown: unknown): boolean {
   const failure = failureOf(thrown);
   if (failure !== undefined && ofCopy.includes(failure)) return false;
-  return failure !== 'input-output' || hasResultCode(thrown, readErrors);
+  return failure !== 'input-output' || readErrors.includes(resultCodeOf(thrown));
 }
 
 function findExisting(to: string): string | undefined {

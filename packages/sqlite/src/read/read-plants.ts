@@ -39,20 +39,10 @@ export async function* readPlants(
 }
 
 /**
- * Reads the plants of a database file in batches, as {@link readPlants} reads them one by one, in a fraction of the time.
+ * Reads the plants of a database file in batches of at most 1,000, as {@link readPlants} reads them one by one, in a
+ * fraction of the time.
  *
  * @param options - the database, and the id to start after
- * @example
- * ```ts
- * import { readPlantBatches } from '@plantstore/sqlite';
- *
- * let plants = 0;
- * for await (const read of readPlantBatches({ path: 'plants.db' })) {
- *   if (read.isErr()) throw new Error(read.error.message);
- *   plants += read.value.length;
- * }
- * console.log(plants);
- * ```
  */
 export async function* readPlantBatches({
   path,

@@ -2,7 +2,7 @@ import { constants, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
-import { explain, findPathFault } from '../open/path-faults.ts';
+import { explain, findTypeFault } from '../open/path-faults.ts';
 import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
 import { findUnreadable, isTruncated } from '../open/table.ts';
 import { findWalOfAnotherFile } from '../open/wal.ts';
@@ -13,7 +13,10 @@ export function openForReading(path: string): Result<Database, OpenSqliteError> 
   let error: OpenSqliteError;
   try {
     const file = resolveLinks(path);
-    const unopened = findFaultBeforeOpening(file);
+    const isMissing = statSync(file, { throwIfNoEntry: false }) === undefined;
+    const missing = isMissing ? ({ kind: 'missing' } as const) : undefined;
+    // SQLite would apply or remove the WAL of another file.
+    const unopened = missing ?? findTypeFault(file) ?? findWalOfAnotherFile(file);
     if (unopened !== undefined) return err(openError(path, unopened));
     database = openReader(file);
     const fault = findFault(database, file);
@@ -88,14 +91,6 @@ const timeout = 2_000;
 
 /** SQLITE_IOERR. */
 const inputOutput = 10;
-
-/** Returns why a file must not be opened to be read: SQLite would apply or remove its WAL. */
-function findFaultBeforeOpening(file: string): Fault | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return { kind: 'missing' };
-  if (!found.isFile()) return findPathFault(file) ?? { kind: 'cannot-open' };
-  return findWalOfAnotherFile(file);
-}
 
 function findFault(database: Database, file: string): Fault | undefined {
   // A backup is not in WAL mode, and is complete under each path.
