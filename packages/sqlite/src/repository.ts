@@ -9,9 +9,16 @@ import { databaseRefusal } from '@plantstore/core/errors';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit/thread.ts';
 import type { OpenSqliteError } from './open/errors.ts';
-import { closeFile, findReplaced, type OpenedFile, openFile } from './open/opened-file.ts';
+import {
+  absolutePath,
+  closeFile,
+  findReplaced,
+  type OpenedFile,
+  openFile,
+  resolveLinks,
+  walSize,
+} from './open/path.ts';
 import { explain } from './open/path-faults.ts';
-import { absolutePath, resolveLinks, walSize } from './open/path.ts';
 
 /**
  * Opens a plant repository on a SQLite file with `node:sqlite`. Creates the file if it does not exist.

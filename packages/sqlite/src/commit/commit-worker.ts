@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { err, type Result } from 'neverthrow';
 import type { Batch } from '../open/columns.ts';
 import { failureOf, type OpenSqliteError, type Place } from '../open/errors.ts';
-import { findReplaced, identityOf, type OpenedFile, placeOf } from '../open/opened-file.ts';
+import { findReplaced, identityOf, type OpenedFile, placeOf } from '../open/path.ts';
 import { ownerLockPathOf } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -21,9 +21,9 @@ function runWorker(port: MessagePort, data: WorkerData): void {
   port.postMessage(reply);
   // What other code has left in the event loop must not keep the thread alive.
   if (store === undefined) process.exit();
-  let failedCheckpoint: Failed | undefined;
+  let failedCheckpoint: Refused | undefined;
   const end = () => {
-    store.close({ mayCheckpoint: failedCheckpoint === undefined });
+    store.close(failedCheckpoint === undefined);
     process.exit();
   };
   port.on('message', (message: ToWorker) => {
@@ -36,14 +36,11 @@ function runWorker(port: MessagePort, data: WorkerData): void {
   });
 }
 
-type Failed = Extract<FromWorker, { readonly kind: 'failed' }>;
+type Refused = Extract<FromWorker, { readonly reason: string }>;
 
 /** Opens the file if it still has its path. Creates it if there was none, and returns `undefined`. */
-function openStore({
-  path,
-  file,
-  ...data
-}: WorkerData): Result<Store | undefined, OpenSqliteError> {
+function openStore(data: WorkerData): Result<Store | undefined, OpenSqliteError> {
+  const { path, file } = data;
   try {
     // SQLite would create a missing file.
     const replaced = file && findReplaced(file);
@@ -70,7 +67,7 @@ class Store {
   readonly #checkpoints: Checkpoints;
   readonly #states: FileStates;
   /** Final until a start, because opening the file again would accept what is left. */
-  #change: ReturnType<FileStates['find']>;
+  #change: string | undefined;
   /** An operator may remove them: the WAL file alone contains the latest plants, and the others contain the locks. */
   readonly #companions: ReadonlyMap<string, string | undefined>;
 
@@ -81,7 +78,7 @@ class Store {
     this.#companions = new Map(names.map((name) => [name, identityOf(name)]));
     this.#checkpoints = new Checkpoints(database, file.name);
     this.#statements = new Statements(database);
-    this.#states = new FileStates(file.name);
+    this.#states = new FileStates(file);
     // Later, SQLite may remove the WAL file: beside an empty file, for example.
     database.keepWal();
   }
@@ -92,7 +89,7 @@ class Store {
       const before = this.#change === undefined ? findReplaced(this.#file) : undefined;
       if (before !== undefined) return failed(before.message);
       const change = this.#findChange();
-      if (change !== undefined) return { kind: 'refused', reason: describe(change, this.#file) };
+      if (change !== undefined) return { kind: 'refused', reason: change };
       const notInserted = this.#statements.createAll(batch);
       if (notInserted === undefined)
         return failed('another program altered the table plants of the database');
@@ -107,7 +104,7 @@ class Store {
   }
 
   /** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
-  checkpoint(): Failed | undefined {
+  checkpoint(): Refused | undefined {
     try {
       if (this.#checkpoints.isDue() && this.#findChange() === undefined) this.#checkpoints.run();
       return undefined;
@@ -121,16 +118,15 @@ class Store {
     }
   }
 
-  close({ mayCheckpoint }: { readonly mayCheckpoint: boolean }): void {
+  close(mayCheckpoint: boolean): void {
     if (this.#findChange() === undefined && mayCheckpoint) this.#truncateWal();
     this.#database.close();
     this.#states.close();
   }
 
   /**
-   * Runs a checkpoint that truncates the WAL file, also when the database file was renamed. On close, SQLite would then
-   * keep the WAL file under the old name: the renamed file would lack plants, and a new file would receive them. If the file
-   * was removed or replaced, the WAL file remains as it is: a copy in the place of the file may need it.
+   * Truncates the WAL file, also of a renamed file: on close, SQLite would keep it under the old name, and a new file would
+   * receive its plants. If the file was removed or replaced, a copy in its place may need the WAL file.
    */
   #truncateWal(): void {
     if (!this.#isAt('relinked', 'renamed')) return;
@@ -164,29 +160,20 @@ class Store {
     return place === undefined || places.includes(place.state);
   }
 
-  #findChange(): ReturnType<FileStates['find']> {
-    return (this.#change ??= this.#states.find());
+  #findChange(): string | undefined {
+    return (this.#change ??= this.#states.findChange());
   }
 
-  /** Returns a message when a file that belongs to the database was removed or replaced. */
   #findReplacedCompanion(): string | undefined {
-    for (const [name, identity] of this.#companions)
-      if (identityOf(name) !== identity)
-        return `${name} was removed or replaced while it was in use`;
-    return undefined;
+    const [gone] = [...this.#companions].find(([name, found]) => identityOf(name) !== found) ?? [];
+    return gone && `${gone} was removed or replaced while it was in use`;
   }
 }
 
-function describe(change: 'overwritten' | 'wal-shortened', { path, name }: OpenedFile): string {
-  return change === 'overwritten'
-    ? `${path} was overwritten or shortened while it was in use, and the newest plants are in ${name}-wal; stop the server, and move both files to another folder before you restore a backup`
-    : `${name}-wal was shortened while it was in use, and plants that only it had are lost; stop the server, and copy ${path}, which has the others, before you start it again`;
-}
+const failed = (reason: string): Refused => ({ kind: 'failed', reason });
 
-const failed = (reason: string): Failed => ({ kind: 'failed', reason });
-
-/** Returns the reply for an exception from SQLite; rethrows any other exception, which is a bug. */
-function failureReply(cause: unknown): Extract<FromWorker, { reason: string }> {
+/** Returns the reply for an exception from SQLite. Rethrows any other one, which is a bug. */
+function failureReply(cause: unknown): Refused {
   const failure = failureOf(cause);
   if (failure === undefined) throw cause;
   // Without a kind, the message says more, for example about an index whose expression fails for a plant.

@@ -1,26 +1,31 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { withoutConnections } from '../open/connection.ts';
+import type { OpenedFile } from '../open/path.ts';
 import { readCommitted } from '../open/wal.ts';
 
 /** Notices that another program wrote to the files of an open database without SQLite, as `cp` and `: >` do. */
 export class FileStates {
-  readonly #file: string;
+  readonly #file: OpenedFile;
   readonly #database: number;
   readonly #wal: number;
   readonly #walIndex: number;
 
-  constructor(file: string) {
+  constructor(file: OpenedFile) {
     this.#file = file;
-    this.#database = openSync(file, 'r');
-    this.#wal = openSync(`${file}-wal`, 'r');
-    this.#walIndex = openSync(`${file}-shm`, 'r');
+    this.#database = openSync(file.name, 'r');
+    this.#wal = openSync(`${file.name}-wal`, 'r');
+    this.#walIndex = openSync(`${file.name}-shm`, 'r');
   }
 
-  /** Returns what was done, if it was not SQLite. */
-  find(): 'overwritten' | 'wal-shortened' | undefined {
-    if (!this.#isDatabaseOfWal()) return 'overwritten';
+  /** Returns a message for the operator if another program did. */
+  findChange(): string | undefined {
+    const { path, name } = this.#file;
+    if (!this.#isDatabaseOfWal())
+      return `${path} was overwritten or shortened while it was in use, and the newest plants are in ${name}-wal; stop the server, and move both files to another folder before you restore a backup`;
     // The second time, because another program may empty the WAL file between the two reads of the first time.
-    return this.#isWalShort() && this.#isWalShort() ? 'wal-shortened' : undefined;
+    return this.#isWalShort() && this.#isWalShort()
+      ? `${name}-wal was shortened while it was in use, and plants that only it had are lost; stop the server, and copy ${path}, which has the others, before you start it again`
+      : undefined;
   }
 
   /** The descriptors stay open if closing them would release locks of another connection of this process. */
@@ -38,9 +43,9 @@ export class FileStates {
     const pageSize = pageSizeOf(header.readUInt16BE(16));
     const isComplete = () => fstatSync(this.#database).size >= header.readUInt32BE(28) * pageSize;
     if (isComplete()) return true;
-    // The page with the header is the first one that a checkpoint writes, and the WAL file has the others until its end.
+    // A checkpoint writes the header first, and the WAL file has the other pages until its end.
     const firstMissing = Math.floor(fstatSync(this.#database).size / pageSize) + 1;
-    return readCommitted(this.#file)?.hasFrom(firstMissing) === true || isComplete();
+    return readCommitted(this.#file.name)?.hasFrom(firstMissing) === true || isComplete();
   }
 
   /** Whether the WAL file lacks frames that the WAL-index has (sqlite.org/walformat.html#the_wal_index_header). */

@@ -4,29 +4,24 @@ import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
 import { acquireOwnerLock, lockTimeoutMs } from '../open/owner-lock.ts';
 import { findTypeFault } from '../open/path-faults.ts';
-import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
+import { findOtherPath, resolveLinks, syncWal, walSize } from '../open/path.ts';
 import { findAlteration, findUnusable, isTruncated, migrate } from '../open/table.ts';
 import { findWalOfAnotherFile } from '../open/wal.ts';
-import { rewriteTail, rewriteWal, syncWal } from './rewrite.ts';
+import { rewriteTail, rewriteWal } from './rewrite.ts';
 
 /** Expected state of a file that is opened. */
 export type Expected = {
-  /** Whether the file may be new. */
   readonly mayBeNew: boolean;
-  /** Whether a sync of the file failed in this process, so that its WAL file must be rewritten. */
+  /** Whether a sync failed in this process, so that the WAL file must be rewritten. */
   readonly mustRewrite: boolean;
 };
 
 /**
- * Opens a database file as its only owner, and creates or migrates its schema. Other programs can read the file.
- * Throws the exceptions of node:sqlite. After an error, nothing is open, and the content of a file that is not a plant
- * store is unchanged. Only SQLite closes the file while it is open: a POSIX close releases all
- * locks of this process on the file (sqlite.org/howtocorrupt.html §2.2).
+ * Opens a database file as its only owner, and creates or migrates its schema. Throws the exceptions of node:sqlite. After an
+ * error, nothing is open, and a file that is not a plant store is unchanged. Only SQLite closes the file while it is open: a
+ * POSIX close releases all locks of this process on the file (sqlite.org/howtocorrupt.html §2.2).
  */
-export function openAsOwner(
-  path: string,
-  expected: Expected,
-): Result<OwnedDatabase, OpenSqliteError> {
+export function openAsOwner(path: string, data: Expected): Result<OwnedDatabase, OpenSqliteError> {
   const file = resolveLinks(path);
   const fault = findTypeFault(file) ?? findOtherPath(file);
   if (fault !== undefined) return err(openError(path, fault));
@@ -40,7 +35,7 @@ export function openAsOwner(
     const foreign = findWalOfAnotherFile(file);
     if (foreign !== undefined) return err(openError(path, foreign));
     database = new OwnedDatabase(file, lock.value);
-    const unusable = prepareFile(database, file, hadWal, expected);
+    const unusable = prepareFile(database, file, hadWal, data);
     isOpen = unusable === undefined;
     return unusable === undefined ? ok(database) : err(openError(path, unusable));
   } catch (thrown) {
@@ -95,10 +90,7 @@ export class OwnedDatabase extends Database {
     rewriteTail(this.#file, (descriptor) => this.#openFiles.push(descriptor));
   }
 
-  /**
-   * Makes `close` leave the WAL file as it is. SQLite runs a checkpoint when the last connection to a file is closed, but
-   * a read-only one cannot write to the file.
-   */
+  /** Makes `close` leave the WAL file as it is: the last connection runs a checkpoint, which a read-only one cannot. */
   keepWal(): void {
     try {
       this.#reader ??= new Database(this.#file, { readOnly: true });

@@ -9,10 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { codeOf } from '../open/errors.ts';
-import { syncFolderOf, syncPath, walSize } from '../open/path.ts';
-
-/** Receives each descriptor that the caller must close. */
-export type OnOpen = (descriptor: number) => void;
+import { walSize } from '../open/path.ts';
 
 /** Rewrites the WAL file. Must only run while no other program can write to it. */
 export function rewriteWal(file: string): void {
@@ -24,29 +21,21 @@ export function rewriteWal(file: string): void {
   }
 }
 
-/**
- * Rewrites the pages that a failed checkpoint may have appended to the file. Otherwise the next checkpoint would succeed
- * without writing them to the disk, and remove the WAL file. Must only run while no other program has the file open.
- */
-export function rewriteTail(file: string, onOpen: OnOpen): void {
+/** Rewrites the pages that a failed checkpoint may have appended to the file. Must only run while no other program has it open. */
+export function rewriteTail(file: string, onOpen: (descriptor: number) => void): void {
   rewriteFile(file, Math.max(0, statSync(file).size - walSize(file)), onOpen);
-}
-
-/** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
-export function syncWal(file: string): void {
-  // Also an empty one, which this user may not be permitted to write to.
-  if (statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined)
-    syncPath(`${file}-wal`, 'r+');
-  syncFolderOf(file);
 }
 
 /**
  * Rewrites every byte of a file from an offset to the end, in place, so that the next sync writes its data to the disk.
- * After a failed sync, Linux keeps the data in the page cache, and later syncs succeed without writing it to the disk. On
- * ext4, a second write through the page cache has the same effect, because the blocks remain marked as unwritten. Direct I/O
- * bypasses the page cache.
+ * After a failed sync, Linux keeps the data in the page cache, and later syncs succeed without writing it: direct I/O
+ * bypasses the page cache. `onOpen` receives each descriptor that the caller must close.
  */
-export function rewriteFile(path: string, from: number, onOpen: OnOpen): void {
+export function rewriteFile(
+  path: string,
+  from: number,
+  onOpen: (descriptor: number) => void,
+): void {
   const file = openSync(path, 'r+');
   onOpen(file);
   const direct = openDirect(path);
@@ -59,9 +48,8 @@ const chunkSize = 2 ** 20;
 /** Largest alignment that a file system requires for direct I/O, in bytes. */
 const maxBlock = 4096;
 
-/** Allocates page-aligned memory for direct I/O: a resizable ArrayBuffer is page-aligned. */
-const alignedChunk = (): Buffer =>
-  Buffer.from(new ArrayBuffer(chunkSize, { maxByteLength: chunkSize }));
+/** Allocates memory for direct I/O: a resizable ArrayBuffer is page-aligned. */
+const alignedChunk = () => Buffer.from(new ArrayBuffer(chunkSize, { maxByteLength: chunkSize }));
 
 /** Opens a file for direct I/O; returns `undefined` when the platform or the file system does not support it. */
 function openDirect(path: string): number | undefined {

@@ -24,8 +24,7 @@ export class Statements {
 
   /**
    * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On return, every plant that
-   * is not in the result, or is `unchanged`, is on the disk. Throws the exceptions of node:sqlite. After an exception, or when another program
-   * has altered the table (`undefined`), the table is unchanged.
+   * is not in the result or is `unchanged` is on the disk. After an exception, or if the table was altered (`undefined`), none is.
    */
   createAll(batch: Batch): NotInserted | undefined {
     const notInserted = new Map<number, 'unchanged' | 'id-taken' | Error>();

@@ -3,7 +3,7 @@ import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
-import type { OpenedFile } from '../open/opened-file.ts';
+import type { OpenedFile } from '../open/path.ts';
 import { startWorker } from '../open/worker.ts';
 import type { Expected } from './owned-database.ts';
 import type { NotInserted } from './statements.ts';
@@ -26,12 +26,11 @@ export type FromWorker =
   | {
       readonly kind: 'committed';
       readonly notInserted: NotInserted;
-      /** Size of the WAL file in bytes, when it is due to be reported as held by a reader. */
+      /** Size of the WAL file, when it is due to be reported as held by a reader. */
       readonly heldWal: number | undefined;
     }
-  | { readonly kind: 'refused'; readonly reason: string; readonly cause?: unknown }
   | {
-      readonly kind: 'failed';
+      readonly kind: 'refused' | 'failed';
       readonly reason: string;
       readonly cause?: unknown;
       /** Whether writes since the last successful sync may be missing from the disk. Default: `false`. */
@@ -43,7 +42,6 @@ export type CommitResult = Result<NotInserted, StoreUnavailable>;
 
 /** A worker thread that owns the database, so that fsync does not block the event loop. */
 export type CommitThread = {
-  /** Whether the thread has exited. */
   readonly hasExited: () => boolean;
   /** Whether a sync failed: the next thread must rewrite the data that may be missing from the disk. */
   readonly mustRewrite: () => boolean;
@@ -57,14 +55,9 @@ export async function startCommitThread(
   workerData: WorkerData,
   onHeldWal: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> {
-  const { path } = workerData;
-  const started = startWorker(path, (options) => {
+  const started = startWorker(workerData.path, { workerData, name: 'plantstore' }, (options) => {
     // Bundlers recognize this form only. The build replaces .ts.
-    return new Worker(new URL('./commit-worker.ts', import.meta.url), {
-      ...options,
-      workerData,
-      name: 'plantstore',
-    });
+    return new Worker(new URL('./commit-worker.ts', import.meta.url), options);
   });
   if (started.isErr()) return err(started.error);
   const worker = started.value;
@@ -77,12 +70,10 @@ export async function startCommitThread(
   worker.on('error', (thrown) => {
     crash = thrown;
   });
-  const exited = new Promise<void>((resolve) => {
-    worker.once('exit', () => {
-      hasExited = true;
-      onReply(undefined);
-      resolve();
-    });
+  const exited = new Promise<void>((resolve) => void worker.once('exit', () => resolve()));
+  worker.once('exit', () => {
+    hasExited = true;
+    onReply(undefined);
   });
 
   /** Resolves to the next message from the worker, or `undefined` when it exits without one. */
@@ -93,8 +84,8 @@ export async function startCommitThread(
   if (first?.kind === 'cannot-open') return err(first.error);
   if (first?.kind !== 'opened') {
     const reason = crash instanceof Error ? crash.message : 'its worker thread exited';
-    const message = `${path} cannot be opened: ${reason}`;
-    return err(openError(path, { kind: 'unexpected', message, cause: crash }));
+    const message = `${workerData.path} cannot be opened: ${reason}`;
+    return err(openError(workerData.path, { kind: 'unexpected', message, cause: crash }));
   }
   // Only a create in flight keeps the process alive, not an open repository.
   worker.unref();
@@ -114,18 +105,11 @@ export async function startCommitThread(
         await exited;
       }
       worker.unref();
-      switch (reply?.kind) {
-        case 'committed':
-          if (reply.heldWal !== undefined) onHeldWal(reply.heldWal);
-          return ok(reply.notInserted);
-        case 'refused':
-        case 'failed':
-          return unavailable(reply.reason, reply.cause);
-        case 'opened':
-        case 'cannot-open':
-        case undefined:
-          return unavailable('the commit worker crashed', crash);
-      }
+      if (reply?.kind === 'refused' || reply?.kind === 'failed')
+        return unavailable(reply.reason, reply.cause);
+      if (reply?.kind !== 'committed') return unavailable('the commit worker crashed', crash);
+      if (reply.heldWal !== undefined) onHeldWal(reply.heldWal);
+      return ok(reply.notInserted);
     },
     async close() {
       worker.ref();

@@ -104,7 +104,7 @@ describe('a file whose plants table was altered', () => {
     ],
     [
       'has no row ids',
-      `${firstTable.replace('CREATE', 'DROP TABLE plants; CREATE').replace('STRICT', 'WITHOUT ROWID, STRICT')}`,
+      `DROP TABLE plants; ${firstTable.replace('STRICT', 'WITHOUT ROWID, STRICT')}`,
     ],
     [
       'has a unique column',

@@ -58,8 +58,8 @@ export function countConnection(path: string): () => void {
 }
 
 /**
- * Runs a task that opens and closes a file, of which it has the path or a descriptor, without SQLite, unless this process has a connection to the file: closing a
- * descriptor releases all POSIX locks of the process on its file (sqlite.org/howtocorrupt.html §2.2).
+ * Runs a task that closes a descriptor of a file, unless this process has a connection to the file: the close would release
+ * all POSIX locks of the process on it (sqlite.org/howtocorrupt.html §2.2).
  */
 export function withoutConnections<T>(file: string | number, task: () => T): T | undefined {
   const index = indexOf(file);

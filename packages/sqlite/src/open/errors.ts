@@ -30,12 +30,11 @@ export function failureOf(thrown: unknown): SqliteFailure | undefined {
   // A quota is exceeded. For this error number, libuv has no code.
   if ('errno' in thrown && thrown.errno === -constants.errno.EDQUOT) return 'disk-full';
   if ('syscall' in thrown && 'code' in thrown) {
-    const ofCall = kindOfCall[`${String(thrown.syscall)} ${String(thrown.code)}`];
-    return ofCall ?? kindOfCall[String(thrown.code)] ?? 'cannot-open';
+    const code = String(thrown.code);
+    return kindOf(`${String(thrown.syscall)} ${code}`) ?? kindOf(code) ?? 'cannot-open';
   }
   const code = resultCodeOf(thrown);
-  if (code === undefined) return undefined;
-  return kindOfResult[code] ?? kindOfResult[code & 0xff] ?? 'unexpected';
+  return code === undefined ? undefined : (kindOf(code) ?? kindOf(code & 0xff) ?? 'unexpected');
 }
 
 /** Returns the extended result code of an exception from SQLite. Its low byte is the primary code. */
@@ -79,7 +78,6 @@ const messages = {
   'mount-point': (path: string) =>
     `${path} is mounted alone, and SQLite keeps the latest plants in files beside it; mount its folder`,
   replaced: (path: string, place: Place) => placeMessages[place.state](path, place),
-
   // The disk and its file system.
   'disk-full': (path: string) =>
     `the disk that contains ${path} is full, or a quota is exceeded; free some space`,
@@ -88,7 +86,6 @@ const messages = {
   'no-shared-memory': (path: string) => unsuitable(path, 'processes cannot share memory'),
   'no-locks': (path: string) => unsuitable(path, 'files cannot be locked'),
   'no-sync': (path: string) => unsuitable(path, 'a folder cannot be synced'),
-
   // The content.
   locked: (path: string) =>
     `${path} is in use, by another process or by this one; only one repository can have it open: stop the server first, or close the other repository`,
@@ -100,18 +97,17 @@ const messages = {
   empty: (path: string) => `${path} is empty and has no table of plants; name another file`,
   'not-a-plant-store': (path: string) =>
     `${path} is the database of another application; name another file`,
-  'schema-newer': (path: string, { version, supported }: Versions) =>
+  'schema-newer': (path: string, { version, supported }: Record<'version' | 'supported', number>) =>
     `${path} has schema version ${version}, made by a newer version of Plantstore; this version supports schema versions up to ${supported}: upgrade it`,
   'not-a-plant': (path: string, { id, fault }: { readonly id: string; readonly fault: string }) =>
     `${path} has a row that is no plant, with the id ${id}: ${fault}; correct or delete it with sqlite3`,
-  'table-altered': (path: string, { by, isReadable }: Alteration) => {
-    if (!isReadable)
+  'table-altered': (path: string, { by, isUnreadable }: Alteration) => {
+    if (isUnreadable === true)
       return `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;
     return by === undefined
       ? `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`
       : `${path} has the trigger or unique index "${by}" on its table plants, which can change what is stored; drop it`;
   },
-
   // The process.
   'no-thread': (path: string, { cause }: Caused) =>
     `${path} cannot be opened, because no thread can be started${reasonOf(cause)}; raise the limit of processes and threads (pids.max, ulimit -u), or remove what forbids them`,
@@ -119,14 +115,8 @@ const messages = {
     `${path} cannot be used as a plant store${reasonOf(cause)}`,
 };
 
-type Versions = { readonly version: number; readonly supported: number };
-
-type Alteration = {
-  /** The trigger or index that can change what is stored. */
-  readonly by?: string;
-  /** Whether the plants can be exported. */
-  readonly isReadable: boolean;
-};
+/** `by` is a trigger or an index that can change what is stored. A table without the columns of a plant is unreadable. */
+type Alteration = { readonly by?: string; readonly isUnreadable?: true };
 
 /** Where a file is that does not have its path any more. */
 export type Place = {
@@ -162,8 +152,6 @@ const fileSystems: Readonly<Record<number, string>> = {
   0x01021997: '9p',
   0x65735546: 'FUSE',
   0x786f4256: 'a shared folder of VirtualBox',
-  0xbacbacbc: 'a shared folder of VMware',
-  0x00c36400: 'Ceph',
 };
 
 function unsuitable(path: string, what: string): string {
@@ -177,8 +165,11 @@ function unsuitable(path: string, what: string): string {
   return `${path} is in a folder where ${what}, ${where}; move it to a local disk`;
 }
 
-/** Kinds of SQLite's result codes (sqlite.org/rescode.html): the primary ones, `SQLITE_IOERR_SHMLOCK` and `SHMMAP`. */
-const kindOfResult: Readonly<Record<number, SqliteFailure>> = {
+/** Kind of a failure that SQLite or the file system reported. */
+export type SqliteFailure = (typeof kinds)[keyof typeof kinds] | 'unexpected';
+
+/** Kinds of SQLite's result codes (sqlite.org/rescode.html), the primary ones and two extended ones, and of failed system calls. */
+const kinds = {
   3: 'cannot-open',
   5: 'locked',
   6: 'locked',
@@ -190,10 +181,6 @@ const kindOfResult: Readonly<Record<number, SqliteFailure>> = {
   26: 'not-a-database',
   5130: 'no-shared-memory',
   5386: 'no-shared-memory',
-};
-
-/** Kinds of the error codes of system calls on files that are opened without SQLite. */
-const kindOfCall: Readonly<Record<string, SqliteFailure>> = {
   EIO: 'input-output',
   EACCES: 'read-only',
   EPERM: 'read-only',
@@ -204,17 +191,6 @@ const kindOfCall: Readonly<Record<string, SqliteFailure>> = {
   'fsync ENOTSUP': 'no-sync',
   'fsync EOPNOTSUPP': 'no-sync',
   'fsync ENOSYS': 'no-sync',
-};
+} as const;
 
-/** Kind of a failure that SQLite or the file system reported. Its message requires nothing but the path. */
-export type SqliteFailure =
-  | 'locked'
-  | 'read-only'
-  | 'input-output'
-  | 'damaged'
-  | 'disk-full'
-  | 'cannot-open'
-  | 'not-a-database'
-  | 'no-shared-memory'
-  | 'no-sync'
-  | 'unexpected';
+const kindOf = (key: string | number) => (kinds as Record<string | number, SqliteFailure>)[key];

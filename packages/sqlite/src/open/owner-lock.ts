@@ -9,11 +9,7 @@ export const lockTimeoutMs = 500;
 
 /**
  * Makes this process the owner of a database file until the connection is closed, or the process exits. The lock file is
- * never removed: two processes could otherwise lock two files of the same name. Only SQLite opens it, because a POSIX
- * close releases all locks of the process on the file.
- *
- * @param path path in the error
- * @param file the path with symbolic links resolved
+ * never removed: two processes could otherwise lock two files of the same name. `path` is the path in the error.
  */
 export function acquireOwnerLock(path: string, file: string): Result<Database, OpenSqliteError> {
   const lockPath = ownerLockPathOf(file);
@@ -44,17 +40,14 @@ export function copyPermissions(file: string, path: string, extraMode = 0): void
   if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);
 }
 
-/**
- * On a file without write access, BEGIN EXCLUSIVE acquires a shared lock only: the write fails there.
- * The transaction is never committed, and the file stays empty.
- */
+/** On a file without write access, BEGIN EXCLUSIVE acquires a shared lock only: the write fails there. It is never committed. */
 const lockStatements = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1';
 
 function errorOf(path: string, lockPath: string, thrown: unknown): OpenSqliteError {
   const failure = failureOf(thrown);
+  if (failure === undefined || failure === 'locked') return explain(path, thrown);
   const fault = findCause(path, thrown);
-  if (failure === undefined || failure === 'locked' || fault !== undefined)
-    return explain(path, thrown);
+  if (fault !== undefined) return openError(path, { ...fault, cause: thrown });
   const kind = failure === 'not-a-database' ? 'cannot-open' : failure;
   const advice = existsSync(lockPath)
     ? `grant this user write access, or remove it while no process has ${path} open`

@@ -1,26 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  truncateSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { Database } from './connection.ts';
-import {
-  codeOf,
-  failureOf,
-  type Fault,
-  openError,
-  type OpenSqliteError,
-  resultCodeOf,
-} from './errors.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError, resultCodeOf } from './errors.ts';
+import { findFolderFault, findInodeFault } from './folder-faults.ts';
 import { absolutePath, findOtherPath, resolveLinks } from './path.ts';
 
 /**
@@ -46,17 +28,14 @@ export function checkDatabasePath(path: string): Result<void, OpenSqliteError> {
   });
 }
 
-/**
- * Returns the error for an exception from SQLite or a system call, with its cause in the file system: SQLite's "unable to
- * open", "is locked" and "disk I/O error" have many causes. Rethrows any other exception, which is a bug.
- */
+/** Returns the error for an exception from SQLite or a system call, with its cause if it is found. Rethrows any other one, which is a bug. */
 export function explain(path: string, thrown: unknown, access = readAndWrite): OpenSqliteError {
   const kind = failureOf(thrown);
   if (kind === undefined) throw thrown;
   return openError(path, { ...(findCause(path, thrown, access) ?? { kind }), cause: thrown });
 }
 
-/** Returns the cause of an exception in the file system, if it is found. */
+/** Returns the cause in the file system: SQLite's "unable to open", "is locked" and "disk I/O error" have many. */
 export function findCause(path: string, thrown: unknown, access = readAndWrite): Fault | undefined {
   const kind = failureOf(thrown);
   // Reading a file that is complete without a WAL file needs no write access.
@@ -65,11 +44,12 @@ export function findCause(path: string, thrown: unknown, access = readAndWrite):
   const fault = isOfPath && mayBeOfPath ? findPathFault(path, access) : undefined;
   const mayBeOfFolder =
     kind === 'locked' || kind === 'cannot-open' || folderCodes.includes(resultCodeOf(thrown));
-  return fault ?? (mayBeOfFolder ? findFolderFault(path, access) : undefined);
+  if (fault !== undefined || !mayBeOfFolder) return fault;
+  return findFolderFault(dirname(tryToResolve(path)), access === readAndWrite);
 }
 
 /** Returns what is wrong with a path, without opening or creating a file. */
-export function findPathFault(linkedPath: string, access = readAndWrite): Fault | undefined {
+function findPathFault(linkedPath: string, access = readAndWrite): Fault | undefined {
   const path = tryToResolve(linkedPath);
   const folder = dirname(path);
   const mayWrite = access === readAndWrite;
@@ -88,12 +68,13 @@ export function findPathFault(linkedPath: string, access = readAndWrite): Fault 
       ? { kind: 'read-only' }
       : cannotOpen(`this user may not read ${path}; grant it read access`);
   if (accessError(folder, constants.W_OK) !== undefined)
-    return readOnly(
-      mayWrite
+    return {
+      kind: 'read-only',
+      message: mayWrite
         ? `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`
         : `the folder ${folder} cannot be written to; SQLite creates files beside ${path} to read it: copy it to another folder, with its -wal file if there is one, and read the copy`,
-    );
-  return isOutOfInodes(folder) && !existsSync(`${path}-wal`) ? noInode(folder) : undefined;
+    };
+  return existsSync(`${path}-wal`) ? undefined : findInodeFault(folder);
 }
 
 /** Returns why a path is not that of a file. SQLite would create files beside a device or a pipe. */
@@ -117,7 +98,6 @@ const maxName = 255 - '-journal'.length;
 const maxPath = 512 - '-journal'.length - '-owner'.length;
 
 const cannotOpen = (message: string): Fault => ({ kind: 'cannot-open', message });
-const readOnly = (message: string): Fault => ({ kind: 'read-only', message });
 
 function tryToResolve(path: string): string {
   try {
@@ -129,12 +109,12 @@ function tryToResolve(path: string): string {
 }
 
 /** Returns the code of the error of access(2), if there is one. */
-function accessError(path: string, mode: number): unknown {
+function accessError(path: string, mode: number): string | undefined {
   try {
     accessSync(path, mode);
     return undefined;
   } catch (thrown) {
-    return codeOf(thrown);
+    return (thrown as NodeJS.ErrnoException).code;
   }
 }
 
@@ -150,52 +130,3 @@ function findLengthFault(path: string): Fault | undefined {
     `${path} is too long: it has ${whole} bytes, and a path of SQLite can have ${maxPath}; choose a shorter one`,
   );
 }
-
-/** Tries on a new file what SQLite requires of the folder of a database. */
-function findFolderFault(path: string, access: number): Fault | undefined {
-  const folder = dirname(tryToResolve(path));
-  const probe = join(folder, `.plantstore-${randomBytes(6).toString('hex')}`);
-  let kind: 'no-shared-memory' | 'no-locks' | undefined;
-  let database: Database | undefined;
-  try {
-    closeSync(openSync(probe, 'wx', 0o600));
-    kind = 'no-shared-memory';
-    truncateSync(probe, 2 ** 15);
-    truncateSync(probe);
-    // No other process knows the file.
-    kind = 'no-locks';
-    database = new Database(probe, { timeout: 0 }, false);
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    return undefined;
-  } catch (thrown) {
-    return kind === undefined ? faultOfCreation(folder, thrown, access) : { kind };
-  } finally {
-    database?.close();
-    if (kind !== undefined) rmSync(probe, { force: true });
-  }
-}
-
-function faultOfCreation(folder: string, thrown: unknown, access: number): Fault | undefined {
-  const kind = failureOf(thrown);
-  // A file that is complete without a WAL file can be read in a folder that cannot be written to.
-  if (kind === 'read-only' && access !== readAndWrite) return undefined;
-  if (codeOf(thrown) === 'ENOSPC' && isOutOfInodes(folder)) return noInode(folder);
-  if (kind === 'disk-full' || kind === 'input-output') return { kind };
-  const [reason] = String((thrown as Error).message).split(', open ');
-  const advice = ['EMFILE', 'ENFILE'].includes(String(codeOf(thrown)))
-    ? 'raise the limit of open files (ulimit -n)'
-    : 'check the folder and its file system';
-  const message = `no file can be created in ${folder}: ${reason}; ${advice}`;
-  return kind === 'read-only' ? readOnly(message) : cannotOpen(message);
-}
-
-/** Whether no file can be created. Some file systems do not count their inodes. */
-function isOutOfInodes(folder: string): boolean {
-  const { files, ffree } = statfsSync(folder);
-  return files > 0 && ffree === 0;
-}
-
-const noInode = (folder: string): Fault => ({
-  kind: 'disk-full',
-  message: `no file can be created in ${folder}: the disk has no inode left; remove files that you do not need`,
-});

@@ -25,20 +25,20 @@ export function findUnreadable(database: Database): Fault | undefined {
   if (isOurs && version > schemaVersion && others.length > 0)
     return { kind: 'schema-newer', version, supported: schemaVersion };
   if (firstNames.every((name) => members.includes(name))) return undefined;
-  return isOurs ? { kind: 'table-altered', isReadable: false } : { kind: 'not-a-plant-store' };
+  return isOurs ? { kind: 'table-altered', isUnreadable: true } : { kind: 'not-a-plant-store' };
 }
 
 /** Returns why inserts into the table may not do what this package expects. */
 export function findAlteration(database: Database): Fault | undefined {
-  if (!isOwnTable(database)) return { kind: 'table-altered', isReadable: true };
+  if (!isOwnTable(database)) return { kind: 'table-altered' };
   // With a trigger or a unique index, an insert can do nothing.
   const by =
     database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants' COLLATE NOCASE
     UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
   if (by === undefined) return undefined;
-  // That of a constraint cannot be dropped.
-  const isOfConstraint = String(by).startsWith('sqlite_autoindex_');
-  return { kind: 'table-altered', isReadable: true, ...(!isOfConstraint && { by: String(by) }) };
+  // The index of a constraint cannot be dropped.
+  const canDrop = !String(by).startsWith('sqlite_autoindex_');
+  return { kind: 'table-altered', ...(canDrop && { by: String(by) }) };
 }
 
 /** Creates the table, or adds the missing columns to one of an earlier version, and writes the numbers, in a transaction that it leaves open. */
@@ -84,10 +84,7 @@ export function findMissing(database: Database, later = laterNames) {
   return later.filter((name) => !found.includes(name));
 }
 
-/**
- * Whether a database file is shorter than its header states, as after an interrupted copy. SQLite opens a
- * file whose last page is truncated without an error, and plants are missing.
- */
+/** Whether a database file is shorter than its header states, as after an interrupted copy. SQLite opens it without an error. */
 export function isTruncated(database: Database, path: string): boolean {
   const pages = Number(database.read('PRAGMA page_count'));
   return statSync(path).size < pages * Number(database.read('PRAGMA page_size'));
@@ -101,19 +98,13 @@ function isNew(database: Database): boolean {
 
 /** Returns the statements that make a file one of this version; none for a table that is reported as altered. */
 function changesOf(database: Database): readonly string[] {
-  const isMarked =
-    database.read('PRAGMA application_id') === applicationId &&
-    database.read('PRAGMA user_version') === schemaVersion;
-  const numbers = [
-    `PRAGMA application_id = ${applicationId}`,
-    `PRAGMA user_version = ${schemaVersion}`,
-  ];
-  if (isNew(database))
-    return [
-      `CREATE TABLE plants (${columnNames.map(declarationOf).join(', ')}) STRICT`,
-      ...numbers,
-    ];
-  const missing = findMissing(database).map(declarationOf);
-  const added = missing.map((column) => `ALTER TABLE plants ADD COLUMN ${column}`);
-  return [...added, ...(isMarked ? [] : numbers)];
+  const declarations = columnNames.map(declarationOf).join(', ');
+  const tables = isNew(database)
+    ? [`CREATE TABLE plants (${declarations}) STRICT`]
+    : findMissing(database).map((name) => `ALTER TABLE plants ADD COLUMN ${declarationOf(name)}`);
+  const numbers = { application_id: applicationId, user_version: schemaVersion };
+  const marks = Object.entries(numbers)
+    .filter(([name, value]) => database.read(`PRAGMA ${name}`) !== value)
+    .map(([name, value]) => `PRAGMA ${name} = ${value}`);
+  return [...tables, ...marks];
 }

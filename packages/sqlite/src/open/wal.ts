@@ -3,14 +3,13 @@ import { withoutConnections } from './connection.ts';
 import type { Fault } from './errors.ts';
 
 /**
- * Returns a fault when a file and its WAL file are not of one database, as after a backup was copied over the file: a page
- * is in neither, or the file is not in WAL mode, as each backup. SQLite would open them, and plants would be lost. Returns
- * `undefined` while an owner writes to them.
+ * Returns a fault when a file and its WAL file are not of one database: a page is in neither, or the file is not in WAL
+ * mode, as each backup. SQLite would open them and lose plants. Returns `undefined` while an owner writes to them.
  */
 export function findWalOfAnotherFile(file: string): Fault | undefined {
   const before = stateOf(file);
   if (!isOfAnotherFile(file)) return undefined;
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
   return isOfAnotherFile(file) && stateOf(file) === before
     ? { kind: 'wal-of-another-file', wal: `${file}-wal` }
     : undefined;
@@ -19,7 +18,7 @@ export function findWalOfAnotherFile(file: string): Fault | undefined {
 /** What a WAL file contains up to its last commit. */
 export type Committed = {
   readonly pageSize: number;
-  /** Size of the database after the last commit, in pages. */
+  /** Size of the database, in pages. */
   readonly pages: number;
   /** Whether it contains every page of the database from this number on. */
   readonly hasFrom: (page: number) => boolean;
@@ -27,8 +26,7 @@ export type Committed = {
 
 /**
  * Reads the WAL file of a database up to the last commit, like SQLite's recovery (sqlite.org/fileformat2.html#walformat).
- * SQLite keeps the numbers of the pages in the `-shm` file, too, but closing a descriptor of it would release the locks of
- * this process. Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
+ * Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
  */
 export function readCommitted(file: string): Committed | undefined {
   let wal: number;
@@ -44,8 +42,6 @@ export function readCommitted(file: string): Committed | undefined {
     closeSync(wal);
   }
 }
-
-const pauseMs = 50;
 
 const headerSize = 32;
 const frameHeaderSize = 24;

@@ -2,12 +2,10 @@ import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import { openError, type OpenSqliteError } from './errors.ts';
 
-/**
- * Starts a worker thread in which nothing runs but its program: a module that an operator preloads with NODE_OPTIONS could
- * keep it alive after its end.
- */
+/** Starts a worker thread that does not load what an operator preloads with NODE_OPTIONS, which could keep it alive. */
 export function startWorker(
   path: string,
+  options: WorkerOptions,
   start: (options: WorkerOptions) => Worker,
 ): Result<Worker, OpenSqliteError> {
   const { NODE_OPTIONS: _, ...env } = process.env;
@@ -15,7 +13,7 @@ export function startWorker(
     // Node 22 warns of node:sqlite.
     const execArgv = ['--disable-warning=ExperimentalWarning'];
     // A descriptor that must not be closed stays open after the thread.
-    return ok(start({ env, execArgv, trackUnmanagedFds: false }));
+    return ok(start({ ...options, env, execArgv, trackUnmanagedFds: false }));
   } catch (cause) {
     return err(openError(path, { kind: 'no-thread', cause }));
   }

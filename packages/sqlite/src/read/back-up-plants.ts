@@ -8,11 +8,8 @@ import { startWorker } from '../open/worker.ts';
 /**
  * Copies a database file in a worker thread, while a repository may have it open and create plants. The copy contains every
  * plant that was acknowledged before the backup started. It is written by `VACUUM INTO` to a temporary file
- * `TO.RANDOM.partial`, and gets its name after an integrity check and a sync. No file is ever replaced. An interrupted
- * backup can leave the temporary file.
- *
- * The copy is complete without a WAL file, and can be read in a folder that cannot be written to. The WAL file of the source
- * cannot be reset while it is copied.
+ * `TO.RANDOM.partial`, which an interrupted backup can leave, and gets its name after an integrity check and a sync. No file
+ * is ever replaced. The copy is complete without a WAL file. That of the source cannot be reset while it is copied.
  *
  * @returns the number of plants and the size of the copy, or the reason why the backup failed
  *
@@ -51,10 +48,7 @@ export type BackUpOptions = {
 /** Reason why a backup or a restore failed. `path` is the affected file. */
 export type BackUpError = OpenSqliteError | BackUpRefused;
 
-/**
- * The copy cannot have its name: the file or one beside it already exists, or the file system has no hard links, without
- * which a file cannot be named without replacing another one.
- */
+/** The copy cannot have its name, which a file has, or cannot get it without hard links. */
 export type BackUpRefused = {
   /** Discriminates the error from {@link OpenSqliteError}. */
   readonly kind: 'exists' | 'no-hard-links';
@@ -72,6 +66,8 @@ export type PlantsBackup = {
   readonly size: number;
 };
 
+export type Copied = Result<PlantsBackup, BackUpError>;
+
 /** What the backup worker copies, as absolute paths. */
 export type CopyOrder = {
   readonly command: 'backup' | 'restore';
@@ -84,22 +80,19 @@ export type FromBackupWorker =
   | { readonly kind: 'done'; readonly copy: PlantsBackup }
   | { readonly kind: 'failed'; readonly error: BackUpError };
 
-async function copy(
-  command: CopyOrder['command'],
-  options: BackUpOptions,
-): Promise<Result<PlantsBackup, BackUpError>> {
+async function copy(command: CopyOrder['command'], options: BackUpOptions): Promise<Copied> {
   const [from, to] = [absolutePath(options.from), absolutePath(options.to)];
   if (from.isErr()) return err(from.error);
   if (to.isErr()) return err(to.error);
   const order: CopyOrder = { command, from: from.value, to: to.value };
-  const started = startWorker(from.value, (workerOptions) => {
-    // Bundlers recognize this form only. The build replaces .ts.
-    return new Worker(new URL('./backup-worker.ts', import.meta.url), {
-      ...workerOptions,
-      workerData: order,
-      name: 'backup',
-    });
-  });
+  const started = startWorker(
+    from.value,
+    { workerData: order, name: 'backup' },
+    (workerOptions) => {
+      // Bundlers recognize this form only. The build replaces .ts.
+      return new Worker(new URL('./backup-worker.ts', import.meta.url), workerOptions);
+    },
+  );
   if (started.isErr()) return err(started.error);
   const [message] = (await once(started.value, 'message')) as [FromBackupWorker];
   return message.kind === 'done' ? ok(message.copy) : err(message.error);

@@ -1,31 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  closeSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs';
+import { chownSync, closeSync, linkSync, lstatSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { err, ok, type Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
 import type { Database } from '../open/connection.ts';
-import { failureOf, openError, resultCodeOf, type SqliteFailure } from '../open/errors.ts';
+import { failureOf, openError, resultCodeOf } from '../open/errors.ts';
 import { copyPermissions } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
 import { syncFolderOf } from '../open/path.ts';
 import { findUnusable } from '../open/table.ts';
-import type {
-  BackUpError,
-  BackUpRefused,
-  CopyOrder,
-  FromBackupWorker,
-  PlantsBackup,
-} from './back-up-plants.ts';
-import { countPlants, findDamage, openForReading, openReader, readErrorOf } from './reader.ts';
+import type { BackUpRefused, Copied, CopyOrder, FromBackupWorker } from './back-up-plants.ts';
+import { countSql, findDamage, openForReading, openReader, readErrorOf } from './reader.ts';
 
 function copy(order: CopyOrder): Copied {
   const { from, to } = order;
@@ -47,8 +32,6 @@ function copy(order: CopyOrder): Copied {
     source?.close();
   }
 }
-
-type Copied = Result<PlantsBackup, BackUpError>;
 
 /** Copies to a temporary file, and removes it unless it has become the copy. */
 function copyThrough(temporary: string, source: Database, order: CopyOrder): Copied {
@@ -78,7 +61,7 @@ function copyTo(temporary: string, source: Database, order: CopyOrder): Copied {
     // VACUUM copies the rows of a damaged page without reading their columns.
     if (findDamage(copied, temporary).length > 0)
       return err(openError(order.from, { kind: 'damaged' }));
-    plants = countPlants(copied);
+    plants = Number(copied.read(countSql));
   } catch (thrown) {
     return err(readErrorOf(order.to, thrown, copied, temporary));
   } finally {
@@ -127,13 +110,14 @@ const withoutLinks: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENO
 const readErrors: readonly unknown[] = [266, 522, 8458];
 
 /** Failures of a write or of opening the copy: the source is open, and is not written to. */
-const ofCopy: readonly SqliteFailure[] = ['disk-full', 'cannot-open', 'read-only'];
+const ofCopy: readonly unknown[] = ['disk-full', 'cannot-open', 'read-only'];
 
 /** Whether `VACUUM INTO` failed because of the source, and not because the copy cannot be written. */
 function isOfSource(thrown: unknown): boolean {
   const failure = failureOf(thrown);
-  if (failure !== undefined && ofCopy.includes(failure)) return false;
-  return failure !== 'input-output' || readErrors.includes(resultCodeOf(thrown));
+  return failure === 'input-output'
+    ? readErrors.includes(resultCodeOf(thrown))
+    : !ofCopy.includes(failure);
 }
 
 function findExisting(to: string): string | undefined {
@@ -160,7 +144,7 @@ function giveToFolderOwner(path: string): void {
 
 function removeLeft(path: string): void {
   try {
-    rmSync(path, { force: true });
+    unlinkSync(path);
   } catch {
     // The error of the copy is reported instead.
   }

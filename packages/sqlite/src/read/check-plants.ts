@@ -3,11 +3,11 @@ import { err, ok, type Result } from 'neverthrow';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { absolutePath, resolveLinks, walSize } from '../open/path.ts';
 import { findUnusable } from '../open/table.ts';
-import { countPlants, findDamage, openForReading, readErrorOf } from './reader.ts';
+import { countSql, findDamage, openForReading, readErrorOf } from './reader.ts';
 
 /**
- * Checks a SQLite file with `integrity_check`, which reads every plant, while a repository may have it open. Blocks the
- * thread while it reads. A repository can be opened on a file that this function does not refuse.
+ * Checks a SQLite file with `integrity_check`, while a repository may have it open. Blocks the thread while it reads. A
+ * repository can be opened on a file that this function does not refuse.
  *
  * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
  * @example
@@ -29,7 +29,7 @@ export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> 
       const damage = findDamage(database, file);
       const unusable = damage.length === 0 ? findUnusable(database, false) : undefined;
       if (unusable !== undefined) return err(openError(absolute, unusable));
-      const plants = damage.length === 0 ? countPlants(database) : 0;
+      const plants = damage.length === 0 ? Number(database.read(countSql)) : 0;
       return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
     } catch (thrown) {
       return err(readErrorOf(absolute, thrown, database));

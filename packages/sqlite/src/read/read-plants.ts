@@ -88,14 +88,10 @@ export function readable(members: readonly string[]): string {
 /** Limits of a batch, which is read in one iteration of the event loop. `maxText` is in UTF-16 code units; a single plant may exceed it. */
 const batch = { maxPlants: 1_000, maxText: 2 ** 20 };
 
-/** The range of int64. */
 const smallestId = -(2n ** 63n);
 const largestId = 2n ** 63n - 1n;
 
-/**
- * Reads a table of this package in a transaction for each batch, because a long one would prevent checkpoints. Ids of another
- * table can be of any type, repeated or NULL: one statement reads it, and no repository is open on it.
- */
+/** Reads a table of a store in a transaction for each batch, because a long one would prevent checkpoints, and another one by one statement. */
 function* readBatches(
   database: Database,
   path: string,
@@ -104,16 +100,16 @@ function* readBatches(
 ): Generator<Result<readonly NewPlant[], OpenSqliteError>> {
   const isOwn = isOwnTable(database);
   let last = after;
-  let rows: Iterator<readonly unknown[]> | undefined;
+  let rows: Rows | undefined;
   for (let isEnd = after >= largestId; !isEnd; isEnd ||= isOwn && last === largestId) {
     const plants: NewPlant[] = [];
     let error: OpenSqliteError | undefined;
     try {
       rows ??= selectRows(database, last, isOwn, last === after ? onUnknownColumns : () => {});
       for (let text = 0; plants.length < batch.maxPlants && text < batch.maxText;) {
-        const { value: row, done = false } = rows.next();
-        isEnd = done;
-        if (done) break;
+        const { value: row } = rows.next();
+        isEnd = !row;
+        if (!row) break;
         const fault = faultOf(row, last);
         if (typeof row[0] === 'bigint') last = row[0];
         if (fault !== undefined) {
@@ -138,13 +134,15 @@ function* readBatches(
   }
 }
 
+type Rows = Iterator<readonly unknown[], null | undefined>;
+
 /** Begins a transaction, because a server may add a column between two statements. */
 function selectRows(
   database: Database,
   after: bigint,
   isOwn: boolean,
   onUnknownColumns: (names: readonly string[]) => void,
-): Iterator<readonly unknown[]> {
+): Rows {
   database.exec('BEGIN');
   const { members, others } = findColumns(database);
   if (others.length > 0) onUnknownColumns(others);
@@ -153,7 +151,7 @@ function selectRows(
   const select = database.prepare(sql);
   select.setReadBigInts(true);
   select.setReturnArrays(true);
-  return select.iterate(after + 1n) as Iterator<unknown> as Iterator<readonly unknown[]>;
+  return select.iterate(after + 1n) as Iterator<unknown> as Rows;
 }
 
 /** Returns why a row is no plant. */

@@ -1,4 +1,4 @@
-import { constants, statSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
@@ -13,20 +13,16 @@ export function openForReading(path: string): Result<Database, OpenSqliteError> 
   let error: OpenSqliteError;
   try {
     const file = resolveLinks(path);
-    const isMissing = statSync(file, { throwIfNoEntry: false }) === undefined;
-    const missing = isMissing ? ({ kind: 'missing' } as const) : undefined;
+    if (!existsSync(file)) return err(openError(path, { kind: 'missing' }));
     // SQLite would apply or remove the WAL of another file.
-    const unopened = missing ?? findTypeFault(file) ?? findWalOfAnotherFile(file);
+    const unopened = findTypeFault(file) ?? findWalOfAnotherFile(file);
     if (unopened !== undefined) return err(openError(path, unopened));
     database = openReader(file);
     const fault = findFault(database, file);
     if (fault === undefined) return ok(database);
     error = openError(path, fault);
   } catch (thrown) {
-    error =
-      database === undefined
-        ? explain(path, thrown, constants.R_OK)
-        : readErrorOf(path, thrown, database);
+    error = database ? readErrorOf(path, thrown, database) : explain(path, thrown, constants.R_OK);
   }
   database?.close();
   return err(error);
@@ -37,17 +33,9 @@ export function openReader(file: string): Database {
   return new Database(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
 }
 
-/** Counts the plants of an intact file. */
-export function countPlants(database: Database): number {
-  return Number(database.read('SELECT count(*) FROM plants'));
-}
-
 /**
  * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the exceptions of
- * node:sqlite. When a read fails with EIO, SQLite reports damage (SQLITE_IOERR_CORRUPTFS becomes SQLITE_CORRUPT), or
- * a page that it could not get: damage that a second connection does not find was an I/O error.
- *
- * @param file path of the database, with symbolic links resolved
+ * node:sqlite. SQLite reports an I/O error as damage, too: damage that a second connection does not find was one.
  */
 export function findDamage(database: Database, file: string): readonly string[] {
   const found = integrityFaults(database);
@@ -64,12 +52,7 @@ export function findDamage(database: Database, file: string): readonly string[] 
   return again;
 }
 
-/**
- * Returns the error for an exception while a database is read, as `explain` does. Calls it damaged only if `findDamage` confirms it.
- *
- * @param path path in the error
- * @param file path of the database
- */
+/** Returns the error for an exception while a database is read, as `explain` does. Calls it damaged only if `findDamage` confirms it. */
 export function readErrorOf(
   path: string,
   thrown: unknown,
@@ -86,11 +69,10 @@ export function readErrorOf(
   return explain(path, cause, constants.R_OK);
 }
 
+export const countSql = 'SELECT count(*) FROM plants';
+
 /** Time that a read waits for the WAL recovery of another program, in milliseconds. */
 const timeout = 2_000;
-
-/** SQLITE_IOERR. */
-const inputOutput = 10;
 
 function findFault(database: Database, file: string): Fault | undefined {
   // A backup is not in WAL mode, and is complete under each path.
@@ -121,8 +103,8 @@ function isInputOutput(line: string): boolean {
   const [text, code] =
     /unable to get the page\. error code=(\d+)|failed to get page/.exec(line) ?? [];
   // The low byte of an extended result code is the primary one.
-  return text !== undefined && (code === undefined || (Number(code) & 0xff) === inputOutput);
+  return text !== undefined && (code === undefined || (Number(code) & 0xff) === 10);
 }
 
 const inputOutputError = (cause: unknown): Error =>
-  Object.assign(new Error('disk I/O error', { cause }), { errcode: inputOutput });
+  Object.assign(new Error('disk I/O error', { cause }), { errcode: 10 });
