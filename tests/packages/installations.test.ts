@@ -280,7 +280,7 @@ describe.each(['22.18', '26'])('an installation on Node %s', { timeout: minutes 
     expect(await run('out/nodenext/use-sqlite.js', `plants-${name}.db`)).toEqual(
       printing('Monstera; Monstera; id-taken'),
     );
-    const args = ['check', `--database=plants-${name}.db`];
+    const args = ['check', `--database=sqlite:plants-${name}.db`];
     expect((await runIn(app, bin, args, { node })).stderr).not.toContain('Warning');
   });
 

@@ -102,8 +102,7 @@ export function openFile(path: string): OpenedFile | undefined {
     if (codeOf(thrown) === 'ENOENT') return undefined;
     throw thrown;
   }
-  const identity = identify(fstatSync(descriptor, { bigint: true }));
-  return { path, name, identity, descriptor };
+  return { path, name, identity: identify(fstatSync(descriptor, { bigint: true })), descriptor };
 }
 
 /** Closes the descriptor. Elsewhere than on Linux, it stays open while closing it would release locks of the process. */
