@@ -173,8 +173,7 @@ function repositoryOn(
     return plants.map(({ id }, index): Created => {
       if (committed.isErr()) return err(committed.error);
       const reason = committed.value.get(index);
-      if (reason === undefined) return ok();
-      if (reason === 'unchanged') return ok(reason);
+      if (reason === undefined || reason === 'unchanged') return ok(reason);
       return reason === 'id-taken'
         ? err({ kind: reason, id })
         : err({ kind: 'plant-refused', ...databaseRefusal, cause: reason });
