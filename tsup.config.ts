@@ -10,14 +10,13 @@ type Manifest = {
 const manifestOf = (packageName: string): Manifest =>
   JSON.parse(readFileSync(`packages/${packageName}/package.json`, 'utf8')) as Manifest;
 
-/** What can be imported of a package, and its threads' programs. */
-const modulesOf = (packageName: string): string[] => {
-  const exported = Object.values(manifestOf(packageName).exports).flatMap((target) =>
-    typeof target === 'string' ? [] : [target['@plantstore/source'].slice(2)],
+/** What can be imported of a package. */
+const modulesOf = (packageName: string): string[] =>
+  Object.values(manifestOf(packageName).exports).flatMap((target) =>
+    typeof target === 'string'
+      ? []
+      : [`packages/${packageName}/${target['@plantstore/source'].slice(2)}`],
   );
-  const workers = globSync('src/*/*-worker.ts', { cwd: `packages/${packageName}` });
-  return [...exported, ...workers].map((path) => `packages/${packageName}/${path}`);
-};
 
 const programsOf = (packageName: string): string[] =>
   Object.values(manifestOf(packageName).bin ?? {}).map(
@@ -49,7 +48,7 @@ const inOneFolder = (modules: readonly string[]): Record<string, string> =>
 const builtWorkers: NonNullable<Options['plugins']>[number] = {
   name: 'built-workers',
   renderChunk: (code) => ({
-    code: code.replaceAll(/(new URL\("\.\/[a-z-]+-worker)\.ts"/g, '$1.js"'),
+    code: code.replaceAll(/(new URL\("\.\/[a-z-]+-worker)\.ts"/g, '$1.mjs"'),
   }),
 };
 
@@ -71,6 +70,18 @@ export default defineConfig([
       noExternal: ['csv-parse'],
       external: [/^@plantstore\//],
     })),
+  {
+    ...options('sqlite'),
+    name: 'workers',
+    entry: inOneFolder(globSync('packages/sqlite/src/*/*-worker.ts')),
+    // A bundler copies the one file, also into a folder whose .js files are CommonJS.
+    splitting: false,
+    noExternal: [/./],
+    outExtension: () => ({ js: '.mjs' }),
+    esbuildOptions: (esbuild) => {
+      esbuild.conditions = ['@plantstore/source'];
+    },
+  },
   {
     ...options('core'),
     name: 'core',

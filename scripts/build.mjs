@@ -35,6 +35,7 @@ for (const file of globSync('packages/*/dist/**/*.d.ts')) {
 for (const [folder, bundled] of [
   ['packages/core', 'zod'],
   ['packages/plantstore', 'csv-parse'],
+  ['packages/sqlite', 'neverthrow'],
 ]) {
   copyFileSync(
     `${folder}/node_modules/${bundled}/LICENSE`,

@@ -18,9 +18,10 @@ type Manifest = {
 
 /** Files of a package other than its manifest, README, licence and code. */
 const additionalFiles: Readonly<Record<string, readonly string[]>> = {
-  // The builds contain a part of zod, and csv-parse.
+  // The builds contain a part of zod, csv-parse, and neverthrow in the workers.
   core: ['dist/zod-licence.txt', 'openapi.json'],
   plantstore: ['dist/csv-parse-licence.txt'],
+  sqlite: ['dist/neverthrow-licence.txt'],
 };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -68,7 +69,7 @@ describe.each(
       .toSorted();
 
   it(`the packed ${name} contains its manifest, README, licence and code, and no other file`, () => {
-    const code = /^dist\/.+\.(js|d\.ts)$/;
+    const code = /^dist\/.+\.(m?js|d\.ts)$/;
     const ofTests = /(^|\/)(tests?|test-support)\/|\.test(-d)?\./;
     expect(files().filter((file) => !code.test(file) || ofTests.test(file))).toEqual(
       ['LICENSE', 'README.md', 'package.json', ...(additionalFiles[name] ?? [])].toSorted(),
@@ -80,7 +81,7 @@ describe.each(
     const { dependencies, peerDependencies } = manifest;
     const declared = Object.keys({ [manifest.name]: '', ...dependencies, ...peerDependencies });
     const undeclared = files()
-      .filter((file) => /\.(js|d\.ts)$/.test(file))
+      .filter((file) => /\.(m?js|d\.ts)$/.test(file))
       // Comments are removed, because they contain examples.
       .map((file) => read(file).replaceAll(/^\s*(\*|\/[*/]).*$/gm, ''))
       .flatMap((code) => [...code.matchAll(importPattern)].map(([, specifier = '']) => specifier))
@@ -94,6 +95,16 @@ describe.each(
       const code = files().filter((file) => file.endsWith('.js'));
       const importing = code.filter((file) => /(from|import) ?['"]zod/.test(read(file)));
       expect(importing).toEqual(['dist/schemas.js']);
+    });
+
+  if (name === 'sqlite')
+    it(`the packed ${name} has workers that import modules of Node only`, () => {
+      const imports = files()
+        .filter((file) => file.endsWith('.mjs'))
+        .map((file) =>
+          [...read(file).matchAll(importPattern)].filter(([, of = '']) => !isBuiltin(of)),
+        );
+      expect(imports).toEqual([[], []]);
     });
 
   if (name === 'plantstore')

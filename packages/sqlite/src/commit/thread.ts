@@ -1,4 +1,6 @@
-import { Worker } from 'node:worker_threads';
+// webpack recognizes a worker of `worker_threads`, and not of `node:worker_threads`.
+// oxlint-disable-next-line unicorn/prefer-node-protocol
+import { Worker } from 'worker_threads';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
@@ -56,7 +58,7 @@ export async function startCommitThread(
   onHeldWal: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> {
   const started = startWorker(workerData.path, { workerData, name: 'plantstore' }, (options) => {
-    // Bundlers recognize this form only. The build replaces .ts.
+    // Bundlers recognize this form only. The build replaces .ts with .mjs.
     return new Worker(new URL('./commit-worker.ts', import.meta.url), options);
   });
   if (started.isErr()) return err(started.error);

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+// webpack recognizes a worker of `worker_threads`, and not of `node:worker_threads`.
+// oxlint-disable-next-line unicorn/prefer-node-protocol
+import { Worker } from 'worker_threads';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { OpenSqliteError } from '../open/errors.ts';
 import { absolutePath } from '../open/path.ts';
@@ -89,7 +91,7 @@ async function copy(command: CopyOrder['command'], options: BackUpOptions): Prom
     from.value,
     { workerData: order, name: 'backup' },
     (workerOptions) => {
-      // Bundlers recognize this form only. The build replaces .ts.
+      // Bundlers recognize this form only. The build replaces .ts with .mjs.
       return new Worker(new URL('./backup-worker.ts', import.meta.url), workerOptions);
     },
   );
