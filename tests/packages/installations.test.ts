@@ -10,6 +10,7 @@ import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { newFolder, post, spawnProgram, startProgram } from '../black-box/program.ts';
 import {
+  bun,
   compiler,
   type Installation,
   installationIn,
@@ -20,7 +21,7 @@ import {
   specifiers,
   yarnPlugAndPlay,
 } from './installations.ts';
-import { runIn, untilItResponds } from './run-in.ts';
+import { type Output, runIn, untilItResponds } from './run-in.ts';
 
 /** Installations download packages. */
 const minutes = 60_000;
@@ -109,7 +110,9 @@ describe('the packed manifests', () => {
       expect(manifest).not.toHaveProperty('optionalDependencies');
       const ranges = manifest['peerDependencies'] ?? {};
       expect(Object.keys(ranges)).toEqual(optional);
-      for (const range of Object.values(ranges)) expect(range).toMatch(/^\^/);
+      for (const [peer, range] of Object.entries(ranges)) {
+        expect(range).toMatch(peer === '@plantstore/postgres' ? /^\^/ : /^\*$/);
+      }
       const meta = optional.map((peer) => [peer, { optional: true }]);
       expect(manifest['peerDependenciesMeta'] ?? {}).toEqual(Object.fromEntries(meta));
     },
@@ -358,6 +361,34 @@ describe('a minimal installation', { timeout: minutes }, () => {
       ) as unknown,
     });
   });
+});
+
+describe('beside zod 3 and an old prom-client', { timeout: minutes }, () => {
+  it.each([
+    ['npm', npm, '12', /^plantstore: --metrics on .* requires prom-client 13 or newer/],
+    ['pnpm', pnpmWithoutHoisting, '14', /^$/],
+    ['Bun', bun, '14', /^$/],
+  ])(
+    'beside zod 3 and an old prom-client, %s installs the packages, and the part that needs another version names it',
+    async (name, install, prometheus, message) => {
+      const into = join(folder, `old-peers-${name}`);
+      await install(into, registry, { ...latest, zod: '3', 'prom-client': prometheus });
+      const load = async (entry: string) =>
+        runIn(into, process.execPath, [
+          '--eval',
+          `import('@plantstore/${entry}').catch(({ message }) => console.log(message))`,
+        ]);
+      expect(await load('core')).toEqual(nothing);
+      expect(await load('core/schemas')).toEqual(
+        printing('@plantstore/core/schemas requires zod 4: npm install zod@4'),
+      );
+      const args = ['--check-settings', '--database', 'memory:', '--health-port', '0'];
+      const { stderr } = await runIn(into, bin, [...args, '--metrics', 'on']).catch(
+        (failed: unknown) => failed as Output,
+      );
+      expect(stderr).toMatch(message);
+    },
+  );
 });
 
 describe('client, installed alone without hoisting', { timeout: minutes }, () => {

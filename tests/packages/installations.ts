@@ -78,12 +78,19 @@ export const pnpmWithoutHoisting: Install = async (folder, registry, dependencie
     nodeLinker: 'isolated',
     hoist: false,
     publicHoistPattern: [],
+    strictPeerDependencies: true,
     // pnpm delays new releases by default.
     minimumReleaseAge: 0,
     // As documented in the README of the client.
     ignoredOptionalDependencies: ['@rollup/rollup-linux-x64-gnu'],
   });
   await runIn(folder, 'npx', ['-y', 'pnpm@12', 'install']);
+  return installationIn(folder);
+};
+
+export const bun: Install = async (folder, registry, dependencies = withZod) => {
+  await writeProject(folder, registry, dependencies);
+  await runIn(folder, 'npx', ['-y', 'bun@1.4.5', 'install']);
   return installationIn(folder);
 };
 

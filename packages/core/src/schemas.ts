@@ -10,6 +10,11 @@ import { isExactId, type PlantId } from './exact-id.ts';
 import { type ErrorName, errorTable } from './errors.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
+// Any version may be installed beside core. The registry is new in zod 4.
+if ((z.globalRegistry as unknown) === undefined) {
+  throw new Error('@plantstore/core/schemas requires zod 4: npm install zod@4');
+}
+
 // An input without a fault is that of a check which an app has added, and which has its own message.
 type ErrorOf = (issue: { readonly input?: unknown }) => string | undefined;
 

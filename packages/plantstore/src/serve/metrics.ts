@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { RequestEndEvent, RunningServer } from '@plantstore/server';
+import { err, ok, type Result } from 'neverthrow';
 import { version } from '../version.ts';
 import type { MetricsPage } from './health-server.ts';
 import { loadOptional } from '../load-optional.ts';
@@ -116,9 +117,17 @@ export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boo
   };
 }
 
-export const loadPrometheus = async () =>
-  loadOptional(
-    'prom-client',
-    '--metrics on (PLANTSTORE_METRICS)',
-    async () => import('prom-client'),
+export async function loadPrometheus(): Promise<Result<Prometheus, string>> {
+  const feature = '--metrics on (PLANTSTORE_METRICS)';
+  const loaded = await loadOptional('prom-client', feature, async () => import('prom-client'));
+  return loaded.andThen((prometheus) =>
+    callsCollect(prometheus)
+      ? ok(prometheus)
+      : err(`${feature} requires prom-client 13 or newer: npm install prom-client@latest`),
   );
+}
+
+/** Returns whether gauges are set as they are read. With prom-client 12, each would be 0. */
+function callsCollect({ Gauge }: Prometheus): boolean {
+  return 'collect' in new Gauge({ name: 'any', help: 'any', registers: [], collect() {} });
+}
