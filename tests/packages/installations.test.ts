@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -389,6 +389,41 @@ describe('beside zod 3 and an old prom-client', { timeout: minutes }, () => {
       expect(stderr).toMatch(message);
     },
   );
+});
+
+describe('an app without hoisting', { timeout: minutes }, () => {
+  const plant = "{ id: 7n, name: 'Monstera' }";
+
+  it.each([
+    [
+      'client',
+      `createClient({ baseUrl: 'http://plants.test', token: 'any' }).createPlant(${plant})`,
+    ],
+    ['core', 'createPlant(entry.createMemoryRepository(), {})'],
+    ['core/group-commit', `createGroupCommit({ lanes: [] }).create(${plant})`],
+    ['core/wire', 'decodeBody(new Uint8Array())'],
+    ['postgres', "openPostgresRepository({ url: 'postgres://db/garden' })"],
+    ['server', 'optionRules'],
+    ['sqlite', "openSqliteRepository({ path: 'plants.db' })"],
+  ])('an app without hoisting has declarations with the results of %s', async (name, value) => {
+    const { folder: into } = installations['pnpm without hoisting'] as Installation;
+    const file = `declares-${name.replace('/', '-')}.ts`;
+    const lines = [
+      `import * as entry from '@plantstore/${name}';`,
+      `export const run = () => entry.${value};`,
+      'export const awaited = async () => run();',
+    ];
+    await writeFile(join(into, file), lines.join('\n'));
+    for (const typescript of [
+      join(app, 'node_modules/typescript'),
+      join(tools, 'node_modules/typescript-5.9'),
+    ]) {
+      const options = ['--declaration', '--emitDeclarationOnly', '--strict', '--skipLibCheck'];
+      const modules = ['--target', 'es2024', '--module', 'nodenext', '--outDir', 'declarations'];
+      const args = [join(typescript, 'bin/tsc'), ...options, ...modules, file];
+      expect(await runIn(into, process.execPath, args)).toEqual(nothing);
+    }
+  });
 });
 
 describe('client, installed alone without hoisting', { timeout: minutes }, () => {

@@ -1,3 +1,4 @@
+export type { Result, ResultAsync } from 'neverthrow';
 export type { Report } from './call.ts';
 export type {
   ClientOptions,

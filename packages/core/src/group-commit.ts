@@ -16,6 +16,8 @@ import type {
   StoreUnavailable,
 } from './plant-repository.ts';
 
+export type { IdTaken, PlantRefused, Result, ResultAsync, StoreUnavailable };
+
 /** The result of a create. */
 export type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
 

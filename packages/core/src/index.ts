@@ -7,6 +7,7 @@ export { assertNewPlant } from './assert-new-plant.ts';
 export { createPlant, type CreatePlantError } from './create-plant.ts';
 export { createMemoryRepository } from './memory-repository.ts';
 export { parseNewPlant, type PlantFault, type PlantInvalid } from './parse-new-plant.ts';
+export type { Result, ResultAsync } from 'neverthrow';
 export type { NewPlant, Plant } from './plant.ts';
 export type {
   IdTaken,

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { Result } from 'neverthrow';
 export { isBearerToken } from './bearer-token.ts';
 export { decodeBody, type BodyUndecodable } from './decode-body.ts';
 export { operation } from './operation.ts';

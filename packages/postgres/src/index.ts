@@ -1,4 +1,5 @@
 export type { OpenPostgresError } from './open/errors.ts';
+export type { Result, ResultAsync } from 'neverthrow';
 export {
   openPostgresRepository,
   type PostgresOptions,

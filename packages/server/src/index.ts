@@ -3,6 +3,7 @@
  * @mergeModuleWith <project>
  */
 
+export type { Result } from 'neverthrow';
 export { type AcceptedToken, acceptTokens } from './node/accept-tokens.ts';
 export { createHttpServer, type HttpServerOptions } from './node/create-http-server.ts';
 export {
@@ -10,12 +11,12 @@ export {
   type RequestListenerOptions,
 } from './node/create-request-listener.ts';
 export { describeCause } from './http/describe-cause.ts';
-export { listenOn } from './node/listen-on.ts';
+export { listenOn, type Listening, type ListenOptions } from './node/listen-on.ts';
 export type { Logger } from './http/logger.ts';
 export { pathOf } from './http/request-head.ts';
 export type { OptionRule } from './http/option-rules.ts';
 export { optionRules } from './node/option-rules.ts';
-export type { Authenticate, ServiceOptions, TokenDecision } from './http/options.ts';
+export type { Authenticate, Limits, ServiceOptions, TokenDecision } from './http/options.ts';
 export type {
   RequestEndEvent,
   RequestErrorEvent,

@@ -1,3 +1,4 @@
+export type { Result, ResultAsync } from 'neverthrow';
 export {
   type BackUpError,
   type BackUpOptions,
