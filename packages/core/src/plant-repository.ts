@@ -4,7 +4,7 @@ import type { NewPlant } from './plant.ts';
 /** The error for an id that another plant, with another name or tag, already has. Nothing was changed. */
 export type IdTaken = {
   readonly kind: 'id-taken';
-  /** The id that both plants have. */
+  /** The id that both plants have. `JSON.stringify` throws for a `bigint`. */
   readonly id: bigint;
 };
 
