@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { errorTable } from '@plantstore/core/errors';
 import { NewPlant } from '@plantstore/core/schemas';
 import { expect, it } from 'vitest';
-import * as z from 'zod';
+import { Form } from './app-schemas.ts';
 
 const faults = [errorTable['id-not-integer'].message, errorTable['name-required'].message];
 
@@ -16,14 +16,21 @@ it('app-schemas.ts prints the messages of the error table and of the app', async
     `plant.id: ${faults[0]}`,
     `plant.name: ${faults[1]}`,
     'enter a name',
+    "{ id: 9007199254740993n, name: 'Monstera', tag: undefined }",
     'id, name, tag',
     '',
   ]);
 });
 
+it.each(['', ' 7', '7.0', 'x', '9223372036854775808'])(
+  'the form of app-schemas.ts rejects the id %j',
+  (id) => {
+    const { error } = Form.safeParse({ id, name: 'Monstera' });
+    expect(error?.issues.map(({ path }) => path)).toEqual([['id']]);
+  },
+);
+
 it('an empty tag of a form is absent after the preprocessing of the page', () => {
-  const tag = z.preprocess((value) => (value === '' ? undefined : value), NewPlant.shape.tag);
-  const Form = NewPlant.extend({ tag });
   expect(Form.parse({ id: 7, name: 'Monstera', tag: '' }).tag).toBe(undefined);
   expect(NewPlant.parse({ id: 7, name: 'Monstera', tag: '' }).tag).toBe('');
 });
