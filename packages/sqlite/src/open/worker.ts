@@ -8,9 +8,7 @@ export function startWorker(
   options: WorkerOptions,
   start: (options: WorkerOptions) => Worker,
 ): Result<Worker, OpenSqliteError> {
-  const { NODE_OPTIONS: _, ...others } = process.env;
-  // Yarn's Plug'n'Play finds the program of the thread with NODE_OPTIONS.
-  const env = process.versions['pnp'] === undefined ? others : process.env;
+  const { NODE_OPTIONS: _, ...env } = process.env;
   try {
     // Node 22 warns of node:sqlite. A descriptor that must not be closed stays open after the thread.
     const execArgv = ['--disable-warning=ExperimentalWarning'];
