@@ -168,4 +168,11 @@ it('a change is noticed once the file has stayed the same between two looks, unl
   expect(await looks(3)).toEqual([false, true, true]);
   await files.markRead();
   expect(await looks(2)).toEqual([false, false]);
+  // Read again without a change, because the reason may be gone.
+  expect(files.markFailed('too many open files')).toBe(true);
+  expect(await looks(2)).toEqual([true, true]);
+  await files.markRead();
+  expect(files.markFailed('too many open files')).toBe(false);
+  await files.markRead();
+  expect(files.markFailed('the disk reports an error')).toBe(true);
 });

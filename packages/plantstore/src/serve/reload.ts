@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger, RunningServer } from '@plantstore/server';
 import type { StartInputs } from './load-start-inputs.ts';
-import type { WatchedFiles } from './watched-files.ts';
 import { loadTls } from './load-tls.ts';
 import { loadTokens } from './load-tokens.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -26,29 +25,26 @@ type ReloadOptions = Pick<StartInputs, 'watchedTokens' | 'watchedTls'> & {
 export function createReload(options: ReloadOptions): () => void {
   const { watchedTokens, watchedTls, signal, intervalMs = 2_000 } = options;
   let last = Promise.resolve();
-  const reload = async (isDue: (files: WatchedFiles) => boolean | Promise<boolean>) => {
+  const reload = async (onSignal: boolean) => {
     last = last.then(async () => {
-      if (await isDue(watchedTokens)) await reloadTokens(options);
-      if (await isDue(watchedTls)) await reloadTls(options);
+      if (onSignal || (await watchedTokens.areRenewed())) await reloadTokens(options, onSignal);
+      if (onSignal || (await watchedTls.areRenewed())) await reloadTls(options, onSignal);
     });
     return last;
   };
   // An abort ends the wait.
   const wait = async () => sleep(intervalMs, undefined, { ref: false, signal }).catch(() => {});
   const watch = async () => {
-    for (await wait(); !signal.aborted; await wait())
-      await reload(async (files) => files.areRenewed());
+    for (await wait(); !signal.aborted; await wait()) await reload(false);
   };
   void watch();
-  return () => void reload(() => true);
+  return () => void reload(true);
 }
 
-async function reloadTokens({
-  settings,
-  watchedTokens,
-  accept,
-  log,
-}: ReloadOptions): Promise<void> {
+async function reloadTokens(
+  { settings, watchedTokens, accept, log }: ReloadOptions,
+  onSignal: boolean,
+): Promise<void> {
   if (settings.tokensFile === undefined) {
     const from = settings.tokens === undefined ? 'were generated' : 'are from PLANTSTORE_TOKENS';
     log.info({}, `the tokens ${from} and stay in use: only a --tokens-file can be reread`);
@@ -58,7 +54,7 @@ async function reloadTokens({
   const loaded = await loadTokens(settings);
   if (loaded.isErr()) {
     const reason = loaded.error;
-    log.error({ reason }, notRereadMessage);
+    if (watchedTokens.markFailed(reason) || onSignal) log.error({ reason }, notRereadMessage);
     return;
   }
   accept(loaded.value);
@@ -66,7 +62,10 @@ async function reloadTokens({
   warnOfExpiredTokens(loaded.value, log);
 }
 
-async function reloadTls({ settings, watchedTls, server, log }: ReloadOptions): Promise<void> {
+async function reloadTls(
+  { settings, watchedTls, server, log }: ReloadOptions,
+  onSignal: boolean,
+): Promise<void> {
   await watchedTls.markRead();
   const renewed = (await loadTls(settings)).match(
     (tls) => tls && server.renewTls(tls),
@@ -78,5 +77,6 @@ async function reloadTls({ settings, watchedTls, server, log }: ReloadOptions): 
     return;
   }
   const reason = renewed.message;
-  log.error({ reason }, 'the certificate could not be reread; the previous one stays in use');
+  if (watchedTls.markFailed(reason) || onSignal)
+    log.error({ reason }, 'the certificate could not be reread; the previous one stays in use');
 }

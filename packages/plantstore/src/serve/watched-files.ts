@@ -4,14 +4,24 @@ export type WatchedFiles = ReturnType<typeof watchFiles>;
 
 /** Watches files that are read together. */
 export function watchFiles(...paths: readonly (string | undefined)[]) {
-  let [read, seen] = ['', ''];
+  let [read, seen, failed] = ['', '', ''];
   const stateOf = async () => (await Promise.all(paths.map(fileState))).join(' ');
   return {
     /** Call it before the files are read, so that a later change is seen. */
     async markRead(): Promise<void> {
       read = await stateOf();
     },
-    /** Resolves to whether they differ from what was read, and have not changed since the last call. */
+    /**
+     * Call it if they cannot be used, so that each look reads them again: a limit of open files, for example, changes
+     * without them. Returns whether they or the reason are others than before.
+     */
+    markFailed(reason: string): boolean {
+      const last = failed;
+      failed = `${read} ${reason}`;
+      read = '';
+      return failed !== last;
+    },
+    /** Resolves to whether they differ from what was read and used, and have not changed since the last call. */
     async areRenewed(): Promise<boolean> {
       const last = seen;
       seen = await stateOf();
