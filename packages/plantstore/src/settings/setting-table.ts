@@ -241,7 +241,7 @@ export function splitList(text: string): string[] {
 }
 
 /** What a URL, a path of Windows, a template, or a value with quotes or a comment has. */
-const noPath = /^(?:[a-z]+:|[$%]\w|[\s\p{Cf}"'])|["']$|[?\\]|\s#|\$[{(]|\{\{/iu;
+const noPath = /^(?:[a-z]+:|[$%]\w|[\s\p{Cf}\p{QMark}`])|[\p{QMark}`]$|[?\\]|\s#|\$[{(]|\{\{/iu;
 
 function databaseParser(): Parser<DatabaseSetting> {
   return {

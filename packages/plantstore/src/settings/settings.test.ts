@@ -299,6 +299,8 @@ describe('readSettings', () => {
     ' plants.db',
     '"plants.db"',
     "'plants.db'",
+    '`plants.db`',
+    '“plants.db”',
     '"plants.db',
     `$\{PLANTS}`,
     `/data/$\{PLANTS}.db`,
