@@ -144,6 +144,8 @@ it.each<readonly [string, readonly string[], readonly string[], unknown]>([
 it.each([
   '--port=0',
   '--check-settings',
+  '--port=0 --database=sqlite:/plants.db',
+  '--check-settings --database=sqlite:/plants.db',
   'export',
   'import',
   'check',

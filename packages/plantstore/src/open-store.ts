@@ -46,6 +46,7 @@ async function openSqlite(
   log: Logger,
   listeners: StoreListeners,
 ): Promise<Result<Store, string>> {
+  requireWorkingDirectory();
   return openSqliteRepository({
     path,
     onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
@@ -60,6 +61,11 @@ async function openSqlite(
       },
     }))
     .mapErr(({ message }) => cannotOpen(message));
+}
+
+/** Throws if the working directory was removed: a worker thread requires it, also for an absolute path. */
+function requireWorkingDirectory(): void {
+  process.cwd();
 }
 
 export const loadPostgres = async () =>
@@ -79,6 +85,7 @@ export async function inspectDatabase(database: DatabaseSetting): Promise<Result
     case 'memory':
       return ok();
     case 'sqlite':
+      requireWorkingDirectory();
       if (process.permission !== undefined && !process.permission.has('worker'))
         return err(cannotOpen('Node runs with --permission: add --allow-worker'));
       return checkDatabasePath(database.path).mapErr(({ message }) => cannotOpen(message));
