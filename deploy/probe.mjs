@@ -8,6 +8,7 @@ const probe = get({
   host: ['', '::', '0.0.0.0'].includes(host) ? '127.0.0.1' : host,
   port,
   path: '/readyz',
+  signal: AbortSignal.timeout(2_500),
   // With NODE_USE_ENV_PROXY, the global agent sends the request to a proxy.
   agent: new Agent(),
 });

@@ -104,6 +104,14 @@ describe('the health check of the image', () => {
     },
   );
 
+  it('the health check of the image fails if the server does not respond', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    expect(await probe({ PLANTSTORE_HEALTH_PORT: String(port) })).toBe(1);
+    silent.close();
+  });
+
   it('the health check of the image succeeds if there is no health port', async () => {
     const ports = [{}, { PLANTSTORE_HEALTH_PORT: '' }, { PLANTSTORE_HEALTH_PORT: 'off' }];
     expect(await Promise.all(ports.map(probe))).toEqual([0, 0, 0]);
