@@ -11,6 +11,7 @@ import {
   plantResponse,
   type ResponseData,
 } from './responses.ts';
+import { isThenable } from './values.ts';
 
 /**
  * Creates the service.
@@ -31,7 +32,7 @@ export function createService(options: ServiceOptions, limits: Limits): Service 
     headersFor: cors?.headersFor ?? (() => []),
     admit(head) {
       const admission = admit(head);
-      if (!(admission instanceof Promise)) return admission;
+      if (!isThenable(admission)) return admission;
       return inTime(lateAuthenticate, admission, (response): Admission => ({ response }));
     },
     create(body) {

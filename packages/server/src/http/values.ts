@@ -1,7 +1,7 @@
-// Values of an app may come from another realm, such as a vm context or an iframe, where `instanceof` is false.
+// `instanceof` is false for values of another realm, such as a vm context, and for promises once zone.js replaces `Promise`.
 
 /** Returns whether a value is a promise, or can be awaited as one. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return isObject(value) && 'then' in value && typeof value.then === 'function';
 }
 

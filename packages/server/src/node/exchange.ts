@@ -5,6 +5,7 @@ import type { Admission } from '../http/admit.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { errorResponse, pairsOf, type ResponseData, tooManyInFlight } from '../http/responses.ts';
+import { isThenable } from '../http/values.ts';
 import { type BodyResult, IncomingBody } from './incoming-body.ts';
 import type { Connection, QueuedExchange } from './connection.ts';
 import { drain } from './drain.ts';
@@ -62,14 +63,12 @@ export class Exchange implements QueuedExchange {
   begin(): void {
     if (this.endsEarly()) return;
     const admission = this.connection.shared.service.admit(this.head);
-    if (!(admission instanceof Promise)) {
-      this.onAdmission(admission);
-      return;
-    }
-    this.connection.hold(this);
-    void admission.then((later) => {
-      if (!this.endsEarly()) this.onAdmission(later);
-    });
+    if (isThenable(admission)) {
+      this.connection.hold(this);
+      void admission.then((later) => {
+        if (!this.endsEarly()) this.onAdmission(later);
+      });
+    } else this.onAdmission(admission);
   }
 
   /** Decides an exchange whose connection is lost, has ended or is broken, or to which another listener has responded. */

@@ -6,7 +6,7 @@ import { createMemoryRepository } from '@plantstore/core';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { sample } from '@plantstore/test-support/sample';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { createHttpServer } from './create-http-server.ts';
 import { createRequestListener, type RequestListenerOptions } from './create-request-listener.ts';
@@ -18,6 +18,13 @@ describe('unauthenticated client', () => {
     socket.write(head(['Host: a', 'Content-Type: application/json', 'Content-Length: 900']));
     expect(parseResponses(await until(responses(1)))).toMatchObject([{ status: 401 }]);
     socket.destroy();
+  });
+
+  it('an unauthenticated client is refused by an async authenticate if the app has replaced Promise, as zone.js does', async () => {
+    vi.stubGlobal('Promise', class extends Promise<unknown> {});
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const { port } = await listen({ authenticate: async () => false });
+    expect((await sendRaw(port, post(1))).status).toBe(401);
   });
 
   it('an unauthenticated client can send its next request after a body that was held back', async () => {
