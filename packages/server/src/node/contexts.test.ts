@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -146,6 +146,23 @@ it('CONNECT is published and logged in its own context, after the response to an
   await until(() => calls.length === 8);
   const ofConnect = calls.filter(([, id]) => id === '3');
   expect(ofConnect).toEqual(callsOf(3).filter(([what]) => /start|end|log/.test(what)));
+});
+
+it('the context of each request is destroyed once, for those that keep what belongs to it', async () => {
+  const contexts = new Map<number, number>();
+  const hook = createHook({
+    init: (id, type) => void (type === 'PlantstoreRequest' && contexts.set(id, 0)),
+    destroy: (id) => void (contexts.has(id) && contexts.set(id, (contexts.get(id) ?? 0) + 1)),
+  }).enable();
+  onTestFinished(() => void hook.disable());
+  const { calls, socket } = await listen('createHttpServer', false);
+  // The client disconnects during the last request.
+  socket.write([1, 2, 3].map((id) => headOf(id) + plant(id)).join('') + headOf(4));
+  await until(() => calls.length > callsOf(1).length * 3);
+  socket.resetAndDestroy();
+  await until(() => calls.filter(([what]) => what === 'log line').length === 4);
+  await until(() => [...contexts.values()].every((count) => count > 0));
+  expect([...contexts.values()]).toEqual([1, 1, 1, 1]);
 });
 
 it('an app of a fetch handler runs in the context of each request', async () => {

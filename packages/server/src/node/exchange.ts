@@ -199,9 +199,14 @@ export class Exchange implements QueuedExchange {
 
   /** Ends an exchange whose response is sent, or whose connection is lost. */
   private end(): void {
-    if (this.phase === 'reading') this.decide();
+    const { phase, isWritten, connection } = this;
+    // Of a lost connection, exchanges that wait are not kept, either.
+    if (phase === 'reading' || (phase === 'waiting' && connection.isLost)) this.decide();
     // The end of a request whose client has disconnected is published once its response is decided.
-    if (this.phase === 'decided' && this.isWritten !== undefined) this.record.end(this.isWritten);
+    else if (phase === 'decided' && isWritten !== undefined) {
+      this.record.end(isWritten);
+      this.context.emitDestroy();
+    }
   }
 }
 

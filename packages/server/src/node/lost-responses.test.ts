@@ -205,6 +205,26 @@ describe('a request that timed out', () => {
   });
 });
 
+describe('requests above the maximum', () => {
+  it('requests above the maximum end each request of their connection at once, also while a token is checked', async () => {
+    const { promise: logged, resolve } = Promise.withResolvers<void>();
+    let lines = 0;
+    const info = () => {
+      if ((lines += 1) === maxWaiting) resolve();
+    };
+    const { port } = await listen({
+      logger: { info, warn() {}, error() {} },
+      authenticate: async () => new Promise(() => {}),
+      handlerTimeoutMs: 86_400_000,
+    });
+    const { socket, ended } = await connectRaw(port);
+    socket.write(post(1).repeat(maxWaiting + 1));
+    expect(statuses(await ended)).toEqual([]);
+    await logged;
+    socket.destroy();
+  });
+});
+
 describe('a client that disconnects early', () => {
   it('a client that disconnects early causes no warning or error in the log, and not all of its requests are served', async () => {
     const lines: object[] = [];
