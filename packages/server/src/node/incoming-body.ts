@@ -28,8 +28,8 @@ export class IncomingBody {
     request.on('end', () => {
       if (this.buffer !== undefined) this.settle(ok(this.buffer.bytes()));
     });
-    // Before the end: another listener has destroyed it, or its connection is lost.
-    request.on('close', () => this.fail());
+    // Before the end: another listener has destroyed it, or its connection is lost. A simulated one may only emit an error.
+    for (const event of ['close', 'error']) request.on(event, () => this.fail());
   }
 
   /** Calls back once: when the body is complete or cannot be read. Never, if the body is dropped before. */

@@ -60,6 +60,13 @@ describe('a simulated request', () => {
     expect(response.statusCode).toBe(400);
   });
 
+  it('a simulated request that emits an error, and nothing else, gets an error response', async () => {
+    const request = new EventEmitter();
+    const emit = () => EventEmitter.prototype.emit.call(request, 'error', new Error('no'));
+    const { response } = await serve({ emit }, ['finish'], request);
+    expect(response.statusCode).toBe(500);
+  });
+
   it('a simulated request without any headers gets an error response', async () => {
     const { body } = await serve({ headers: undefined, rawHeaders: undefined });
     expect(body).toContain('a valid Host header is required');
