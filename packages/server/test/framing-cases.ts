@@ -47,6 +47,13 @@ export const refusedFraming: readonly FramingCase[] = [
       target(`http://${authority}/plants`),
     ],
   ),
+  ...['[1::2::3]:80', 'h:99999', 'u@h:80', ':80', 'http:///plants'].map(
+    (authority): FramingCase => [
+      'bad-request',
+      `CONNECT to the invalid authority ${authority}`,
+      line(`CONNECT ${authority} HTTP/1.1`),
+    ],
+  ),
   ['bad-request', 'two Authorizations', fields(authorization)],
   ['bad-request', 'two Content-Types', fields(contentType)],
 

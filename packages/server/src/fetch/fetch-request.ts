@@ -31,7 +31,7 @@ export function headOf({ method, url, headers }: FetchRequest): RequestHead {
   // A request that did not come from a server has no Host field. A server that requires Host in HTTP/1.1
   // passes on only the path of a request of HTTP/1.0.
   const httpVersion = target.startsWith('/') ? '1.0' : '1.1';
-  return { ...head, host: authorityOf(target), httpVersion };
+  return { ...head, host: authorityOf(head), httpVersion };
 }
 
 /** Returns the signal of a request. One of an adapter may have none, or throw because of its URL. */

@@ -91,7 +91,7 @@ function framingFault(head: RequestHead): ResponseData | undefined {
     return badRequest('only HTTP/1.1 and HTTP/1.0 are served');
   if (!httpMethods.has(method)) return errorResponse('not-implemented');
   if (!isHostValid(head.host, httpVersion)) return badRequest('a valid Host header is required');
-  const authority = authorityOf(head.target);
+  const authority = authorityOf(head);
   if (authority !== undefined && !isAuthorityValid(authority))
     return badRequest('the authority of the target is not valid');
   if (transferEncoding === undefined) return undefined;

@@ -115,9 +115,10 @@ export function shorten(text: string): string {
   return text.length > 1_024 ? `${text.slice(0, 1_024)}…` : text;
 }
 
-/** Returns the authority of a request target in absolute-form, as it was sent; `undefined` in another form. */
-export function authorityOf(target: string): string | undefined {
-  return origin.exec(target)?.groups?.['authority'];
+/** Returns the authority of a request target in absolute-form, or in CONNECT's authority-form, as it was sent. */
+export function authorityOf({ method, target }: RequestHead): string | undefined {
+  const isAuthority = method === 'CONNECT' && !target.startsWith('/');
+  return origin.exec(target)?.groups?.['authority'] ?? (isAuthority ? target : undefined);
 }
 
 /** scheme "://" authority, of a target in absolute-form (RFC 9112 §3.2.2). */
