@@ -57,7 +57,8 @@ export function sharedMessagesOfClosedSockets(): ServerOptions {
     if (!socket.destroyed) return new Incoming(socket);
     const response = shared.get(socket) ?? new SharedResponse(new Incoming(socket).destroy());
     shared.set(socket, response);
-    return response.req;
+    // Otherwise, Node would take the fields of a later request for trailers of the first.
+    return Object.assign(response.req, { complete: false, rawHeaders: [] });
   }
   function ResponseOrShared(request: IncomingMessage, options: object) {
     const Response = Outgoing as new (request: IncomingMessage, options: object) => ServerResponse;

@@ -144,7 +144,7 @@ export class Connection {
     this.pending = this.pending.filter((other) => other !== exchange);
     this.resume();
     if (this.latest !== exchange) return;
-    if (exchange.request.complete || this.socket === undefined) this.latest = undefined;
+    if (exchange.request.complete || this.socket?.destroyed !== false) this.latest = undefined;
     else finished(exchange.request, () => this.onReceived(exchange));
   }
 

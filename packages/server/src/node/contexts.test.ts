@@ -148,6 +148,20 @@ it('CONNECT is published and logged in its own context, after the response to an
   expect(ofConnect).toEqual(callsOf(3).filter(([what]) => /start|end|log/.test(what)));
 });
 
+it('each request of a destroyed connection is published and logged under its own id', async () => {
+  const { calls, options } = recordCalls(false);
+  const server = createHttpServer(options);
+  server.once('request', ({ socket }) => void socket.destroy());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { socket, ended } = await connectRaw((server.address() as AddressInfo).port);
+  socket.write([1, 2, 3, 4].map((id) => headOf(id) + plant(id)).join(''));
+  await ended;
+  const logged = calls.filter(([what]) => what === 'log line').map(([, id]) => id);
+  expect(logged.toSorted()).toEqual(['1', '2', '3', '4']);
+});
+
 it('the context of each request is destroyed once, for those that keep what belongs to it', async () => {
   const contexts = new Map<number, number>();
   const hook = createHook({
