@@ -203,7 +203,7 @@ export const createGroupCommit = ({
       for (const [index, one] of batch.entries()) {
         const result = created[index] ?? incomplete();
         // Not awaited, because a pending result must not delay other plants.
-        if (result instanceof Promise) void settleSeparately(one, result);
+        if ('then' in result) void settleSeparately(one, result);
         else settle(one, result);
       }
     } catch (thrown) {
