@@ -53,8 +53,7 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
   const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
   return async (input: FetchRequest | string | URL, init?: RequestInit) => {
-    const isRequest = typeof input !== 'string' && 'url' in input;
-    const request = isRequest ? input : new Request(input, init);
+    const request = typeof input !== 'string' && 'url' in input ? input : new Request(input, init);
     const signal = signalOf(request);
     // As fetch does, rejects with the abort reason even if it is not an Error.
     if (signal?.aborted === true) throw signal.reason as Error;

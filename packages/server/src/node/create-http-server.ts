@@ -80,7 +80,7 @@ function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
     headersTimeout,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: checkIntervalMs,
+    connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes,
     highWaterMark: maxBufferedBytes,
     // Node would respond to a missing Host without a body.
@@ -92,9 +92,6 @@ function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
   const handshakeTimeout = headersTimeout;
   return loadHttps().createServer({ ...options, ...secureOptionsOf(tls), handshakeTimeout });
 }
-
-/** Interval at which timeouts are checked, in milliseconds. */
-const checkIntervalMs = 1_000;
 
 /** Maximum size of the request line and header fields together, in bytes. */
 const maxHeaderBytes = 16_384;

@@ -12,14 +12,7 @@ import type { Limits } from '../http/options.ts';
 type NumberOption = keyof Limits | 'port';
 
 /** @inline */
-type OtherOption =
-  | 'repository'
-  | 'authenticate'
-  | 'corsOrigins'
-  | 'corsAllowedHeaders'
-  | 'logger'
-  | 'trustedProxies'
-  | 'fd';
+type OtherOption = 'repository' | 'authenticate' | 'corsOrigins' | 'corsAllowedHeaders' | 'logger';
 
 /**
  * The rule of every option of {@link startServer} but `tls`, by name: its default and what is expected. A program that
@@ -38,7 +31,7 @@ export const optionRules: Readonly<
   Record<NumberOption, OptionRule<number>> &
     Record<'basePath' | 'host', OptionRule<string>> &
     Record<'reusePort', OptionRule<boolean>> &
-    Record<OtherOption, OptionRule>
+    Record<OtherOption | 'trustedProxies' | 'fd', OptionRule>
 > = {
   ...serviceRules,
   trustedProxies: rule(

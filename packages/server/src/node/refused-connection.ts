@@ -66,20 +66,18 @@ export function respondToConnect(
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 /** Maps an error of Node's HTTP parser to the error table. */
-function nameOf(error: ParserError): ErrorName {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return 'headers-too-large';
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 'request-timeout';
-    case 'HPE_INVALID_TRANSFER_ENCODING':
-      // The same code is used for Transfer-Encoding together with Content-Length, which is invalid framing.
-      return error.reason?.includes('Content-Length') ? 'bad-request' : 'not-implemented';
-    default:
-      return 'bad-request';
-  }
+function nameOf({ code = '', reason }: ParserError): ErrorName {
+  // HPE_INVALID_TRANSFER_ENCODING is also its code for one beside Content-Length, which is invalid framing.
+  if (reason?.includes('Content-Length') === true) return 'bad-request';
+  return parserErrors.get(code) ?? 'bad-request';
 }
+
+const parserErrors: ReadonlyMap<string, ErrorName> = new Map([
+  ['HPE_HEADER_OVERFLOW', 'headers-too-large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'headers-too-large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'request-timeout'],
+  ['HPE_INVALID_TRANSFER_ENCODING', 'not-implemented'],
+]);
 
 /** Called at once, because a lost connection has no address. */
 function addressOf(socket: Duplex): string | undefined {
