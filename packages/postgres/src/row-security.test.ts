@@ -41,6 +41,36 @@ it.each([
   expect(await readAll(url)).toEqual({ ids: [1n, 2n], error: undefined });
 });
 
+const select = 'SELECT * FROM public.plants';
+it.each([
+  ['with security_invoker', `CREATE VIEW v.plants WITH (security_invoker) AS ${select}`],
+  [
+    'of an owner whom policies restrict',
+    `CREATE VIEW v.plants AS ${select}`,
+    'ALTER VIEW v.plants OWNER TO $ROLE',
+  ],
+  [
+    'of a function',
+    `CREATE FUNCTION v.f() RETURNS SETOF public.plants LANGUAGE sql AS '${select}'`,
+    'CREATE VIEW v.plants AS SELECT * FROM v.f()',
+  ],
+])('readPlants refuses a view %s over a table with row security', async (_, ...statements) => {
+  const { user, url, run } = await newSecured(
+    'SELECT',
+    'CREATE SCHEMA v',
+    ...statements,
+    'GRANT USAGE ON SCHEMA v TO $ROLE',
+    'GRANT SELECT ON v.plants TO $ROLE',
+    "INSERT INTO plants VALUES (1, 'a', NULL), (2, 'b', NULL)",
+  );
+  const read = async () => readAll(`${url}?options=-csearch_path%3Dv`);
+  expect((await read()).ids).toEqual([1n, 2n]);
+  await run(secured, 'CREATE POLICY part ON plants FOR SELECT USING (id = 1)');
+  const { ids, error } = await read();
+  expect([ids, error?.kind]).toEqual([[], 'table-denied']);
+  expect(error?.message).toContain(`ALTER ROLE "${user}" BYPASSRLS;`);
+});
+
 it('readPlantBatches yields an error when row security is enabled while it reads', async () => {
   const { url, run } = await newSecured('SELECT');
   await run("INSERT INTO plants SELECT g, 'n' FROM generate_series(1, 1500) g");

@@ -99,12 +99,8 @@ function hostsOf(hostList: string, parameter: string | undefined, env: Environme
 }
 
 /** Returns the TLS parameters as a query for pg-connection-string, which ignores empty ones. */
-function tlsQuery({
-  sslmode = 'prefer',
-  sslrootcert = 'system',
-  sslcert = '',
-  sslkey = '',
-}: Parameters): string {
+function tlsQuery(parameters: Parameters): string {
+  const { sslmode = 'prefer', sslrootcert = 'system', sslcert = '', sslkey = '' } = parameters;
   // Without a file, Node.js uses its bundled CA certificates.
   const ca = sslrootcert === 'system' ? '' : sslrootcert;
   return new URLSearchParams({ sslmode, sslrootcert: ca, sslcert, sslkey }).toString();

@@ -35,7 +35,7 @@ export type ServerFailure = { reason: ReasonName; description: string; cause?: u
 export function failureOf(address: Address, thrown: unknown): ServerFailure {
   const state = sqlStateOf(thrown);
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const text = `${state ?? code} ${thrown instanceof Error ? thrown.message : ''}`;
+  const text = `${state ?? code} ${thrown instanceof Error ? thrown.message : ''} ${routineOf(thrown)}`;
   const found = names.find((name) => (reasons[name] as Reason).pattern?.test(text));
   const reason = found ?? (state === undefined ? 'unreachable' : 'unexpected');
   return { reason, description: `${nameOf(address)}: ${describeThrown(thrown)}`, cause: thrown };
@@ -61,8 +61,8 @@ const reasons = {
   },
   'row-security': {
     kind: 'table-denied',
-    // Also the error of a role that sets row_security to off.
-    pattern: /^42501 .*row-level security/,
+    // The error when row_security is off.
+    pattern: /^42501 .* check_enable_rls$/,
     advice: ({ user }) => `row security can hide plants from the role ${user}: ${bypass(user)}`,
   },
   'connect-denied': {
@@ -98,7 +98,7 @@ const reasons = {
   'table-denied': {
     kind: 'table-denied',
     advice: ({ database, user }) =>
-      `the role ${user} lacks a privilege in ${database}; to read, let its owner run: ${grant('SELECT ON plants', user)}`,
+      `the role ${user} lacks a privilege in ${database}; let its owner grant it, for the table plants run: ${grant('SELECT ON plants', user)}`,
   },
   'connection-limit': {
     kind: 'unreachable',
@@ -148,6 +148,11 @@ export function sqlStateOf(thrown: unknown): string | undefined {
   // Codes of Node.js, such as EPIPE, have the same form; only errors from the server have a severity.
   const isOfServer = thrown instanceof Error && 'code' in thrown && 'severity' in thrown;
   return isOfServer && typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** Returns the function of the server that reported an error. Unlike its message, it is not translated. */
+export function routineOf(thrown: unknown): string {
+  return thrown instanceof Error && 'routine' in thrown ? String(thrown.routine) : '';
 }
 
 /** Describes an exception in a few words, for a log. */

@@ -21,7 +21,7 @@ export async function startSession(address: Address, options: SessionOptions) {
 /** A connection to a server. Its methods throw the exceptions of the driver. */
 export type Session = Awaited<ReturnType<typeof connect>>;
 
-/** A statement and its parameters. With a name, it is prepared on first use and then executed by name. */
+/** A statement and its parameters. With a name, it is prepared on first use. Without parameters, several statements are possible. */
 export type Query = { text: string; values?: readonly unknown[]; name?: string };
 
 /** The URL, and the timeout of each statement in milliseconds. */
@@ -95,11 +95,10 @@ async function connect(address: Address, options: SessionOptions) {
       isRunning = true;
       try {
         const query = { ...statement, values: [...values], rowMode: 'array' } as const;
-        const result = client.query<(string | null)[]>(query);
-        const { rows } = await throwAfterTimeout(timeoutMs, result);
+        const result = await throwAfterTimeout(timeoutMs, client.query<Row[number][]>(query));
         isRunning = false;
         if (isInDoubt) throw new Error('the commit may not have reached the standby');
-        return rows;
+        return [result].flat().at(-1)?.rows ?? [];
       } catch (thrown) {
         // Without a response, the statement may still be running.
         if (sqlStateOf(thrown) !== undefined) isRunning = false;
