@@ -108,9 +108,9 @@ const reasons = {
   },
   'no-response': {
     kind: 'unreachable',
-    pattern: /^ (no response|the connection was accepted)/,
+    pattern: /^57|^ECONNRESET|^ (no response|the connection was accepted|Connection terminated)/,
     advice: () =>
-      'the database server accepted the connection but did not respond: it may be resuming or overloaded, or the table plants may be locked; check the server and retry, or wait longer with connect_timeout in the URL, in seconds',
+      'the database server accepted the connection but did not complete its work: it may be starting, stopping, resuming or overloaded, or the table plants may be locked; check the server and retry, or wait longer with connect_timeout in the URL, in seconds',
   },
   'read-only': {
     kind: 'standby-only',
@@ -123,7 +123,7 @@ const reasons = {
   },
   unreachable: {
     kind: 'unreachable',
-    pattern: /^(53...|57P..|08(?!P01)...) /,
+    pattern: /^(53...|08(?!P01)...) /,
     advice: () =>
       'no database server can be reached: start it, or correct the host and the port in the URL',
   },

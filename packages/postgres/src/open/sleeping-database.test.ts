@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import { emptyDatabase, sharedUrl } from '../../test/shared-postgres.ts';
 import { openAndClose } from '../../test/open.ts';
+import { errorResponse } from '../../test/wire-messages.ts';
 import { openPostgresRepository } from '../repository.ts';
 import { readPlants } from '../read/read-plants.ts';
 
@@ -41,6 +42,23 @@ it('an address that accepts the connection and does not respond is named so, wit
   expect(kind).toBe('unreachable');
   expect(message).toMatch(/wait longer with connect_timeout.*was accepted.*within 1000 ms/);
   expect(message).not.toMatch(/correct the host and the port/);
+});
+
+it.each([
+  ['is starting up', errorResponse('57P03', 'FATAL')],
+  ['ends the connection', Buffer.alloc(0)],
+])('a start does not blame host and port when the server %s', async (_, response) => {
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    client.once('data', () => client.end(response));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://ada@127.0.0.1:${port}/garden?sslmode=disable`;
+  const { kind, message } = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
+  expect(kind).toBe('unreachable');
+  expect(message).toMatch(/may be starting, stopping, resuming/);
 });
 
 it.each([
