@@ -122,9 +122,7 @@ function byId(one: NewPlant, other: NewPlant): number {
  * or already exist (42P05). Other poolers reject it with 08P01 or their own code. 0A000: a column type changed.
  */
 function mayBeCausedByPreparation(thrown: unknown): boolean {
-  return (
-    ['26000', '08P01'].includes(sqlStateOf(thrown) ?? '') || retryStrategyOf(thrown) === 'fail'
-  );
+  return /^(26000|08P01)$/.test(sqlStateOf(thrown) ?? '') || retryStrategyOf(thrown) === 'fail';
 }
 
 // Derived from the text, because pooled connections can have a statement for another table.

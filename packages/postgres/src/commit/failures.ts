@@ -1,7 +1,7 @@
 import type { PlantRefused, StoreUnavailable } from '@plantstore/core';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { type Err, err } from 'neverthrow';
-import { describeThrown, sqlStateOf } from '../open/errors.ts';
+import { describeThrown, routineOf, sqlStateOf } from '../open/errors.ts';
 
 /** Returns what to do about an exception from a statement or a connection attempt. */
 export function retryStrategyOf(thrown: unknown): RetryStrategy {
@@ -11,14 +11,17 @@ export function retryStrategyOf(thrown: unknown): RetryStrategy {
     return thrown instanceof NoServer && thrown.isRefused ? 'fail' : 'reconnect';
   // All other codes depend on the values: constraints, and triggers, which can raise any code.
   const strategy = strategies.find(([pattern]) => pattern.test(state))?.[1] ?? 'split';
-  return strategy === 'fail' && isRowRefused(thrown) ? 'split' : strategy;
+  if (isRowRefused(thrown) && !/^(40|55P03)/.test(state)) return 'split';
+  // A function, such as that of a trigger, is the context of its error. Failures of the disk have a context, too.
+  const hasContext = thrown instanceof Error && 'where' in thrown && thrown.where !== undefined;
+  return strategy === 'fail' && hasContext && !state.startsWith('58') ? 'isolate' : strategy;
 }
 
 /**
- * What to do about a failed statement: run it again on the same connection, or on a new one, possibly to another server; split
- * the batch, because the server refuses one of its plants for its content; or fail until an operator changes something.
+ * What to do about a failed statement: run it again on the same connection, or on a new one, possibly to another server; split the
+ * batch, as the server refuses a plant for its content, or as a function of the operator fails, perhaps for one plant; or fail.
  */
-type RetryStrategy = 'repeat' | 'reconnect' | 'split' | 'fail';
+type RetryStrategy = 'repeat' | 'reconnect' | 'split' | 'isolate' | 'fail';
 
 /** Thrown when no server of the URL can be used. */
 export class NoServer extends Error {
@@ -45,8 +48,7 @@ const strategies: readonly (readonly [RegExp, RetryStrategy])[] = [
 
 /** Whether a policy refused a row, or a trigger raised an exception: its SQLSTATE can be that of a missing privilege, or any other. */
 function isRowRefused(thrown: unknown): boolean {
-  const routine = thrown instanceof Error && 'routine' in thrown ? String(thrown.routine) : '';
-  return /^(ExecWithCheckOptions|exec_stmt_(raise|assert))$/.test(routine);
+  return /^(ExecWithCheckOptions|exec_stmt_(raise|assert))$/.test(routineOf(thrown));
 }
 
 /** Creates the result of a create or a check that may succeed later. */

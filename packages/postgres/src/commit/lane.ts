@@ -4,7 +4,7 @@ import type { Commit, Created } from '@plantstore/core/group-commit';
 import type { CommitBatch } from './commit-batch.ts';
 import { describeThrown } from '../open/errors.ts';
 import { NoServer, notKept, retryStrategyOf } from './failures.ts';
-import type { Query, Session } from '../open/session.ts';
+import type { Session } from '../open/session.ts';
 import type { Sessions } from './sessions.ts';
 import { readStatement, runningStatement } from './statements.ts';
 
@@ -38,15 +38,12 @@ export function createLane({ use, table, commitBatch, createLocked }: LaneOption
         if (thrown instanceof NoServer) for (const cancel of cancels.splice(0)) cancel();
         const strategy = retryStrategyOf(thrown);
         const pause = backoffMs(count);
-        const isPermanent = strategy === 'split' || strategy === 'fail';
-        if (isPermanent || performance.now() + pause >= deadline) throw thrown;
+        const isTransient = strategy === 'repeat' || strategy === 'reconnect';
+        if (!isTransient || performance.now() + pause >= deadline) throw thrown;
         await sleep(pause);
       }
     }
   };
-
-  const run = async (statement: Query, deadline: number) =>
-    retry(deadline, async (on) => on.query(statement));
 
   /** Creates a plant whose id is locked, unless the lock lasts longer than a create of another process. */
   const waitForLock = async (
@@ -59,23 +56,26 @@ export function createLane({ use, table, commitBatch, createLocked }: LaneOption
     for (;;) {
       // This statement is durable only after every earlier commit in the WAL. A transaction that was committing
       // when the insert timed out has then released its locks, however slow the standby is.
-      await run(readStatement(table, plants), deadline);
+      await retry(deadline, async (on) => on.query(readStatement(table, plants)));
       const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
       if (created !== 'locked') return created;
       if (isLastAttempt || performance.now() >= deadline) throw new Error(lockedReason);
       // A slow insert of another process, or an earlier one without a response, releases its locks when it ends.
-      const inserts = await run(runningStatement(table, elapsedMs()), deadline);
+      const running = runningStatement(table, elapsedMs());
+      const inserts = await retry(deadline, async (on) => on.query(running));
       // It may have ended since the lock timed out.
       isLastAttempt = inserts.length === 0;
       lockMs = isLastAttempt ? lockTimeoutsMs.part : lockTimeoutsMs.single;
     }
   };
 
-  /** Splits a batch, so that one rejected or locked plant does not fail the others. */
-  const commitHalves = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
+  /** Splits a batch, so that one rejected or locked plant does not fail the others. A fault that fails a half fails all. */
+  const commitHalves = async (plants: readonly NewPlant[], timing: Timing, fault?: unknown) => {
     const middle = Math.ceil(plants.length / 2);
-    const before = await commit(plants.slice(0, middle), timing);
-    return [...before, ...(await commit(plants.slice(middle), timing))];
+    const before: Results = await commit(plants.slice(0, middle), timing);
+    const after = plants.slice(middle);
+    const isAll = fault !== undefined && middle > 1 && before.every(isUnavailable);
+    return [...before, ...(isAll ? after.map(() => notKept(fault)) : await commit(after, timing))];
   };
 
   const commit = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
@@ -84,16 +84,16 @@ export function createLane({ use, table, commitBatch, createLocked }: LaneOption
       const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
       if (created !== 'locked') return created;
       if (performance.now() >= deadline) throw new Error(lockedReason);
-      if (plants.length > 1) {
+      if (plants.length > 1)
         return await commitHalves(plants, { ...timing, lockMs: lockTimeoutsMs.part });
-      }
       return createLocked === undefined
         ? await waitForLock(plants, timing)
         : plants.map(async (plant) => createLocked(plant));
     } catch (thrown) {
-      return plants.length > 1 && retryStrategyOf(thrown) === 'split'
-        ? commitHalves(plants, timing)
-        : plants.map(() => notKept(thrown));
+      const strategy = retryStrategyOf(thrown);
+      if (plants.length === 1 || (strategy !== 'split' && strategy !== 'isolate'))
+        return plants.map(() => notKept(thrown));
+      return commitHalves(plants, timing, strategy === 'isolate' ? thrown : undefined);
     }
   };
 
@@ -134,6 +134,12 @@ const lockTimeoutsMs = {
 /** Exponential backoff with jitter, so that processes do not retry at the same time. */
 function backoffMs(attempt: number): number {
   return Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+}
+
+function isUnavailable(result: Results[number]): boolean {
+  return (
+    !(result instanceof Promise) && result.isErr() && result.error.kind === 'store-unavailable'
+  );
 }
 
 const lockedReason =

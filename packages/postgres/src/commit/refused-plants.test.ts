@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
-import { open } from '../../test/open.ts';
+import { newTable, open } from '../../test/open.ts';
 import { emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 
 const openWith = async (...statements: readonly string[]) => {
@@ -65,6 +65,10 @@ it.each([
   ['that raises an SQLSTATE of its own', "RAISE EXCEPTION 'no weeds' USING ERRCODE = 'GA001';"],
   ['that raises a code of the server', "RAISE insufficient_privilege USING MESSAGE = 'no weeds';"],
   ['that raises an internal error', "RAISE EXCEPTION 'no weeds' USING ERRCODE = 'XX000';"],
+  ...['25006', '53100', '57014', '57P01', '08006'].map((code) => [
+    `that raises ${code}, a code of servers that cannot work`,
+    `RAISE EXCEPTION 'no weeds' USING ERRCODE = '${code}';`,
+  ]),
   ['with an assertion', "ASSERT false, 'no weeds';"],
   ['that discards the row', 'RETURN NULL;'],
 ])(
@@ -84,6 +88,52 @@ it.each([
     expect(await runSql(url, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 49 }]);
   },
 );
+
+it.each([
+  ["EXECUTE 'SELECT ' || NEW.name || ' FROM nowhere';", /nowhere/],
+  ['INSERT INTO secret VALUES (1);', /permission denied for table secret/],
+])(
+  'a plant for which a trigger has a fault is store-unavailable, and the others of its batch are stored: %s',
+  async (body, reason) => {
+    const { direct, url } = await newTable();
+    await runSql(direct, 'CREATE TABLE secret (x int)', ...trigger(body));
+    const repository = await open(url);
+    const names = Array.from({ length: 64 }, (_, id) => (id === 13 ? 'weed' : `n${id}`));
+    const created = await Promise.all(
+      names.map(async (name, id) => repository.create({ id: BigInt(id), name })),
+    );
+    expect(created.flatMap((one, id) => (one.isErr() ? [[id, one.error]] : []))).toEqual([
+      [
+        13,
+        expect.objectContaining({
+          kind: 'store-unavailable',
+          reason: expect.stringMatching(reason) as unknown,
+        }),
+      ],
+    ]);
+    expect(await runSql(direct, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 63 }]);
+  },
+);
+
+it('a batch fails after a few statements when a trigger has a fault for every plant', async () => {
+  const { direct, url } = await newTable();
+  await runSql(
+    direct,
+    'CREATE SEQUENCE tries',
+    `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM nextval('tries'); EXECUTE 'SELECT nowhere'; RETURN NEW; END $$`,
+    'GRANT USAGE ON SEQUENCE tries TO PUBLIC',
+    'CREATE TRIGGER judge BEFORE INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION judge()',
+  );
+  const repository = await open(url);
+  const created = await Promise.all(
+    Array.from({ length: 512 }, async (_, id) => repository.create({ id: BigInt(id), name: 'x' })),
+  );
+  const kinds = created.map((one) => one._unsafeUnwrapErr().kind);
+  expect(kinds).toEqual(kinds.map(() => 'store-unavailable'));
+  const [{ tries } = {}] = await runSql(direct, 'SELECT last_value::int AS tries FROM tries');
+  expect(tries).toBeLessThan(50);
+});
 
 it('a create is repeated when a trigger raises a serialization failure', async () => {
   const { repository } = await openWith(

@@ -144,13 +144,13 @@ function parseEach(
   env: Environment,
 ) {
   const query = tlsQuery(parameters);
-  const configs = hosts.map((host) =>
-    parse(`postgres://${login}@${host.replace(/^(?=:|$)/, 'localhost')}/?${query}`, {
-      useLibpqCompat: true,
-    }),
-  );
+  const configs = hosts.map((host) => {
+    const url = `postgres://${login}@${host.replace(/^(?=:|$)/, 'localhost')}/?${query}`;
+    return parse(url, { useLibpqCompat: true });
+  });
   const [first] = configs;
   const user = (first?.user ?? '') || (env['PGUSER'] ?? currentUserName());
+  const idleMs = Math.max(Number(parameters.keepalives_idle ?? 60), 0) * 1_000;
   return {
     addresses: configs.map(({ host, port }): Address => ({
       host: host ?? '',
@@ -174,9 +174,6 @@ function parseEach(
     /** Timeout of the first login, in milliseconds: a server that resumes from sleep accepts connections before. */
     loginTimeoutMs: timeoutOf(Number(parameters.connect_timeout ?? 10)),
     /** Idle time before the first TCP keepalive, in milliseconds; 0 for that of the system, `undefined` for none. */
-    keepAliveIdleMs:
-      parameters.keepalives === '0'
-        ? undefined
-        : Math.max(Number(parameters.keepalives_idle ?? 60), 0) * 1_000,
+    keepAliveIdleMs: parameters.keepalives === '0' ? undefined : idleMs,
   };
 }

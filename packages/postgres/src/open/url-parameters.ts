@@ -30,10 +30,9 @@ export function readParameters(
     sources.delete(name);
   }
   const show: ShowParameter = (name, value) => {
-    const [shown, end] = sources.has(name)
-      ? [sources.get(name), '']
-      : [name, ' in the database URL'];
-    return `${shown}${value === undefined ? '' : `=${value}`}${end}`;
+    const text = value === undefined ? '' : `=${value}`;
+    const variable = sources.get(name);
+    return variable === undefined ? `${name}${text} in the database URL` : variable + text;
   };
   for (const [name, values] of permittedValues) {
     const value = parameters.get(name)?.toLowerCase();
