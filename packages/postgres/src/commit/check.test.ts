@@ -9,6 +9,7 @@ import {
   runSql,
   sharedUrl,
 } from '../../test/shared-postgres.ts';
+import { columnNames } from '../open/columns.ts';
 import { noResponseWithin } from '../open/throw-after-timeout.ts';
 
 describe('check of a PostgreSQL repository', () => {
@@ -45,6 +46,18 @@ describe('check of a PostgreSQL repository', () => {
     );
     expect((await repository.check())._unsafeUnwrapErr().kind).toBe('store-unavailable');
     expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/read-only/);
+  });
+
+  it('a role with privileges on the columns of a plant only can start, is ready, and creates plants', async () => {
+    const all = columnNames.join();
+    const { direct, url } = await newTable(`SELECT (${all}), INSERT (${all})`);
+    await runSql(direct, 'ALTER TABLE plants ADD colour text');
+    const repository = await open(url);
+    expect((await repository.check()).isOk()).toBe(true);
+    for (const name of ['Monstera', 'Monstera', 'Ficus'])
+      expect((await repository.create({ id: 7n, name })).isOk()).toBe(name === 'Monstera');
+    await runSql(direct, `REVOKE INSERT (name) ON plants FROM ${new URL(url).username}`);
+    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/GRANT SELECT, INSERT/);
   });
 
   const replaceKey = 'ALTER TABLE plants DROP CONSTRAINT plants_pkey';

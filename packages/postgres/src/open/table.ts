@@ -201,6 +201,7 @@ const plantsOnPath = `SELECT n.nspname,
 /** Whether an insert must have a value of the column `a` with the type `y`: a domain can refuse NULL, or have a default. */
 const needsValue = `(a.attnotnull OR y.typnotnull) AND NOT a.atthasdef AND a.attidentity = '' AND y.typdefault IS NULL`;
 
+const quotedNames = columnNames.map((name) => `'${name}'`).join();
 const columnsOf = (table: string): string => `pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
   WHERE a.attrelid = ${table} AND a.attnum > 0 AND NOT a.attisdropped`;
 
@@ -221,17 +222,18 @@ const tableState = `SELECT current_setting('transaction_read_only'),
       FROM pg_partition_tree(t.oid) p JOIN pg_class c ON c.oid = p.relid WHERE c.relpersistence <> 'p')
     OR EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid AND t.relkind <> 'p')
     THEN 'is UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated'
+  WHEN t.relkind = 'p' AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid) THEN 'has no partition'
   WHEN EXISTS (SELECT 1 FROM pg_index i, ${columnsOf('t.oid')} AND a.attnum::text = i.indkey::text
       AND i.indrelid = t.oid AND i.indisunique AND NOT i.indimmediate AND a.attname = 'id') THEN 'has a DEFERRABLE key'
-  WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND ${needsValue}
-      AND a.attname NOT IN (${columnNames.map((name) => `'${name}'`).join()}))
+  WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND ${needsValue} AND a.attname NOT IN (${quotedNames}))
     THEN 'has another column that needs a value' END,
   row_security_active(t.oid) AND (SELECT count(DISTINCT command) < 2
     FROM pg_policy p, unnest(p.polroles) AS role, unnest(ARRAY['r', 'a']) AS command
     WHERE p.polrelid = t.oid AND p.polpermissive AND p.polcmd::text IN ('*', command)
       AND (role = 0 OR pg_has_role(role, 'USAGE'))),
   array_to_json(ARRAY(SELECT 'SELECT, INSERT ON ' || $1::text
-      WHERE NOT (has_table_privilege(t.oid, 'SELECT') AND has_table_privilege(t.oid, 'INSERT'))
+      WHERE EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND a.attname IN (${quotedNames}) AND NOT
+        (has_column_privilege(t.oid, a.attnum, 'SELECT') AND has_column_privilege(t.oid, a.attnum, 'INSERT')))
     UNION ALL SELECT 'EXECUTE ON FUNCTION ' || oid::regprocedure FROM pg_proc
       WHERE proname = 'pg_logical_emit_message' AND proargtypes[2] = 'text'::regtype
         AND NOT has_function_privilege(oid, 'EXECUTE')

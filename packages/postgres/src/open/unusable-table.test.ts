@@ -172,6 +172,10 @@ describe('a table that cannot be used', () => {
       'CREATE UNLOGGED TABLE each_plant PARTITION OF every_plant DEFAULT',
     ],
     [
+      'has no partition',
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text) PARTITION BY RANGE (id)',
+    ],
+    [
       'inherited from',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
       'CREATE TABLE trees () INHERITS (plants)',
