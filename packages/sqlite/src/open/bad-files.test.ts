@@ -73,7 +73,7 @@ describe('a file that is not a plant store', () => {
 
   it('a file is refused and left unchanged when a newer version created it', async () => {
     makeStore(inFolder('plants.db'));
-    const sql = `ALTER TABLE plants ADD COLUMN light TEXT; PRAGMA user_version = ${schemaVersion + 1}`;
+    const sql = `ALTER TABLE plants ADD COLUMN colour TEXT; PRAGMA user_version = ${schemaVersion + 1}`;
     makeDatabase(inFolder('plants.db'), sql);
     const before = await readFile(inFolder('plants.db'));
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
