@@ -156,8 +156,6 @@ it.each([
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
   const command = ['sh', '-c', script, 'sh', process.execPath, bin] as const;
   const { exited, stderr } = spawnProgram({ command, args: line.split(' '), cwd });
-  expect([await exited, stderr()]).toEqual([
-    1,
-    'plantstore: the working directory was removed; change to another folder\n',
-  ]);
+  expect(await exited).toBe(1);
+  expect(stderr()).toMatch(/^plantstore: [^\n]*the working directory was removed[^\n]*\n$/);
 });
