@@ -1,6 +1,6 @@
 import { readHead, type RequestHead } from '../src/http/request-head.ts';
 
-type Fields = Readonly<Record<string, string | readonly string[]>>;
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A request head in a form that tests can change. */
 export type Request = Pick<RequestHead, 'method' | 'target' | 'httpVersion'> & {
@@ -22,20 +22,22 @@ export const goodRequest: Request = {
   },
 };
 
+/** Parts of a request that replace those of another one: its line, and fields by name; `undefined` removes one. */
+export type Change = Fields & Partial<Omit<Request, 'fields'>>;
+
+export const requestWith = (
+  { method, target, httpVersion, ...fields }: Change,
+  base = goodRequest,
+): Request => ({
+  method: method ?? base.method,
+  target: target ?? base.target,
+  httpVersion: httpVersion ?? base.httpVersion,
+  fields: { ...base.fields, ...fields },
+});
+
 export const headOf = ({ fields, method, target, httpVersion }: Request): RequestHead => {
-  const rawHeaders = Object.entries(fields).flatMap(([name, values]) =>
+  const rawHeaders = Object.entries(fields).flatMap(([name, values = []]) =>
     [values].flat().flatMap((value) => [name, value]),
   );
   return readHead(method, target, httpVersion, rawHeaders);
 };
-
-export const withFields =
-  (fields: Fields) =>
-  (request: Request): Request => ({ ...request, fields: { ...request.fields, ...fields } });
-
-export const without =
-  (name: string) =>
-  (request: Request): Request => {
-    const { [name]: _, ...fields } = request.fields;
-    return { ...request, fields };
-  };

@@ -3,7 +3,7 @@ import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
 import { limitsOf, type ServiceOptions } from '../src/http/options.ts';
-import { goodRequest, headOf, maxBodyBytes, type Request } from './requests.ts';
+import { type Change, headOf, maxBodyBytes, requestWith } from './requests.ts';
 
 /** Creates a service that accepts the token `good`. */
 export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
@@ -25,7 +25,5 @@ export const outcomeOf = (admission: Admission): ErrorName | 'admitted' | undefi
   admission.response === undefined ? 'admitted' : errorNameOf(admission.response.error);
 
 /** Returns the result of the admission of a changed valid request. */
-export const admissionOf = async (
-  change: (request: Request) => Request,
-  options: Partial<ServiceOptions> = {},
-) => outcomeOf(await serviceWith(options).admit(headOf(change(goodRequest))));
+export const admissionOf = async (change: Change, options: Partial<ServiceOptions> = {}) =>
+  outcomeOf(await serviceWith(options).admit(headOf(requestWith(change))));
