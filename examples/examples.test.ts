@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@plantstore/client';
 import { errorTable } from '@plantstore/core/errors';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it, onTestFinished } from 'vitest';
 import { createPlantOrThrow, PlantNotCreated } from './client-throw.ts';
 
@@ -39,8 +39,7 @@ it('first-core.ts creates a plant', async () => {
 });
 
 it('own-group-commit.ts stores plants in a log', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const env = { PLANTS_LOG: join(folder, 'plants.log') };
   const { stdout } = await run('own-group-commit.ts', env);
   expect(stdout).toBe('kept, id-taken, plant-invalid\n');
@@ -48,7 +47,7 @@ it('own-group-commit.ts stores plants in a log', async () => {
 });
 
 it('embed-server.ts creates the plants of the examples of the client', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
+  const folder = await makeFolder();
   const server = spawn(process.execPath, [example('embed-server.ts')], {
     env: variables({
       PORT: '0',
@@ -60,7 +59,6 @@ it('embed-server.ts creates the plants of the examples of the client', async () 
   onTestFinished(async () => {
     server.kill();
     await once(server, 'close');
-    await rm(folder, { recursive: true });
   });
   const [output] = (await once(server.stdout.setEncoding('utf8'), 'data')) as [string];
   const port = /port: (\d+)/.exec(output)?.[1] ?? '';
@@ -94,8 +92,7 @@ it('client-throw.ts returns a plant, or throws an error whose cause has a kind',
 });
 
 it('use-sqlite.ts stores a plant, also the second time, and read-and-back-up.ts reads it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  const folder = await makeFolder();
   const env = { PLANTS_FILE: join(folder, 'plants.db') };
   for (const _ of ['first', 'again']) {
     const { stdout } = await run('use-sqlite.ts', env);

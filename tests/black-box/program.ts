@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Cleanup } from '@plantstore/test-support/make-folder';
 import { onTestFinished } from 'vitest';
 
 /** The program, which the global setup has built. */
@@ -12,15 +10,7 @@ export const bin = fileURLToPath(new URL('../../packages/plantstore/dist/bin.js'
 /** The token that servers under test accept, unless they generate one. */
 export const token = 'black-box-token';
 
-/** Registers a task to run after the test or the test file. */
-export type Cleanup = (task: () => Promise<void>) => void;
-
-/** Creates an empty folder that is removed after the test. */
-export const newFolder = async (cleanup: Cleanup = onTestFinished): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  cleanup(async () => rm(folder, { recursive: true, force: true }));
-  return folder;
-};
+export { type Cleanup, makeFolder as newFolder } from '@plantstore/test-support/make-folder';
 
 /** How to start a server. */
 export type ProgramOptions = {

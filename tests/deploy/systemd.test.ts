@@ -1,11 +1,11 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '@plantstore/test-support/free-port';
+import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it, onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
@@ -17,12 +17,6 @@ const bin = join(root, 'packages/plantstore/dist/bin.js');
 /** Path of the installed program in the units. */
 const program = '/usr/local/bin/plantstore';
 
-const newFolder = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
-  return folder;
-};
-
 it('the systemd unit has an exposure level below 2', async () => {
   const unit = join(units, 'plantstore.service');
   const { stdout } = await run('systemd-analyze', ['security', '--offline=true', unit]);
@@ -32,7 +26,7 @@ it('the systemd unit has an exposure level below 2', async () => {
 });
 
 it('systemd accepts each unit, and reports an unknown key and a wrong value', async () => {
-  const folder = await newFolder();
+  const folder = await makeFolder();
   const names = (await readdir(units)).filter((name) => name.startsWith('plantstore'));
   expect(names).toHaveLength(4);
   for (const name of names) {
@@ -54,7 +48,7 @@ it('systemd accepts each unit, and reports an unknown key and a wrong value', as
 });
 
 it('the unit stops the socket after the exit statuses 2 and 9 only', async () => {
-  const folder = await newFolder();
+  const folder = await makeFolder();
   await writeFile(join(folder, 'systemctl'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
   const unit = await readFile(join(units, 'plantstore.service'), 'utf8');
   const [, line = ''] = /^ExecStopPost=-\+\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
@@ -106,10 +100,10 @@ const backupCommand = async (): Promise<string> => {
 };
 
 it('the backup unit keeps the newest copies, and removes nothing after a backup that failed', async () => {
-  const folder = await newFolder();
-  const database = join(await newFolder(), 'plants.db');
+  const folder = await makeFolder();
+  const database = join(await makeFolder(), 'plants.db');
   const PLANTSTORE_DATABASE = `sqlite:${database}`;
-  const settings = join(await newFolder(), 'settings.env');
+  const settings = join(await makeFolder(), 'settings.env');
   await writeFile(settings, `PLANTSTORE_DATABASE=${PLANTSTORE_DATABASE}\n`);
   const command = (await backupCommand())
     .replace(program, `"${process.execPath}" "${bin}"`)

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '@plantstore/test-support/free-port';
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest';
@@ -37,12 +36,10 @@ export const GET = async () => new Response(await create());
   'rolldown.config.js': `export default { input: 'app.js', platform: 'node', experimental: { resolveNewUrlToAsset: true } };\n`,
 };
 
-let folder = '';
-let app = '';
+const folder = await newFolder(afterAll);
+const app = join(folder, 'app');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-bundles-'));
-  app = join(folder, 'app');
   await npm(app, inject('release').registry, {
     '@plantstore/core': 'latest',
     '@plantstore/sqlite': 'latest',
@@ -57,8 +54,6 @@ beforeAll(async () => {
   await mkdir(join(app, 'app/plants'), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(app, name), text);
 }, timeout);
-
-afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 it.each([
   [

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorTable } from '@plantstore/core/errors';
@@ -30,18 +29,15 @@ const examples = fileURLToPath(new URL('../../examples', import.meta.url));
 const { app, tools, registry, version } = inject('release');
 const bin = join('node_modules', '.bin', 'plantstore');
 
-let folder = '';
+const folder = await newFolder(afterAll);
 /** By the name of the package manager. */
 let installations: Readonly<Record<string, Installation>>;
 /** With the oldest neverthrow that the packages accept, and without zod and prom-client. */
-let minimal: string;
+const minimal = join(folder, 'minimal');
 /** With the client alone, by pnpm without hoisting. */
-let client: string;
+const client = join(folder, 'client');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-installations-'));
-  minimal = join(folder, 'minimal');
-  client = join(folder, 'client');
   const [pnpm, globally, yarn] = await Promise.all([
     pnpmWithoutHoisting(join(folder, 'pnpm'), registry),
     npmGlobally(join(folder, 'global'), registry),
@@ -58,8 +54,6 @@ beforeAll(async () => {
     "Yarn's Plug'n'Play": yarn,
   };
 }, 5 * minutes);
-
-afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 /** Compiles a project in a folder with a version of TypeScript; by default, that of the catalog. */
 const compile = async (

@@ -1,8 +1,7 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { newFolder } from '../black-box/program.ts';
 import { latest, npm } from './installations.ts';
 import { runIn } from './run-in.ts';
 
@@ -20,15 +19,12 @@ const dependencies = {
   'serverless-http': '4.0.0',
 };
 
-let folder = '';
+const folder = await newFolder(afterAll);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plantstore-instrumented-'));
   await npm(folder, inject('release').registry, { ...latest, ...dependencies });
   await cp(fileURLToPath(new URL('instrumented', import.meta.url)), folder, { recursive: true });
 }, 300_000);
-
-afterAll(async () => rm(folder, { recursive: true, force: true }));
 
 const run = async (program: string) =>
   (await runIn(folder, process.execPath, [program])).stdout.trim().split('\n');

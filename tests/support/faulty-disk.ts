@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { onTestFinished, type TestContext } from 'vitest';
+import type { TestContext } from 'vitest';
 import { type Operation, readTrace } from './disk-trace.ts';
+import { type Cleanup, makeFolder } from './make-folder.ts';
 import { createFolder } from './power-cut.ts';
 
 const run = promisify(execFile);
@@ -51,10 +51,9 @@ const buildLibrary = async (): Promise<string | undefined> => {
 /** Creates a faulty disk; returns `undefined` without a C compiler or LD_PRELOAD. Concurrent tests pass their `cleanup`. */
 export const makeFaultyDisk = async (
   delayMs = 0,
-  cleanup: (task: () => Promise<void>) => void = onTestFinished,
+  cleanup?: Cleanup,
 ): Promise<FaultyDisk | undefined> => {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'plantstore-')));
-  cleanup(async () => rm(folder, { recursive: true }));
+  const folder = await realpath(await makeFolder(cleanup));
   const library = await buildLibrary();
   if (library === undefined) return undefined;
 

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Creates a folder that is removed when the test has finished. */
-export const makeFolder = async (): Promise<string> => {
+/** Registers a task to run after the test or the test file. */
+export type Cleanup = (task: () => Promise<void>) => void;
+
+/** Creates an empty folder that is removed after the test. */
+export const makeFolder = async (cleanup: Cleanup = onTestFinished): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
+  cleanup(async () => rm(folder, { recursive: true, force: true }));
   return folder;
 };

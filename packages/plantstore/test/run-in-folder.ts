@@ -1,17 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import { runCommand } from '../src/commands/run-command.ts';
 import type { Environment } from '../src/settings/given-values.ts';
 
-/** Creates an empty folder that is removed after the test. */
-export const newFolder = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'plantstore-'));
-  onTestFinished(async () => rm(folder, { recursive: true }));
-  return folder;
-};
+export { makeFolder as newFolder } from '@plantstore/test-support/make-folder';
 
 const collect = () => {
   const chunks: Buffer[] = [];
