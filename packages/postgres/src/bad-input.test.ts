@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { superuserPassword } from '@plantstore/test-support/postgres-server';
-import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { failToOpen, openAndClose } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
@@ -37,8 +37,7 @@ describe('unavailable server', () => {
   });
 
   it('a server is reported as unreachable when it accepts the connection and does not respond', async () => {
-    const proxy = await startProxy(inject('postgresPort'));
-    onTestFinished(proxy.close);
+    const proxy = await startProxy();
     proxy.freeze(true);
     const error = await failToOpen(`postgres://ada:secret@127.0.0.1:${proxy.port}/garden`, {
       connectTimeoutMs: 1_000,
@@ -50,10 +49,9 @@ describe('unavailable server', () => {
   });
 
   it('a server is reported as unreachable when it accepts the login and does not respond to a statement', async () => {
-    const proxy = await startProxy(inject('postgresPort'));
-    onTestFinished(proxy.close);
+    const proxy = await startProxy();
     proxy.onStatement(() => 'discard');
-    const url = sharedUrl('postgres').replace(/:\d+\/postgres$/, `:${proxy.port}/postgres`);
+    const url = proxy.through(sharedUrl('postgres'));
     expect(await failToOpen(url, { connectTimeoutMs: 1_000 })).toMatchObject({
       kind: 'unreachable',
       message: expect.stringContaining(noResponseWithin(1_000)) as unknown,
@@ -61,11 +59,10 @@ describe('unavailable server', () => {
   });
 
   it('a server is reported as unreachable when it is starting up or has too many connections', async () => {
-    const proxy = await startProxy(inject('postgresPort'));
-    onTestFinished(proxy.close);
+    const proxy = await startProxy();
     for (const error of ['57P03', '53300']) {
       proxy.onStatement(() => ({ error, severity: 'FATAL' }));
-      const url = sharedUrl('postgres').replace(/:\d+\/postgres$/, `:${proxy.port}/postgres`);
+      const url = proxy.through(sharedUrl('postgres'));
       expect((await failToOpen(url)).kind).toBe('unreachable');
     }
   });

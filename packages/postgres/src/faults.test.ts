@@ -166,8 +166,7 @@ describe('create with a failing statement', () => {
 
   it('a create is retried on another server of the URL before the one that failed', async () => {
     const { proxy, url } = await openBehindProxy();
-    const other = await startProxy(inject('postgresPort'));
-    onTestFinished(other.close);
+    const other = await startProxy();
     const hosts = `127.0.0.1:${proxy.port},127.0.0.1:${other.port}`;
     const repository = await open(url.replace(`127.0.0.1:${proxy.port}`, hosts));
     proxy.onStatement(({ text }) => (text.startsWith('INSERT') ? 'reset-before' : 'pass'));

@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
 import { runsAll } from '@plantstore/test-support/sample';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { open } from '../test/open.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
 import { emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
@@ -107,12 +107,8 @@ const fail = (how: StatementAction): fc.AsyncCommand<Model, Real> => ({
 
 it('several repositories agree with one Map, with faults between any two steps', async () => {
   const url = sharedUrl(await emptyDatabase());
-  const proxy = await startProxy(inject('postgresPort'));
-  onTestFinished(proxy.close);
-  const repositories = [
-    await open(url),
-    await open(url.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)),
-  ];
+  const proxy = await startProxy();
+  const repositories = [await open(url), await open(proxy.through(url))];
   const steps = fc.commands(
     [
       fc.tuple(plants, fc.nat(1)).map(([plant, repository]) => create(plant, repository)),

@@ -1,5 +1,5 @@
 import { describeRepository } from '@plantstore/core/repository-contract';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { noLimits } from '../test/open.ts';
 import { type PostgresProxy, startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, emptyDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
@@ -62,10 +62,8 @@ it.each<[string, (proxy: PostgresProxy) => void]>([
 ])(
   'openPostgresRepository keeps no connection to a server that does not respond to %s',
   async (_, stall) => {
-    const proxy = await startProxy(inject('postgresPort'));
-    onTestFinished(proxy.close);
-    const direct = sharedUrl(await emptyDatabase());
-    const url = `${direct.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)}?sslmode=disable`;
+    const proxy = await startProxy();
+    const url = `${proxy.through(sharedUrl(await emptyDatabase()))}?sslmode=disable`;
     stall(proxy);
     const limits = { deadlineMs: Infinity, connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
     expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
@@ -84,13 +82,12 @@ it('openPostgresRepository keeps no connection to a server whose table it refuse
 });
 
 it('openPostgresRepository keeps no connection to a server that does not respond to a cancel request', async () => {
-  const proxy = await startProxy(inject('postgresPort'));
-  onTestFinished(proxy.close);
+  const proxy = await startProxy();
   proxy.onStatement(() => {
     proxy.freeze(true);
     return 'discard';
   });
-  const url = sharedUrl('postgres').replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
+  const url = proxy.through(sharedUrl('postgres'));
   const limits = { ...noLimits, connectTimeoutMs: 1_000, statementTimeoutMs: 100 };
   expect((await openPostgresRepository({ url, ...limits })).isErr()).toBe(true);
   await expect.poll(proxy.connections).toBe(2);

@@ -3,7 +3,7 @@ import {
   startPostgres,
   startStandbyOf,
 } from '@plantstore/test-support/postgres-server';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { failToOpen, open } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, runSql } from '../test/shared-postgres.ts';
@@ -76,7 +76,6 @@ it('the connection to a leader that was found after the deadline is used for lat
   // The former standby is the leader now.
   const silent = await startProxy(standby.port);
   const proxy = await startProxy(standby.port);
-  onTestFinished(async () => void (await Promise.all([silent.close(), proxy.close()])));
   silent.freeze(true);
   const url = urlOf(silent, proxy);
   const repository = await open(url, { deadlineMs: 500, connectTimeoutMs: 600 });

@@ -1,4 +1,3 @@
-import { inject, onTestFinished } from 'vitest';
 import type { PostgresOptions } from '../src/repository.ts';
 import { open } from './open.ts';
 import { type PostgresProxy, startProxy, type StatementAction } from './postgres-proxy.ts';
@@ -6,10 +5,9 @@ import { emptyDatabase, sharedUrl } from './shared-postgres.ts';
 
 /** Opens a repository on a new database through a proxy. */
 export const openBehindProxy = async (options: Partial<PostgresOptions> = {}) => {
-  const proxy = await startProxy(inject('postgresPort'));
-  onTestFinished(proxy.close);
+  const proxy = await startProxy();
   const direct = sharedUrl(await emptyDatabase());
-  const url = direct.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`);
+  const url = proxy.through(direct);
   return { proxy, direct, url, repository: await open(url, options) };
 };
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { inject, onTestFinished } from 'vitest';
 import {
   createRoundReader,
   errorResponse,
@@ -28,6 +29,8 @@ export type StatementAction =
 /** A proxy for a PostgreSQL server that can cause faults. */
 export type PostgresProxy = {
   readonly port: number;
+  /** Returns a URL of the server with the port of the proxy. */
+  readonly through: (url: string) => string;
   /** Statements received so far. */
   readonly statements: readonly SentStatement[];
   /** Number of connections so far. */
@@ -42,11 +45,10 @@ export type PostgresProxy = {
   readonly resetAll: () => void;
   /** Pauses or resumes all data in both directions, also on new connections. */
   readonly freeze: (isFrozen: boolean) => void;
-  readonly close: () => Promise<void>;
 };
 
-/** Starts a proxy in front of a server on this machine. */
-export const startProxy = async (serverPort: number): Promise<PostgresProxy> => {
+/** Starts a proxy in front of a server on this machine, by default the shared one, and closes it after the test. */
+export const startProxy = async (serverPort = inject('postgresPort')): Promise<PostgresProxy> => {
   const statements: SentStatement[] = [];
   const sockets = new Set<Socket>();
   let actionFor: (statement: SentStatement) => StatementAction = () => 'pass';
@@ -113,12 +115,18 @@ export const startProxy = async (serverPort: number): Promise<PostgresProxy> => 
 
   const server = createServer(serve).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
+  const { port } = server.address() as AddressInfo;
   const resetAll = () => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
+  onTestFinished(async () => {
+    server.close();
+    resetAll();
+    await once(server, 'close');
+  });
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
+    through: (url) => url.replace(/:\d+(?=\/[^/]*$)/, `:${port}`),
     statements,
     connections: () => connections,
     openConnections: () => sockets.size,
@@ -133,11 +141,6 @@ export const startProxy = async (serverPort: number): Promise<PostgresProxy> => 
         if (frozen) socket.pause();
         else socket.resume();
       }
-    },
-    close: async () => {
-      server.close();
-      resetAll();
-      await once(server, 'close');
     },
   };
 };

@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
-import { afterEach, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { newTable, open } from '../../test/open.ts';
 import { startProxy } from '../../test/postgres-proxy.ts';
 import { runSql } from '../../test/shared-postgres.ts';
@@ -13,9 +13,8 @@ afterEach(() => {
 /** Creates a database behind a proxy, with a role whose password the test changes. */
 const newGuarded = async () => {
   const { database, direct, role, url: ofRole } = await newTable();
-  const proxy = await startProxy(inject('postgresPort'));
-  onTestFinished(proxy.close);
-  const url = `${ofRole.replace(`:${inject('postgresPort')}/`, `:${proxy.port}/`)}?sslmode=disable`;
+  const proxy = await startProxy();
+  const url = `${proxy.through(ofRole)}?sslmode=disable`;
   const setPassword = async (text: string) =>
     runSql(direct, `ALTER ROLE ${role.user} PASSWORD '${text}'`);
   return { proxy, direct, role, url, setPassword, database };
@@ -87,8 +86,7 @@ it('a password file that is replaced is used by the next create, also during a p
 
 it('a server that refuses the login does not end the wait for another server of the URL', async () => {
   const { proxy, url } = await newGuarded();
-  const other = await startProxy(inject('postgresPort'));
-  onTestFinished(other.close);
+  const other = await startProxy();
   const both = url.replace(
     `127.0.0.1:${proxy.port}`,
     `127.0.0.1:${proxy.port},localhost:${other.port}`,
