@@ -3,7 +3,7 @@ import { runsAll } from '@plantstore/test-support/sample';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { expectStored, type Load, startLoad } from '../test/load.ts';
 import { open } from '../test/open.ts';
-import { runSql } from '../test/shared-postgres.ts';
+import { endSessions, runSql } from '../test/shared-postgres.ts';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const openTwo = async () => {
 };
 
 /** Causes a fault repeatedly while two repositories create plants. */
-const underLoad = async (all: number, fault: (load: Load) => Promise<void>) => {
+const underLoad = async (all: number, fault: (load: Load) => Promise<unknown>) => {
   const cycles = runsAll ? all : 1;
   const load = startLoad(await openTwo());
   onTestFinished(load.stop);
@@ -64,13 +64,7 @@ describe('under load from two repositories', () => {
   });
 
   it('no acknowledged plant is missing and both repositories recover after an administrator terminated every session', async () => {
-    const load = await underLoad(10, async () => {
-      await runSql(
-        server.url(),
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE application_name = 'plantstore' AND pid <> pg_backend_pid()`,
-      );
-    });
+    const load = await underLoad(10, async () => runSql(server.url(), endSessions));
     expect(load.unavailable).toEqual([]);
   });
 });

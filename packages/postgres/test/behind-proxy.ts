@@ -24,4 +24,8 @@ export const handleNext = (
 export const insertsIn = ({ statements }: PostgresProxy): number =>
   statements.filter(({ text }) => text.startsWith('INSERT')).length;
 
+/** Returns plants with consecutive ids. */
+export const plantsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: BigInt(first + index), name: 'Monstera' }));
+
 export const monstera = { id: 7n, name: 'Monstera', tag: 'climber' };

@@ -28,6 +28,10 @@ export const runSql = async (
   }
 };
 
+/** Ends every other session of the database. */
+export const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+
 /** Returns the number of connections of this package to a database; the server's autovacuum has some, too. */
 export const connectionsOf = async (url: string): Promise<unknown> => {
   const [row] = await runSql(
@@ -55,8 +59,7 @@ export const emptyDatabase = async (): Promise<string> => {
   if (earlier !== undefined) {
     await runSql(
       sharedUrl(earlier),
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      endSessions,
       'DROP SCHEMA public CASCADE',
       'CREATE SCHEMA public AUTHORIZATION pg_database_owner',
       'GRANT USAGE ON SCHEMA public TO PUBLIC',

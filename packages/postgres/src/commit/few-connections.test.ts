@@ -3,7 +3,7 @@ import { requires } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, newTable, open } from '../../test/open.ts';
 import { poolerVersion, startPooler } from '../../test/pooler.ts';
-import { connectionsOf, newDatabase, runSql } from '../../test/shared-postgres.ts';
+import { connectionsOf, endSessions, newDatabase, runSql } from '../../test/shared-postgres.ts';
 import type { PostgresRepository } from '../repository.ts';
 
 const limited = async (limit: number) => {
@@ -38,11 +38,7 @@ describe('few connections', () => {
     const { url, direct } = await limited(1);
     const repository = await open(url);
     for (let id = 0n; id < 3n; id += 1n) {
-      await runSql(
-        direct,
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-      );
+      await runSql(direct, endSessions);
       expect((await repository.create({ id, name: 'x' })).isOk()).toBe(true);
     }
   });

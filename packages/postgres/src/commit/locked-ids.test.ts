@@ -1,6 +1,6 @@
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { insertsIn, monstera, openBehindProxy } from '../../test/behind-proxy.ts';
+import { insertsIn, monstera, openBehindProxy, plantsFrom } from '../../test/behind-proxy.ts';
 import { open, openAndClose } from '../../test/open.ts';
 import { expectStored } from '../../test/load.ts';
 import { emptyDatabase, newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
@@ -15,9 +15,6 @@ const holdOpen = async (url: string, ...statements: readonly string[]) => {
 };
 
 const insertOf = (id: bigint) => `INSERT INTO plants (id, name) VALUES (${id}, 'Ficus')`;
-
-const plantsFrom = (first: bigint, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ id: first + BigInt(index), name: 'Monstera' }));
 
 const idsRefused = async (
   repository: PostgresRepository,
@@ -37,13 +34,13 @@ describe('uncommitted plants of another session', () => {
     async (_, locked) => {
       const { repository, direct } = await openBehindProxy();
       const holder = await holdOpen(direct, ...locked.map(insertOf));
-      expect(await idsRefused(repository, plantsFrom(0n, 32))).toEqual(locked);
+      expect(await idsRefused(repository, plantsFrom(0, 32))).toEqual(locked);
       const lockedPlants = locked.map((id) => ({ id, name: 'Monstera' }));
-      const again = [...plantsFrom(100n, 32), ...lockedPlants];
+      const again = [...plantsFrom(100, 32), ...lockedPlants];
       expect(await idsRefused(repository, again)).toEqual(locked);
       await holder.query('ROLLBACK');
       expect(await idsRefused(repository, lockedPlants)).toEqual([]);
-      await expectStored(direct, [...plantsFrom(0n, 32), ...plantsFrom(100n, 32)]);
+      await expectStored(direct, [...plantsFrom(0, 32), ...plantsFrom(100, 32)]);
     },
   );
 
@@ -74,7 +71,7 @@ describe('uncommitted plants of another session', () => {
       if (text.startsWith('SELECT id')) ended ??= holder.query('COMMIT');
       return 'pass';
     });
-    const plants = [monstera, ...plantsFrom(100n, 8)];
+    const plants = [monstera, ...plantsFrom(100, 8)];
     const [refused, ...others] = await Promise.all(
       plants.map(async (plant) => repository.create(plant)),
     );
@@ -130,7 +127,7 @@ describe('uncommitted plants of another session', () => {
   it('closing the repository waits for creates of locked ids', async () => {
     const { repository, direct } = await openBehindProxy();
     await holdOpen(direct, insertOf(7n));
-    const refused = idsRefused(repository, plantsFrom(0n, 32));
+    const refused = idsRefused(repository, plantsFrom(0, 32));
     await repository.close();
     expect(await refused).toEqual([7n]);
   });
@@ -147,7 +144,7 @@ describe('uncommitted plants of another session', () => {
 
   it('no batch is split after the deadline of its creates', async () => {
     const { proxy, repository, direct } = await openBehindProxy({ deadlineMs: 400 });
-    const plants = plantsFrom(0n, 256);
+    const plants = plantsFrom(0, 256);
     await holdOpen(direct, ...plants.map(({ id }) => insertOf(id)));
     expect(await idsRefused(repository, plants)).toHaveLength(256);
     await repository.close();
@@ -159,14 +156,14 @@ describe('uncommitted plants of another session', () => {
     const { repository, direct } = await openBehindProxy();
     // In a deadlock, the server aborts the session whose deadlock_timeout ends first.
     const holder = await holdOpen(direct, `SET deadlock_timeout = '60s'`, insertOf(31n));
-    const creating = idsRefused(repository, plantsFrom(0n, 32));
+    const creating = idsRefused(repository, plantsFrom(0, 32));
     // In descending order, each insert waits for a batch that may be waiting for this session.
     for (let id = 30n; id >= 0n; id -= 1n) {
       await holder.query(`${insertOf(id)} ON CONFLICT DO NOTHING`);
     }
     await creating;
     await holder.query('ROLLBACK');
-    expect(await idsRefused(repository, plantsFrom(0n, 32))).toEqual([]);
+    expect(await idsRefused(repository, plantsFrom(0, 32))).toEqual([]);
   });
 });
 
@@ -181,7 +178,7 @@ describe('table that another session has locked', () => {
       if (how !== '') await runSql(direct, `ALTER DATABASE ${database} SET lock_timeout = '50ms'`);
       const repository = await open(direct, { deadlineMs: 600, statementTimeoutMs: 200 });
       const holder = await holdOpen(direct, 'LOCK TABLE plants');
-      const plants = plantsFrom(0n, 32);
+      const plants = plantsFrom(0, 32);
       expect(await idsRefused(repository, plants)).toEqual(plants.map(({ id }) => id));
       await holder.query('ROLLBACK');
       await expect.poll(async () => idsRefused(repository, plants)).toEqual([]);

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { insertsIn, handleNext, monstera, openBehindProxy } from '../../test/behind-proxy.ts';
+import {
+  insertsIn,
+  handleNext,
+  monstera,
+  openBehindProxy,
+  plantsFrom,
+} from '../../test/behind-proxy.ts';
 import { expectStored } from '../../test/load.ts';
 import type { PostgresProxy, StatementAction } from '../../test/postgres-proxy.ts';
 import { runSql } from '../../test/shared-postgres.ts';
@@ -7,9 +13,6 @@ import { columnNames, declarationOf } from '../open/columns.ts';
 
 const inserts = ({ statements }: PostgresProxy) =>
   statements.filter(({ text }) => text.startsWith('INSERT'));
-
-const plantsFrom = (first: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ id: BigInt(first + index), name: 'Monstera' }));
 
 describe('insert', () => {
   it('the insert is prepared once for each connection, independent of the batch size', async () => {

@@ -14,7 +14,7 @@ import {
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { failToOpen, noLimits } from '../../test/open.ts';
-import { runSql } from '../../test/shared-postgres.ts';
+import { endSessions, runSql } from '../../test/shared-postgres.ts';
 import { openPostgresRepository } from '../repository.ts';
 
 const run = promisify(execFile);
@@ -130,10 +130,7 @@ describe('server that requires TLS', requiresOpenssl, () => {
     const use = async (file: string, source: string) => {
       await copyFile(source, fileOf(file));
       await changeOwner(fileOf(file));
-      await runSql(
-        admin,
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'`,
-      );
+      await runSql(admin, endSessions);
     };
     await use('ca.pem', authority);
     await use('client.crt', otherCa);
@@ -181,21 +178,28 @@ describe('server that requires TLS', requiresOpenssl, () => {
     expect(error.message).toMatch(/sslcert/);
   });
 
-  it('a malformed message over TLS does not crash the process', async () => {
+  /** Starts a server that accepts TLS and does the rest itself, and returns its URL. */
+  const startImpostor = async (onSecure: (secure: TLSSocket) => void) => {
     const key = await readFile(authority.replace(/crt$/, 'key'));
-    const context = createSecureContext({ key, cert: await readFile(authority) });
+    const secureContext = createSecureContext({ key, cert: await readFile(authority) });
     const impostor = createServer((socket) => {
       socket.once('data', () => {
         socket.write('S');
-        const secure = new TLSSocket(socket, { isServer: true, secureContext: context });
+        const secure = new TLSSocket(socket, { isServer: true, secureContext });
         secure.on('error', () => {});
-        secure.once('data', () => secure.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 7])));
+        onSecure(secure);
       });
     }).listen(0, '127.0.0.1');
     onTestFinished(() => void impostor.close());
     await once(impostor, 'listening');
     const { port } = impostor.address() as AddressInfo;
-    const url = `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=require`;
+    return `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=require`;
+  };
+
+  it('a malformed message over TLS does not crash the process', async () => {
+    const url = await startImpostor((secure) => {
+      secure.once('data', () => secure.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 7])));
+    });
     const error = await failToOpen(url);
     expect(error.message).toContain('authenticationOk message type 7');
   });
@@ -207,29 +211,16 @@ describe('server that requires TLS', requiresOpenssl, () => {
   ])(
     'a server that requests %s gets nothing when channel binding is required',
     async (_, authentication) => {
-      const key = await readFile(authority.replace(/crt$/, 'key'));
-      const context = createSecureContext({ key, cert: await readFile(authority) });
       const received: Buffer[] = [];
       const closed = Promise.withResolvers<void>();
-      const impostor = createServer((socket) => {
-        socket.once('data', () => {
-          socket.write('S');
-          const secure = new TLSSocket(socket, { isServer: true, secureContext: context });
-          secure.on('error', () => {});
-          secure.once('data', () => {
-            secure.write(
-              Buffer.from([0x52, 0, 0, 0, 4 + authentication.length, ...authentication]),
-            );
-            secure.on('data', (chunk: Buffer) => void received.push(chunk));
-          });
-          secure.once('close', () => closed.resolve());
+      const url = await startImpostor((secure) => {
+        secure.once('data', () => {
+          secure.write(Buffer.from([0x52, 0, 0, 0, 4 + authentication.length, ...authentication]));
+          secure.on('data', (chunk: Buffer) => void received.push(chunk));
         });
-      }).listen(0, '127.0.0.1');
-      onTestFinished(() => void impostor.close());
-      await once(impostor, 'listening');
-      const { port } = impostor.address() as AddressInfo;
-      const url = `postgres://ada:secret@127.0.0.1:${port}/garden?sslmode=require&channel_binding=require`;
-      expect((await failToOpen(url)).kind).toBe('tls-failed');
+        secure.once('close', () => closed.resolve());
+      });
+      expect((await failToOpen(`${url}&channel_binding=require`)).kind).toBe('tls-failed');
       await closed.promise;
       expect(Buffer.concat(received).toString('latin1')).toBe('');
     },
