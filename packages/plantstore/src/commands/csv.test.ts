@@ -1,11 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { inChunks } from '../../test/in-chunks.ts';
 import { readCsv } from './csv.ts';
-
-async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
 
 type Read = string | readonly [lines: string, ...fields: readonly (string | undefined)[]];
 

@@ -2,6 +2,7 @@ import type { NewPlant } from '@plantstore/core';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type FormatName, formatNames } from './command.ts';
+import { inChunks } from '../../test/in-chunks.ts';
 import { formats } from './formats.ts';
 
 // Every code point that the store can keep, and often those that have a meaning in CSV or JSON.
@@ -17,10 +18,6 @@ const plant = fc.record(
   { id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), name: text, tag: text },
   { requiredKeys: ['id', 'name'], noNullPrototype: true },
 );
-
-async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
 
 /** Reads the plants of a file, and the reasons why the others are invalid or cannot be read. */
 const readAll = async (

@@ -1,10 +1,7 @@
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { expect, it } from 'vitest';
+import { inChunks } from '../../test/in-chunks.ts';
 import { readLines } from './ndjson.ts';
-
-async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
 
 const read = async (file: string, size: number, maxBytes = 100) => {
   const found: (readonly [number, string | undefined])[] = [];
