@@ -10,34 +10,6 @@ import type {
 } from './plant-repository.ts';
 import { isRefusal } from './errors.ts';
 
-/** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
-export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
-
-type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
-
-/** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
-const assertAllowedError = (created: Created): Created => {
-  if (created.isOk()) return created;
-  const { error: failure } = created;
-  switch (failure.kind) {
-    case 'id-taken':
-    case 'store-unavailable':
-      return created;
-    case 'plant-refused':
-      if (!isRefusal(failure.error)) {
-        throw new RangeError('a refusal has a number from 4000 to 4999');
-      }
-      if (typeof failure.message !== 'string') {
-        throw new TypeError('the message of a refusal is a string');
-      }
-      return created;
-    default:
-      // Without the types, a repository can return any error.
-      failure satisfies never;
-      throw new TypeError('the kind of an error of a repository is not one of the port');
-  }
-};
-
 /**
  * Creates a plant: validates the input, stores the plant in the repository, and returns it without
  * its id (rule 2 of the specification's "Create plant"). Creating the same plant again succeeds
@@ -61,10 +33,10 @@ const assertAllowedError = (created: Created): Created => {
  * );
  * ```
  */
-export const createPlant = (
+export function createPlant(
   repository: PlantRepository,
   input: unknown,
-): ResultAsync<Plant, CreatePlantError> => {
+): ResultAsync<Plant, CreatePlantError> {
   const parsed = parseNewPlant(input);
   if (parsed.isErr()) return errAsync(parsed.error);
   const plant = parsed.value;
@@ -79,4 +51,32 @@ export const createPlant = (
     const reason = thrown as Error;
     return new ResultAsync(Promise.reject(reason));
   }
-};
+}
+
+/** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
+export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
+
+type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
+
+/** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
+function assertAllowedError(created: Created): Created {
+  if (created.isOk()) return created;
+  const { error: failure } = created;
+  switch (failure.kind) {
+    case 'id-taken':
+    case 'store-unavailable':
+      return created;
+    case 'plant-refused':
+      if (!isRefusal(failure.error)) {
+        throw new RangeError('a refusal has a number from 4000 to 4999');
+      }
+      if (typeof failure.message !== 'string') {
+        throw new TypeError('the message of a refusal is a string');
+      }
+      return created;
+    default:
+      // Without the types, a repository can return any error.
+      failure satisfies never;
+      throw new TypeError('the kind of an error of a repository is not one of the port');
+  }
+}

@@ -6,10 +6,6 @@
 
 import { operation } from './operation.ts';
 
-/** An error: its number in the response body, its HTTP status, and a sentence for people, without a full stop. */
-const row = <const Number extends number>(error: Number, status: number, message: string) =>
-  ({ error, status, message }) as const;
-
 /**
  * Every error that a plant store can return: its number (`error` in the response body, an int32 whose
  * meaning never changes), its HTTP status and its message. The keys are the names to switch on in code.
@@ -52,6 +48,11 @@ export const errorTable = {
   unavailable: row(3503, 503, 'the service cannot take the plant now, try again later'),
 } as const;
 
+/** An error: its number in the body, its HTTP status, and a sentence for people without a full stop. */
+function row<const Number extends number>(error: Number, status: number, message: string) {
+  return { error, status, message } as const;
+}
+
 /** The name of an error in the {@link errorTable}. */
 export type ErrorName = keyof typeof errorTable;
 
@@ -67,8 +68,9 @@ export type ErrorName = keyof typeof errorTable;
  * isRefusal(1401); // false
  * ```
  */
-export const isRefusal = (error: number): boolean =>
-  Number.isInteger(error) && error >= 4000 && error <= 4999;
+export function isRefusal(error: number): boolean {
+  return Number.isInteger(error) && error >= 4000 && error <= 4999;
+}
 
 /**
  * The number and the message of the refusal by a database that does not accept the content of a plant, because

@@ -1,5 +1,6 @@
 /**
- * `@plantstore/core/schemas`: the zod schemas of a plant, for forms and routers of an app. Needs `zod`, an optional peer dependency.
+ * `@plantstore/core/schemas`: the zod schemas of a plant, for forms and routers of an app.
+ * It requires `zod`, an optional peer dependency.
  *
  * @module
  */
