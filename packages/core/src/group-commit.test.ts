@@ -353,11 +353,11 @@ describe('deadline', () => {
 
   it('a group commit leaves no timer once every create has settled', async () => {
     let atDeadline = 0;
-    const trouble = () => {
+    const lastFailure = () => {
       atDeadline = activeTimers();
       return undefined;
     };
-    const { create } = startGroup({ deadlineMs: 50, trouble });
+    const { create } = startGroup({ deadlineMs: 50, lastFailure });
     expect(reasonOf(await create(plant(1)))).toMatch('it is too slow');
     expect(activeTimers()).toBe(atDeadline - 1);
   });
@@ -372,7 +372,7 @@ describe('deadline', () => {
     await creating;
   });
 
-  it('the signal of the deadline is passed to the commit, and its reason is what trouble returns', async () => {
+  it('the deadline is passed to the commit, and its reason has what lastFailure returns', async () => {
     const deadlines: number[] = [];
     const { create, close } = createGroupCommit({
       lanes: [
@@ -382,7 +382,7 @@ describe('deadline', () => {
         },
       ],
       deadlineMs: 50,
-      trouble: () => 'the disk is full',
+      lastFailure: () => 'the disk is full',
     });
     const began = performance.now();
     expect(reasonOf(await create(plant(1)))).toMatch(/within 50 ms: the disk is full$/);

@@ -62,13 +62,13 @@ export type GroupCommitOptions = {
   /** Maximum amount of text in a batch. Default: 2<sup>24</sup>. */
   readonly maxBatchText?: number;
   /**
-   * Returns the current problem of the database, if any; part of the reason when a deadline passes. Must not throw,
-   * because no later deadline would then be kept.
+   * Returns the last failure of the database, if any; part of the reason when a deadline passes.
+   * Must not throw, because no later deadline would then be kept. Default: none.
    */
-  readonly trouble?: () => string | undefined;
+  readonly lastFailure?: () => string | undefined;
   /**
-   * Called after each commit, in a microtask, for metrics. What it throws is an uncaught exception and changes no result.
-   * Default: nothing is called.
+   * Called after each commit, in a microtask, for metrics. What it throws is an uncaught exception
+   * and changes no result. Default: none.
    */
   readonly onCommit?: (batch: CommittedBatch) => void;
 };
@@ -102,12 +102,6 @@ declare const setTimeout: (task: () => void, milliseconds: number) => Timer;
 declare const setImmediate: (task: () => void) => void;
 declare const queueMicrotask: (task: () => void) => void;
 
-const unavailable = (reason: string, cause?: unknown): Created =>
-  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
-
-/** Returns the result of a plant for which a commit returned none; without it, the create would never settle. */
-const incomplete = (cause?: unknown): Created => unavailable('the commit did not complete', cause);
-
 /**
  * Creates a group commit: it collects creates while batches are being committed, and commits them
  * together in the next batch. Many plants share the cost of a commit, such as an fsync or a round trip.
@@ -127,16 +121,16 @@ const incomplete = (cause?: unknown): Created => unavailable('the commit did not
  * await close();
  * ```
  */
-export const createGroupCommit = ({
+export function createGroupCommit({
   lanes,
   deadlineMs = Infinity,
   maxWaiting = 10_000,
   maxWaitingText = 2 ** 28,
   maxBatchPlants = Infinity,
   maxBatchText = 2 ** 24,
-  trouble,
+  lastFailure,
   onCommit,
-}: GroupCommitOptions): GroupCommit => {
+}: GroupCommitOptions): GroupCommit {
   const free = lanes.toReversed();
   let waiting: Waiting[] = [];
   const inFlight = new Set<readonly Waiting[]>();
@@ -164,7 +158,7 @@ export const createGroupCommit = ({
 
   const settleOverdue = (): void => {
     const now = performance.now();
-    const why = trouble?.() ?? 'it is too slow';
+    const why = lastFailure?.() ?? 'it is too slow';
     let next = Infinity;
     for (const one of [...inFlight, waiting].flat()) {
       if (one.deadline <= now) {
@@ -280,4 +274,13 @@ export const createGroupCommit = ({
       if (unsettled > 0) await new Promise<void>((resolve) => onDrained.push(resolve));
     },
   };
-};
+}
+
+function unavailable(reason: string, cause?: unknown): Created {
+  return err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+}
+
+/** Returns the result of a plant for which a commit returned none: the create would never settle. */
+function incomplete(cause?: unknown): Created {
+  return unavailable('the commit did not complete', cause);
+}

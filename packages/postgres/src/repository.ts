@@ -58,11 +58,14 @@ export type PostgresOptions = {
   readonly url: string;
   /** Maximum duration of a create including retries, in milliseconds. Default: 10000 (10 seconds). */
   readonly deadlineMs?: number;
-  /** Timeout of connecting and logging in to one server, in milliseconds. Default: `connect_timeout` of the URL, or 2000 (2 seconds). */
+  /**
+   * Timeout of connecting to one server, and then of logging in, in milliseconds. Default: `connect_timeout` of
+   * the URL, else 2000 (2 seconds), and 10000 for the first login: a database that resumes from sleep is slow.
+   */
   readonly connectTimeoutMs?: number;
-  /** Timeout of a statement, after which its connection is closed, in milliseconds; at most `deadlineMs`. Default: 4000 (4 seconds). */
+  /** Timeout of a statement, in milliseconds; then its connection is closed. Default: 4000, at most `deadlineMs`. */
   readonly statementTimeoutMs?: number;
-  /** Maximum number of creates without a result; the next one is `store-unavailable` immediately. Default: 10000. */
+  /** Maximum number of creates without a result; one more is `store-unavailable` at once. Default: 10000. */
   readonly maxWaiting?: number;
   /** Called after each commit of a batch, for metrics. Default: none. */
   readonly onCommit?: (batch: CommittedBatch) => void;
@@ -114,7 +117,7 @@ function repositoryOn(
       maxBatchPlants,
       maxBatchText,
       onCommit: report,
-      trouble: () => lanes.map(({ lastFailure }) => lastFailure()).find((one) => one !== undefined),
+      lastFailure: () => lanes.map((lane) => lane.lastFailure()).find((one) => one !== undefined),
     });
   const { table, shown, warnings } = plantsTable;
   const shared = { table, commitBatch: createCommitBatch(plantsTable), use };
