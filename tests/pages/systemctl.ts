@@ -1,7 +1,7 @@
 /**
- * A stand-in for systemctl, with the units that are installed in the folder of a machine. A socket is held by a process
- * that starts its service when a client connects, and again after each exit: as with systemd, a stop of the service
- * leaves the socket open.
+ * A stand-in for systemctl, with the units that are installed in the folder of a machine. A socket
+ * is held by a process that starts its service when a client connects, and again after each exit:
+ * as with systemd, a stop of the service leaves the socket open.
  */
 import { spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';

@@ -37,8 +37,8 @@ type HeaderRow = {
 };
 
 /**
- * The header fields of the responses to `POST {base_url}/plants`, besides those of HTTP itself, such as
- * `Content-Type` and `Date`.
+ * The header fields of the responses to `POST {base_url}/plants`, besides those of HTTP itself,
+ * such as `Content-Type` and `Date`.
  */
 const responseHeaders = {
   'X-Request-Id': { description: 'Identifies the request in the log' },

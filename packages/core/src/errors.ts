@@ -73,8 +73,8 @@ export function isRefusal(error: number): boolean {
 }
 
 /**
- * The number and the message of the refusal by a database that does not accept the content of a plant, because
- * of a constraint, an index, a type, a trigger or a policy that its operator added.
+ * The number and the message of the refusal by a database that does not accept the content of a
+ * plant, because of a constraint, an index, a type, a trigger or a policy that its operator added.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
-// What is done with the members of a plant, written out, because a loop over their names takes longer. `Record` and
-// `Complete` are type errors where one of the schema is missing.
+// What is done with the members of a plant, written out, because a loop over their names takes
+// longer. `Record` and `Complete` are type errors where one of the schema is missing.
 
 import type { PlantId } from './exact-id.ts';
 import type { NewPlant, Plant } from './plant.ts';
@@ -135,8 +135,8 @@ export function encodePlant({ name, tag }: Readonly<Plant>): string {
 }
 
 /**
- * Returns a new plant as JSON text, with its id as an exact JSON number. Does not validate: pass an id
- * for which {@link isExactId} returns `true`.
+ * Returns a new plant as JSON text, with its id as an exact JSON number. Does not validate: pass an
+ * id for which {@link isExactId} returns `true`.
  *
  * @example
  * ```ts

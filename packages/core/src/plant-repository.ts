@@ -9,8 +9,8 @@ export type IdTaken = {
 };
 
 /**
- * The error for a store that cannot confirm a create: it is unreachable, full, overloaded or closed.
- * The plant may or may not be stored; creating it again is safe.
+ * The error for a store that cannot confirm a create: it is unreachable, full, overloaded or
+ * closed. The plant may or may not be stored; creating it again is safe.
  */
 export type StoreUnavailable = {
   readonly kind: 'store-unavailable';
@@ -40,8 +40,8 @@ export type PlantRefused = {
  */
 export interface PlantRepository {
   /**
-   * Stores a plant as it is when this is called, atomically and exactly (the id as an int64, the text
-   * code point by code point):
+   * Stores a plant as it is when this is called, atomically and exactly (the id as an int64, the
+   * text code point by code point):
    *
    * - the id does not exist: the plant is stored, and the result is `ok` once the plant is as durable as
    *   this store makes it;
@@ -50,9 +50,9 @@ export interface PlantRepository {
    * - a different plant has the id: `id-taken`, nothing changes;
    * - a custom rule of the repository or the database does not allow the plant: `plant-refused`, nothing changes.
    *
-   * Of concurrent creates with one id, exactly one content is stored. An expected failure is an `err`; a
-   * rejection is a bug. A plant that was not validated is a bug of the caller: the result rejects,
-   * and no other create is affected. `assertNewPlant` validates it.
+   * Of concurrent creates with one id, exactly one content is stored. An expected failure is an
+   * `err`; a rejection is a bug. A plant that was not validated is a bug of the caller: the result
+   * rejects, and no other create is affected. `assertNewPlant` validates it.
    */
   create(
     plant: NewPlant,

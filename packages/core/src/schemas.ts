@@ -54,9 +54,9 @@ const id = exactId
 const objectError = { error: errorTable['body-not-object'].message };
 
 /**
- * A plant as the service returns it: `name`, and `tag` if the plant has one. Text is any well-formed
- * Unicode without U+0000, including the empty string; it is never trimmed or normalized. A `tag` that is
- * `undefined` is absent. Source: the specification's "Plant".
+ * A plant as the service returns it: `name`, and `tag` if the plant has one. Text is any
+ * well-formed Unicode without U+0000, including the empty string; it is never trimmed or
+ * normalized. A `tag` that is `undefined` is absent. Source: the specification's "Plant".
  *
  * @example
  * ```ts
@@ -78,8 +78,8 @@ export interface Plant extends z.infer<typeof Plant> {}
 
 /**
  * A plant to create: a {@link Plant} and its `id`, an exact int64. The schema accepts the id as a
- * `bigint` or a safe integer number and returns a `bigint`. Other members are removed. The messages of
- * its issues are those of the error table. Source: the specification's "NewPlant".
+ * `bigint` or a safe integer number and returns a `bigint`. Other members are removed. The messages
+ * of its issues are those of the error table. Source: the specification's "NewPlant".
  *
  * @example
  * ```ts

@@ -4,8 +4,8 @@ import { fileErrorReason } from './file-error-reason.ts';
 import { writeMessages } from './settings/write-messages.ts';
 
 /**
- * Creates a function that waits until standard output is written, and returns the exit status of a process with the given
- * one: 1 in place of 0 if the output is lost.
+ * Creates a function that waits until standard output is written, and returns the exit status of a
+ * process with the given one: 1 in place of 0 if the output is lost.
  */
 export function createExitStatus(stdout: Writable, stderr: Writable) {
   // Without a listener, an error would end the process. `stdout.errored` is reset, because Node.js does not close standard output.

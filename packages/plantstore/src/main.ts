@@ -21,8 +21,8 @@ export type MainOptions = ProgramProcess & {
 const secretVariables = [variableOf('tokens'), variableOf('database')];
 
 /**
- * Runs the server: reads the settings, opens the store, and serves until it receives a signal. If the
- * command line begins with a command, it runs that and does not serve.
+ * Runs the server: reads the settings, opens the store, and serves until it receives a signal. If
+ * the command line begins with a command, it runs that and does not serve.
  *
  * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, or its output is lost; 2 for invalid
  * settings; of a command, see `runCommand`

@@ -12,10 +12,10 @@ import { describeThrown, type OpenPostgresError, statementError } from './open/e
 import { type PlantsTable, prepareTable } from './open/table.ts';
 
 /**
- * Opens a plant repository on PostgreSQL, and creates its table if it does not exist. A create resolves
- * once the plant is durable, on a standby too if the server replicates synchronously. Any number of processes
- * can share one database. While the server is unavailable, creates are retried until their deadline, and then
- * return `store-unavailable`. The repository reconnects by itself.
+ * Opens a plant repository on PostgreSQL, and creates its table if it does not exist. A create
+ * resolves once the plant is durable, on a standby too if the server replicates synchronously. Any
+ * number of processes can share one database. While the server is unavailable, creates are retried
+ * until their deadline, and then return `store-unavailable`. The repository reconnects by itself.
  *
  * @returns the repository, or the reason why the database cannot be used, with a `message` for the operator
  * that never contains the password

@@ -1,6 +1,6 @@
 /**
- * `@plantstore/server/fetch`: the plant store as a function from a `Request` to a `Response`. It imports
- * no Node module, so that it runs on Node, Bun, Deno and workerd.
+ * `@plantstore/server/fetch`: the plant store as a function from a `Request` to a `Response`. It
+ * imports no Node module, so that it runs on Node, Bun, Deno and workerd.
  *
  * @module
  */

@@ -21,10 +21,10 @@ import {
 import { explain } from './open/path-faults.ts';
 
 /**
- * Opens a plant repository on a SQLite file with `node:sqlite`. Creates the file if it does not exist.
- * A create resolves once the plant is on the disk (`journal_mode=WAL`, `synchronous=FULL`), so that the
- * plant survives `kill -9` and a power cut. Only one repository can have the file open at a time, in this
- * process or another. Other programs can read the file.
+ * Opens a plant repository on a SQLite file with `node:sqlite`. Creates the file if it does not
+ * exist. A create resolves once the plant is on the disk (`journal_mode=WAL`, `synchronous=FULL`),
+ * so that the plant survives `kill -9` and a power cut. Only one repository can have the file open
+ * at a time, in this process or another. Other programs can read the file.
  *
  * @param options - the path, and options with defaults
  * @returns the repository, or the reason why the file cannot be opened, with a `message` for the operator
@@ -85,8 +85,8 @@ export type ClosedSqliteRepository = {
    */
   readonly walLeft: string | undefined;
   /**
-   * A message for the operator when the database file was removed, renamed or replaced while it was open: where the
-   * plants are, and what to do. `undefined` when it is at its path.
+   * A message for the operator when the database file was removed, renamed or replaced while it was
+   * open: where the plants are, and what to do. `undefined` when it is at its path.
    */
   readonly replaced: string | undefined;
 };
@@ -94,8 +94,8 @@ export type ClosedSqliteRepository = {
 /** A plant repository on a database file. */
 export interface SqliteRepository extends PlantStore {
   /**
-   * Checks, without writing a plant, that the repository can store plants now: the file exists and the worker
-   * thread responds. Opens the file again if it was moved and put back.
+   * Checks, without writing a plant, that the repository can store plants now: the file exists and
+   * the worker thread responds. Opens the file again if it was moved and put back.
    */
   readonly check: PlantStore['check'];
   /** Number of creates in flight. */
@@ -103,8 +103,8 @@ export interface SqliteRepository extends PlantStore {
   /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it does not exist or is inaccessible. */
   readonly walSize: () => number;
   /**
-   * Commits the queued plants and closes the file. Later creates return `store-unavailable`. Further calls have no
-   * effect. Acknowledged plants are on the disk even if this is never called.
+   * Commits the queued plants and closes the file. Later creates return `store-unavailable`.
+   * Further calls have no effect. Acknowledged plants are on the disk even if this is never called.
    */
   readonly close: () => Promise<ClosedSqliteRepository>;
 }

@@ -1,8 +1,8 @@
-// Creates plants, retries each until it is acknowledged, appends its number to the file "acknowledged", and
-// prints the reasons of failed creates. Then kills itself with SIGKILL.
-// Arguments: database file, number of the first plant, number after the last, "close" to close the repository first,
-// "remove -wal" to remove that file before, or "exit" to exit after pages were rewritten, without either, number of
-// concurrent creates, and of attempts for each.
+// Creates plants, retries each until it is acknowledged, appends its number to the file
+// "acknowledged", and prints the reasons of failed creates. Then kills itself with SIGKILL.
+// Arguments: database file, number of the first plant, number after the last, "close" to close the
+// repository first, "remove -wal" to remove that file before, or "exit" to exit after pages were
+// rewritten, without either, number of concurrent creates, and of attempts for each.
 import { appendFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

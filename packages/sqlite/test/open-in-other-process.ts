@@ -12,8 +12,8 @@ const run = promisify(execFile);
 const fileBeside = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
- * Returns a function that opens a file in another process, and returns its result. When the tests run as root, the process
- * runs as an unprivileged user.
+ * Returns a function that opens a file in another process, and returns its result. When the tests
+ * run as root, the process runs as an unprivileged user.
  */
 export const openerInOtherProcess = (): ((path: string) => Promise<unknown>) => {
   let folder = '';

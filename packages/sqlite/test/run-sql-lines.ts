@@ -1,5 +1,5 @@
-// Runs each line of standard input, a JSON array of the number of a connection, a database file, and a statement or "close".
-// Prints the rows or SQLite's error message as JSON.
+// Runs each line of standard input, a JSON array of the number of a connection, a database file,
+// and a statement or "close". Prints the rows or SQLite's error message as JSON.
 import { createInterface } from 'node:readline';
 import { Database } from '../src/open/connection.ts';
 

@@ -1,6 +1,6 @@
-// Runs steps on a database, as other programs do, and then kills itself with SIGKILL.
-// Arguments: database file, JSON array of steps. A step is an SQL statement, "close", "backup FILE" to copy a file over the
-// database with the backup API, or "reader: SQL" for a second connection.
+// Runs steps on a database, as other programs do, and then kills itself with SIGKILL. Arguments:
+// database file, JSON array of steps. A step is an SQL statement, "close", "backup FILE" to copy a
+// file over the database with the backup API, or "reader: SQL" for a second connection.
 const { backup, DatabaseSync } = process.getBuiltinModule('node:sqlite');
 
 const [path = '', steps = '[]'] = process.argv.slice(2);

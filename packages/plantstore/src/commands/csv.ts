@@ -52,8 +52,8 @@ type CsvRecord = {
   readonly firstLine: number;
   readonly lastLine: number;
   /**
-   * The fields by their columns. An empty field is absent, as in PostgreSQL's COPY; with quotes, it is empty text.
-   * `undefined` for a last record that may be cut.
+   * The fields by their columns. An empty field is absent, as in PostgreSQL's COPY; with quotes, it
+   * is empty text. `undefined` for a last record that may be cut.
    */
   readonly fields: { readonly [Column in keyof NewPlant]?: string | undefined } | undefined;
 };

@@ -21,8 +21,8 @@ export type ProgramProcess = {
   /** Emits signals and uncaughtException, as `process` does. */
   readonly signals: EventEmitter;
   /**
-   * Ends the process with status 1 although a thread of the store may hang: after a second signal, the deadline or an
-   * uncaught exception.
+   * Ends the process with status 1 although a thread of the store may hang: after a second signal,
+   * the deadline or an uncaught exception.
    */
   readonly endAtOnce: () => void;
 };

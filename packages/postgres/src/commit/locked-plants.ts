@@ -2,8 +2,8 @@ import type { NewPlant } from '@plantstore/core';
 import type { Created, GroupCommit } from '@plantstore/core/group-commit';
 
 /**
- * Creates locked plants in a separate group, and stores their ids until they are unlocked. An id that is locked
- * for a long time therefore delays other plants only once, not at each retry.
+ * Creates locked plants in a separate group, and stores their ids until they are unlocked. An id
+ * that is locked for a long time therefore delays other plants only once, not at each retry.
  */
 export function createLockedPlants(group: GroupCommit) {
   const ids = new Set<bigint>();

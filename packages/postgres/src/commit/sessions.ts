@@ -52,8 +52,8 @@ export function createSessions(first: Session, connect: Connect) {
 
   return {
     /**
-     * Runs work on an idle connection, a new one, or the next one that is released. `onLost` gets a connection that cannot be
-     * used again. Throws what the work throws, or {@link NoServer}.
+     * Runs work on an idle connection, a new one, or the next one that is released. `onLost` gets a
+     * connection that cannot be used again. Throws what the work throws, or {@link NoServer}.
      */
     use: async <T>(
       work: (session: Session) => Promise<T>,

@@ -7,9 +7,9 @@ import type { Address } from './database-url.ts';
 // (brianc/node-postgres#3643) and canceling (brianc/node-postgres#3751).
 
 /**
- * Sends a CancelRequest for the statement of a connection. A server does not detect that its client has
- * disconnected while a statement waits for a lock or a standby. Without cancellation, each retry would occupy
- * another connection until none is left. Errors are ignored.
+ * Sends a CancelRequest for the statement of a connection. A server does not detect that its client
+ * has disconnected while a statement waits for a lock or a standby. Without cancellation, each
+ * retry would occupy another connection until none is left. Errors are ignored.
  */
 export function cancelStatement({ host, port }: Address, key: BackendKey): void {
   const request = Buffer.alloc(16);

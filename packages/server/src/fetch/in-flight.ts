@@ -1,6 +1,6 @@
 /**
- * Limits the number of requests in flight. An entry expires after `maxMs` milliseconds, because workerd
- * cancels a request whose client has disconnected, without running its `finally` blocks.
+ * Limits the number of requests in flight. An entry expires after `maxMs` milliseconds, because
+ * workerd cancels a request whose client has disconnected, without running its `finally` blocks.
  */
 export function createInFlight(maxInFlight: number, maxMs: number): InFlight {
   const entries = new Set<Entry>();

@@ -1,6 +1,6 @@
 /**
- * Collects a body of at most `limit` bytes in one buffer of at most twice its size, because an array of one-byte chunks
- * takes many times that.
+ * Collects a body of at most `limit` bytes in one buffer of at most twice its size, because an
+ * array of one-byte chunks takes many times that.
  */
 export class BodyBuffer {
   private readonly limit: number;

@@ -28,8 +28,8 @@ export function createClientAddressOf(trustedProxies: readonly string[]): Client
 }
 
 /**
- * Returns the address of the client that sent a request on a connection from an address; `undefined`
- * if that is not known. If no head could be read, no proxy can name the client.
+ * Returns the address of the client that sent a request on a connection from an address;
+ * `undefined` if that is not known. If no head could be read, no proxy can name the client.
  */
 export type ClientAddressOf = (
   peer: string | undefined,

@@ -13,20 +13,20 @@ export type ServiceOptions = {
   /** The path in front of `/plants`, with or without a trailing slash. Default: ''. */
   readonly basePath?: string;
   /**
-   * Origins whose pages may call the service, exactly as browsers send them (`https://garden.example`).
-   * Default: none.
+   * Origins whose pages may call the service, exactly as browsers send them
+   * (`https://garden.example`). Default: none.
    */
   readonly corsOrigins?: readonly string[];
   /**
-   * Further request headers that pages of these origins may send, such as `traceparent`. `Authorization` and
-   * `Content-Type` are always allowed. Default: none.
+   * Further request headers that pages of these origins may send, such as `traceparent`.
+   * `Authorization` and `Content-Type` are always allowed. Default: none.
    */
   readonly corsAllowedHeaders?: readonly string[];
 } & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;
 
 /**
- * Decides whether a bearer token may create plants. Only `true` or a token's name lets a request in; throwing or
- * rejecting results in 500.
+ * Decides whether a bearer token may create plants. Only `true` or a token's name lets a request
+ * in; throwing or rejecting results in 500.
  *
  * @example
  * ```ts
@@ -73,8 +73,8 @@ export type Limits = {
    */
   readonly keepAliveTimeoutMs: number;
   /**
-   * Timeout for `authenticate`, and then for the repository, in milliseconds; after it, the response is 503.
-   * Default: 15000 (15 seconds), less than the deadline of `close()`.
+   * Timeout for `authenticate`, and then for the repository, in milliseconds; after it, the
+   * response is 503. Default: 15000 (15 seconds), less than the deadline of `close()`.
    */
   readonly handlerTimeoutMs: number;
 };

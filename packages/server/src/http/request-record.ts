@@ -6,8 +6,8 @@ import { type RequestHead, shownPath } from './request-head.ts';
 import { byteLength, type ResponseData } from './responses.ts';
 
 /**
- * A request in the events and in the log. It begins when it is made, and has one response at most and one end: the first
- * of each counts.
+ * A request in the events and in the log. It begins when it is made, and has one response at most
+ * and one end: the first of each counts.
  */
 export class RequestRecord {
   /** The `X-Request-Id` of the response. */
@@ -88,8 +88,8 @@ export type RequestSource = {
 /** A request in events and in the log. */
 export type RequestInfo = {
   /**
-   * The `X-Request-Id` of the request if it is well-formed, or a generated one. The response has the same.
-   * A client can send one id twice: compare this object, not the id.
+   * The `X-Request-Id` of the request if it is well-formed, or a generated one. The response has
+   * the same. A client can send one id twice: compare this object, not the id.
    */
   readonly requestId: string;
   /** `undefined` if the request could not be parsed. */
@@ -97,8 +97,8 @@ export type RequestInfo = {
   /** The path as it was sent, without the query, at most 1024 characters; `undefined` if the request could not be parsed. */
   readonly path?: string;
   /**
-   * The client's address: the connection's, or the one that a trusted proxy names (`trustedProxies`). `undefined` on a Unix
-   * socket, and if the connection was lost at once.
+   * The client's address: the connection's, or the one that a trusted proxy names
+   * (`trustedProxies`). `undefined` on a Unix socket, and if the connection was lost at once.
    */
   readonly client?: string;
 };
@@ -122,8 +122,8 @@ export type RequestErrorEvent = {
 };
 
 /**
- * The message of the channel `plantstore:request:end`, published once for each request, when its response
- * is written or its connection is lost.
+ * The message of the channel `plantstore:request:end`, published once for each request, when its
+ * response is written or its connection is lost.
  *
  * @example
  * ```ts
@@ -150,8 +150,8 @@ export type RequestEndEvent = {
   /** Name of the token that was accepted; `undefined` if none was, or if it has no name. */
   readonly tokenName?: string;
   /**
-   * Whether the complete response was written; `false` if the connection was lost before. For a fetch
-   * handler: whether it returned a response.
+   * Whether the complete response was written; `false` if the connection was lost before. For a
+   * fetch handler: whether it returned a response.
    */
   readonly isWritten: boolean;
 };

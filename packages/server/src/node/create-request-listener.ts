@@ -10,9 +10,9 @@ import { Exchange } from './exchange.ts';
 import { optionRules } from './option-rules.ts';
 
 /**
- * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server. Node
- * responds to some requests without calling the listener, such as parse errors and `Expect`. A server of
- * `createHttpServer` responds to those from the error table, too.
+ * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server.
+ * Node responds to some requests without calling the listener, such as parse errors and `Expect`. A
+ * server of `createHttpServer` responds to those from the error table, too.
  *
  * @throws TypeError for a wrong option
  * @example

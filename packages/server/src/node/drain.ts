@@ -1,8 +1,8 @@
 import { type Duplex, finished, type Readable } from 'node:stream';
 
 /**
- * Makes Node close a connection as {@link closeSlowly} does after its last response. Can be removed once Node does
- * so by default (nodejs/node#21026, nodejs/node#36205).
+ * Makes Node close a connection as {@link closeSlowly} does after its last response. Can be removed
+ * once Node does so by default (nodejs/node#21026, nodejs/node#36205).
  */
 export function closeSlowlyByDefault(socket: Duplex): void {
   Object.assign(socket, { destroySoon });

@@ -42,8 +42,8 @@ export type ListenOptions = {
    */
   readonly reusePort?: boolean;
   /**
-   * File descriptor of a listening TCP socket, such as one that systemd hands over. The server accepts its
-   * connections, and ignores `host`, `port` and `reusePort`. Default: none.
+   * File descriptor of a listening TCP socket, such as one that systemd hands over. The server
+   * accepts its connections, and ignores `host`, `port` and `reusePort`. Default: none.
    */
   readonly fd?: number;
 };

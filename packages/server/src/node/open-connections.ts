@@ -48,16 +48,16 @@ export class OpenConnections {
   }
 
   /**
-   * Stops accepting connections, closes each one when it is idle, and all of them at the deadline. Resolves once the server
-   * is closed.
+   * Stops accepting connections, closes each one when it is idle, and all of them at the deadline.
+   * Resolves once the server is closed.
    *
    * @param deadlineMs - in milliseconds; `Infinity` is no deadline
    */
   async close(deadlineMs: number): Promise<void> {
     const { server } = this;
     const closed = once(server, 'close');
-    // Not the close() of the HTTP server, which resets idle connections on which a request is arriving
-    // (nodejs/node#60617).
+    // Not the close() of the HTTP server, which resets idle connections on which a request is
+    // arriving (nodejs/node#60617).
     NetServer.prototype.close.call(server);
     // After a turn, so that what has arrived meanwhile is read first, however late this process is.
     const idle = setInterval(() => setImmediate(() => this.destroyIdle()), idleGraceMs).unref();
@@ -77,8 +77,8 @@ export class OpenConnections {
   }
 
   private destroyIdle(): void {
-    // Node counts a connection as idle once its response has ended, even if not all of it is sent. Can be
-    // removed once Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
+    // Node counts a connection as idle once its response has ended, even if not all of it is sent.
+    // Can be removed once Node checks `writableFinished` instead of `finished` (nodejs/node#43890).
     const sending = [...this.sockets].filter(({ writableLength }) => writableLength > 0);
     for (const socket of sending) Object.assign(socket, { destroy: () => socket });
     this.server.closeIdleConnections();

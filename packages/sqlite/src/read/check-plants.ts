@@ -6,8 +6,8 @@ import { findUnusable } from '../open/table.ts';
 import { countSql, findDamage, openForReading, readErrorOf } from './reader.ts';
 
 /**
- * Checks a SQLite file with `integrity_check`, while a repository may have it open. Blocks the thread while it reads. A
- * repository can be opened on a file that this function does not refuse.
+ * Checks a SQLite file with `integrity_check`, while a repository may have it open. Blocks the
+ * thread while it reads. A repository can be opened on a file that this function does not refuse.
  *
  * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
  * @example
