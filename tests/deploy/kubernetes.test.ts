@@ -81,7 +81,7 @@ const recordReads = (value: unknown, path: string, unread: Set<string>): unknown
   return copy;
 };
 
-/** Returns what Kubernetes refuses in a manifest: wrong and missing values, and unknown members, which the models ignore. */
+/** Returns what Kubernetes refuses in a manifest; the models ignore unknown members. */
 const faultsOf = async (manifest: Manifest): Promise<readonly string[]> => {
   const { apiVersion, kind } = manifest;
   const models = (await load(`kubernetes-models/${apiVersion}`)) as Models;

@@ -91,7 +91,7 @@ const isAuthority = (text: string): boolean => {
   );
 };
 
-/** Returns whether the Host field, which HTTP/1.0 does not require, and the target have a valid authority. */
+/** Returns whether Host, which HTTP/1.0 does not require, and the target have a valid authority. */
 const hasAuthority = ({ target, version, fields }: Head): boolean => {
   const [, ofTarget = 'a'] = /^https?:\/\/([^/?#]+)/i.exec(target) ?? [];
   const hosts = fields.get('host') ?? (version === '1.0' ? ['a'] : []);

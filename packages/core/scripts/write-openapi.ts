@@ -1,4 +1,4 @@
-/** Writes openapi.json, the specification as an OpenAPI 3.1 document, from the validation schemas and the error table. */
+/** Writes the specification as an OpenAPI 3.1 document, from the schemas and the error table. */
 import { writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type ErrorName, errorTable } from '../src/errors.ts';

@@ -15,11 +15,12 @@ import { isRefusal } from './errors.ts';
  * its id (rule 2 of the specification's "Create plant"). Creating the same plant again succeeds
  * and changes nothing.
  *
- * Never throws, and rejects for no input. The result rejects only because of a bug in the repository: it rejects,
- * returns an error of another kind, or refuses a plant without a message or with a number that is not from 4000 to 4999.
+ * Never throws, and rejects for no input. The result rejects only because of a bug in the
+ * repository: a rejection, an error of another kind, or a refusal without a message or whose number
+ * is not from 4000 to 4999.
  *
  * @param repository - the repository that stores the plant
- * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and optionally a `tag`
+ * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and maybe a `tag`
  * @returns the plant, or `plant-invalid` with every fault, `id-taken`, `plant-refused`, or `store-unavailable`
  * @example
  * ```ts
@@ -41,7 +42,7 @@ export function createPlant(
   if (parsed.isErr()) return errAsync(parsed.error);
   const plant = parsed.value;
   try {
-    // A copy, because a repository may change its argument. The `then` of a ResultAsync is its promise's, without a wrapper.
+    // A copy, because a repository may change it. `then` is the promise's, without a wrapper.
     const creating = repository
       .create({ ...plant })
       .then((created) => assertAllowedError(created).map(() => withoutId(plant)));
@@ -58,7 +59,7 @@ export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnav
 
 type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
 
-/** Throws if a repository returns an error that the port does not allow, so that no row of the error table is sent for it. */
+/** Throws for an error that the port does not allow, so that no row of the error table is sent. */
 function assertAllowedError(created: Created): Created {
   if (created.isOk()) return created;
   const { error: failure } = created;

@@ -57,8 +57,8 @@ function row<const Number extends number>(error: Number, status: number, message
 export type ErrorName = keyof typeof errorTable;
 
 /**
- * Returns whether an error number is a refusal by a custom rule of the repository, or by its database: an integer from 4000
- * to 4999, a range that the {@link errorTable} does not use. Its status is 400.
+ * Returns whether an error number is a refusal by a custom rule of the repository or its database:
+ * an integer from 4000 to 4999, which the {@link errorTable} does not use. Its status is 400.
  *
  * @example
  * ```ts

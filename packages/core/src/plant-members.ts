@@ -56,7 +56,7 @@ export function readMembers(input: unknown): Record<keyof NewPlant, unknown> | u
 }
 
 /**
- * Copies a plant: reads each member once, and omits those that are `undefined` or are not members of a plant.
+ * Copies a plant: reads each member once, and omits those that are `undefined` or not of a plant.
  *
  * @example
  * ```ts

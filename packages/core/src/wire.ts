@@ -1,5 +1,5 @@
 /**
- * `@plantstore/core/wire`: the operation, the JSON of a plant and the syntax of a bearer token, for clients and servers.
+ * `@plantstore/core/wire`: the operation, the JSON of a plant and the syntax of a bearer token.
  *
  * @module
  */

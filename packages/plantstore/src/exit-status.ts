@@ -8,7 +8,7 @@ import { writeMessages } from './settings/write-messages.ts';
  * process with the given one: 1 in place of 0 if the output is lost.
  */
 export function createExitStatus(stdout: Writable, stderr: Writable) {
-  // Without a listener, an error would end the process. `stdout.errored` is reset, because Node.js does not close standard output.
+  // Without a listener, an error would end the process. Node resets `errored` of standard output.
   let failure: Error | undefined;
   stdout.on('error', (error) => {
     failure ??= error;
@@ -32,8 +32,8 @@ export function createExitStatus(stdout: Writable, stderr: Writable) {
 const readAndWrite = /^flags:\s*\d*2$/m;
 
 /**
- * Whether standard output was closed when the process started: Node.js then opens `/dev/null` for reading and writing in
- * its place. A shell opens `> /dev/null` for writing only. Without `/proc`, the two cannot be distinguished.
+ * Whether standard output was closed at the start: Node then opens `/dev/null` for reading and
+ * writing. A shell opens `> /dev/null` for writing only. Only `/proc` distinguishes the two.
  */
 function isClosed({ fd = -1 }: Writable & { readonly fd?: number }): boolean {
   try {

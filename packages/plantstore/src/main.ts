@@ -11,7 +11,7 @@ import { version } from './version.ts';
 /** The environment of the program: its command line, variables, streams and signals. */
 export type MainOptions = ProgramProcess & {
   readonly argv: readonly string[];
-  /** The environment variables. Those with secrets are removed, because a crash dump contains the others. */
+  /** The environment variables. Secrets are removed, because a crash dump contains the others. */
   readonly env: Record<string, string | undefined>;
   /** Standard input, which only `import` reads. */
   readonly stdin: () => Readable;
@@ -24,8 +24,8 @@ const secretVariables = [variableOf('tokens'), variableOf('database')];
  * Runs the server: reads the settings, opens the store, and serves until it receives a signal. If
  * the command line begins with a command, it runs that and does not serve.
  *
- * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, or its output is lost; 2 for invalid
- * settings; of a command, see `runCommand`
+ * @returns the exit status: 0 after a graceful shutdown; 1 if it cannot start, or its output is
+ * lost; 2 for invalid settings; of a command, see `runCommand`
  */
 export async function main({ argv, env, stdin, ...programProcess }: MainOptions): Promise<number> {
   const { stdout, stderr } = programProcess;

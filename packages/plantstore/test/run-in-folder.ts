@@ -16,7 +16,7 @@ const collect = () => {
   return { stream, text: () => Buffer.concat(chunks).toString() };
 };
 
-/** Runs a command of the program in this process. Its database is `plants.db` in the folder, unless `env` names another. */
+/** Runs a command in this process, on `plants.db` in the folder unless `env` names a database. */
 export const runIn = async (
   folder: string,
   args: readonly string[],

@@ -46,8 +46,8 @@ export interface PostgresRepository extends PlantStore {
   /** Number of creates in flight. A create that waits for another program's lock may count twice. */
   readonly waiting: () => number;
   /**
-   * Waits for the creates in flight and closes the connections. Later creates return `store-unavailable`. Further calls have
-   * no effect. Acknowledged plants are durable even if this is never called.
+   * Waits for the creates in flight and closes the connections. Later creates return
+   * `store-unavailable`. Further calls have no effect. Acknowledged plants are durable without it.
    */
   readonly close: () => Promise<void>;
 }
@@ -59,13 +59,13 @@ export type PostgresOptions = {
   /** Maximum duration of a create including retries, in milliseconds. Default: 10000 (10 seconds). */
   readonly deadlineMs?: number;
   /**
-   * Timeout of connecting to one server, and then of logging in, in milliseconds. Default: `connect_timeout` of
-   * the URL, else 2000 (2 seconds), and 10000 for the first login: a database that resumes from sleep is slow.
+   * Timeout of connecting to one server, and then of logging in, in milliseconds. Default:
+   * `connect_timeout` of the URL, else 2000 (2 seconds), and 10000 for the first login.
    */
   readonly connectTimeoutMs?: number;
-  /** Timeout of a statement, in milliseconds; then its connection is closed. Default: 4000, at most `deadlineMs`. */
+  /** Timeout of a statement, in milliseconds, at most `deadlineMs`. Default: 4000 (4 seconds). */
   readonly statementTimeoutMs?: number;
-  /** Maximum number of creates without a result; one more is `store-unavailable` at once. Default: 10000. */
+  /** Maximum number of creates in flight; one more is `store-unavailable`. Default: 10000. */
   readonly maxWaiting?: number;
   /** Called after each commit of a batch, for metrics. Default: none. */
   readonly onCommit?: (batch: CommittedBatch) => void;

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { openPostgresRepository, type PostgresOptions } from '../src/repository.ts';
 import { newDatabase, runSql, sharedUrl } from './shared-postgres.ts';
 
-/** No deadline, no limit of waiting creates, and long timeouts, after which a statement is repeated: a busy machine may delay any of them. */
+/** No deadline and limit, and long timeouts, because a busy machine may delay each statement. */
 export const noLimits = {
   deadlineMs: Infinity,
   maxWaiting: Infinity,
@@ -33,7 +33,7 @@ export const newRole = async (database: string) => {
   return role;
 };
 
-/** Creates a database with the table, and a role with privileges. Returns the URLs of the superuser and the role. */
+/** Creates a database with the table, and a role. Returns URLs of the superuser and the role. */
 export const newTable = async (privileges = 'SELECT, INSERT') => {
   const database = await newDatabase();
   const role = await newRole(database);

@@ -21,7 +21,7 @@ const makeSource = async (): Promise<string> => {
   return path;
 };
 
-/** Copies in a process that kills itself after so many changes of the disk. Returns its output, or `undefined` if it was killed. */
+/** Copies in a process that is killed after so many changes of the disk, and returns its output. */
 const copyAndKill = async (
   [command, from, to]: readonly [string, string, string],
   { env }: FaultyDisk,

@@ -61,8 +61,8 @@ export type SqliteOptions = {
   /** Path of the database file, absolute or relative to the working directory. */
   readonly path: string;
   /**
-   * Called when the WAL file (`plants.db-wal`) has grown to 64 MiB, because a long read transaction of another program
-   * prevents checkpoints, and again each time that its size doubles. Default: none.
+   * Called when the WAL file (`plants.db-wal`) has grown to 64 MiB, because another program's long
+   * read transaction prevents checkpoints, and each time that its size doubles. Default: none.
    */
   readonly onHeldWal?: (wal: HeldWal) => void;
   /** Called after each commit, for metrics. Default: none. */
@@ -80,8 +80,9 @@ export type HeldWal = {
 /** Result of closing a repository. */
 export type ClosedSqliteRepository = {
   /**
-   * Path of the WAL file, when it contains the latest plants because the last checkpoint failed: the disk is full
-   * or failing, or another program reads the file. Copy both files then. `undefined` when the database file is complete.
+   * Path of the WAL file, when it contains the latest plants because the last checkpoint failed:
+   * the disk is full or failing, or another program reads the file. Copy both files then.
+   * `undefined` when the database file is complete.
    */
   readonly walLeft: string | undefined;
   /**
@@ -114,7 +115,7 @@ const reopenPauseMs = 1_000;
 
 type Opened = { readonly thread: CommitThread; readonly file: OpenedFile };
 
-/** Opens a file, and creates it before if it does not exist. This thread keeps it, because a commit thread can crash. */
+/** Opens a file, or creates it first. This thread keeps it open: a commit thread can crash. */
 async function open(
   path: string,
   onHeldWal: (size: number) => void,

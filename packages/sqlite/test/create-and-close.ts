@@ -1,4 +1,4 @@
-// Creates plants, backs up the database, closes the repository, and prints the outcomes. Arguments: database file, number of plants.
+// Creates plants, copies and closes the file, and prints the outcomes. Arguments: file, plants.
 import { backUpPlants, openSqliteRepository } from '@plantstore/sqlite';
 import { skipReopenPause } from './skip-reopen-pause.ts';
 

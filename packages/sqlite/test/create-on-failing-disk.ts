@@ -67,7 +67,7 @@ const isLocked = (): boolean => {
     reader.close();
   }
 };
-/** Waits until the store has opened the file again to rewrite pages, and has released the exclusive lock after it. */
+/** Waits until the store has rewritten pages, and has released the exclusive lock. */
 const waitUntilRewritten = async (): Promise<void> => {
   for (let polls = 0; polls < 500; polls += 1) {
     if (openDescriptors() > descriptorsBefore && !isLocked()) return;

@@ -1,4 +1,4 @@
-// Opens, checks and backs up a database file, and prints the error of each as JSON. Argument: database file.
+// Opens, checks and backs up a database file, and prints the errors as JSON. Argument: the file.
 import { backUpPlants, checkPlants, openSqliteRepository } from '@plantstore/sqlite';
 
 const path = process.argv[2] ?? '';

@@ -45,7 +45,7 @@ const compare = ({ fault, names }: Content, acknowledged: readonly number[]): Fa
   return { fault: fault ?? 'missing plants', acknowledged: acknowledged.length, missing };
 };
 
-/** Opens the files after a power cut, and compares them with the plants that were acknowledged before it. */
+/** Opens the files after a power cut, and compares them with the acknowledged plants. */
 export const faultIn = (path: string, acknowledged: readonly number[]): Fault | undefined =>
   compare(openAndRead(path), acknowledged);
 

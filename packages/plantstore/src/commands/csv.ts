@@ -6,7 +6,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { nearestName } from '../settings/nearest-name.ts';
 import { type Format, parsePlant, type PlantRecord, type Records, withoutMark } from './format.ts';
 
-/** Maximum size of the text of a record: a quote that is not closed would otherwise buffer the rest of the file. */
+/** Maximum size of a record: a quote that is not closed would buffer the rest of the file. */
 const maxRecordBytes = 16 * 2 ** 20;
 
 /** CSV (RFC 4180) with a header. */
@@ -67,8 +67,8 @@ type Field = string | undefined;
 const maxFields = 100;
 
 /**
- * Reads CSV in UTF-8, and yields the records that each chunk completes. A record ends with CR LF, LF or CR. The error of
- * a record that cannot be read is the last result: a misplaced quote may be in any record before or after it.
+ * Reads CSV in UTF-8, and yields the records that each chunk completes. A record ends with CR LF, LF
+ * or CR. An error is the last result: its misplaced quote may be in any record before or after it.
  *
  * @param isComplete - whether the last record is read although no line end follows it
  */

@@ -10,7 +10,7 @@ export type PlantRecord = {
   readonly decoded: Result<NewPlant, string>;
 };
 
-/** The records that a chunk of a file completes. An error is the last: the rest of the file was not read. */
+/** The records that a chunk completes. An error is the last: the rest of the file was not read. */
 export type Records = AsyncGenerator<Result<readonly PlantRecord[], string>, void, void>;
 
 /** A format of files of plants. */

@@ -10,7 +10,7 @@ import {
   withoutMark,
 } from './format.ts';
 
-/** One JSON object a line. An object that was cut has no closing brace, so that a last line needs no end. */
+/** One JSON object a line. A last line requires no end: a cut object has no closing brace. */
 export const ndjson: Format = {
   header: '',
   encode: (plant) => `${encodeNewPlant(plant)}\n`,

@@ -44,7 +44,7 @@ export async function runCommand(
   return status;
 }
 
-/** The commands by name. Each loads only what it needs: a short command takes little longer than its start. */
+/** The commands by name. Each loads only what it needs, because most of a command is its start. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./back-up.ts')).backUp,
   restore: async () => (await import('./restore.ts')).restore,

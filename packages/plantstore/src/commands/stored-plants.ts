@@ -8,9 +8,9 @@ import { plantCount } from './progress.ts';
 type ReadError = { readonly kind?: string; readonly message: string };
 
 /**
- * Reads the plants of a database in batches, in the order of their ids. An error has a message for the operator, and is the
- * last result, unless its kind is `not-a-plant`: it names a row. `onTable` is called with the name of the table where a
- * database has several, and `onUnknownColumns` with the names of columns that are not read.
+ * Reads the plants of a database in batches, in the order of their ids. An error is the last
+ * result, unless its kind is `not-a-plant`: it names a row. `onTable` is called with the name of
+ * the table of PostgreSQL, and `onUnknownColumns` with the names of columns that are not read.
  */
 export async function* readStored(
   database: StoredDatabase,

@@ -13,7 +13,7 @@ export function generateToken(url: string, stderr: Writable): TokenSet {
 
 function curlLine(url: string, token: string): string {
   return [
-    // curl rejects a self-signed certificate without -k, and sends the request to http_proxy without --noproxy.
+    // -k accepts a self-signed certificate; without --noproxy, http_proxy gets the request.
     `curl ${url.startsWith('https:') ? '-ik' : '-i'} --noproxy '*' '${url.replaceAll("'", '%27')}'`,
     `-H 'Authorization: Bearer ${token}'`,
     `-H 'Content-Type: application/json'`,

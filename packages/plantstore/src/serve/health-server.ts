@@ -17,7 +17,7 @@ export type MetricsPage = {
   readonly contentType: string;
 };
 
-/** Serves `GET /livez`, `GET /readyz` and, with metrics, `GET /metrics` over plain HTTP on a separate port. */
+/** Serves `GET /livez`, `/readyz` and, with metrics, `/metrics` over HTTP on a separate port. */
 export async function startHealth(
   options: HealthOptions,
   target: Parameters<typeof listenOn>[1],

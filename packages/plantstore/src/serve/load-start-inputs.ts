@@ -47,7 +47,7 @@ export async function loadStartInputs(
   return err({ messages, status: host.isErr() ? 2 : 1 });
 }
 
-/** Resolves the host, because a start with a wrong name would otherwise fail after it has opened the database. */
+/** Resolves the host: a start with a wrong name would fail after it has opened the database. */
 async function resolveHost(
   settings: Settings,
   sockets: HandedSockets,

@@ -86,7 +86,7 @@ export async function run(
     } finally {
       health?.close();
       metrics?.stop();
-      // The deadline of the stop is the reader's, too. A second signal or an exception ends the process at once.
+      // Until the deadline of the stop. A second signal or an exception ends the wait at once.
       const remainingMs = settings.shutdownTimeoutMs - (performance.now() - stoppingAt);
       await unlessAborted(atOnce, log.end(Math.max(minLogTimeoutMs, remainingMs)));
     }

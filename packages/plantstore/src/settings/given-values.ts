@@ -21,8 +21,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type GivenValue = { readonly text: string; readonly source: string };
 
 /**
- * Returns a function that finds the value of a setting. A flag takes precedence over a variable, and a variable over the
- * file of `--env-file`, whose faults are added to those of the command line.
+ * Returns a function that finds the value of a setting. A flag takes precedence over a variable, and
+ * a variable over the file of `--env-file`, whose faults are added to those of the command line.
  */
 export function createFinder(
   { values, faults }: CommandLine,
@@ -62,7 +62,7 @@ export function parseValue<Value>(
   return parsed.mapErr((requirement) => `${source} ${requirement}${found}`);
 }
 
-/** A line of which `parseEnv` returns the whole value: it would cut others at a `#`, and skip what is no assignment. */
+/** A line whose value `parseEnv` returns: it cuts others at a `#`, and skips unreadable ones. */
 const lineForm =
   /^(?!.*\r)[ \t]*(?<assignment>(?:export[ \t]+)?(?<name>[\w.-]+)[ \t]*=(?:[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^ \t"'`#][^#]*?))?)?[ \t]*(?:(?<=^|[ \t])#.*)?$/;
 

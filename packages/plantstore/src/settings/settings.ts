@@ -171,7 +171,7 @@ function settingsText(settings: Settings, sources: Sources): string {
     .join('');
 }
 
-/** Returns the variables that are misspelt settings. Others may be foreign, such as those that Kubernetes sets. */
+/** Returns the variables that are misspelt settings. Kubernetes, for example, sets others. */
 export function misspeltVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => nearestVariable(name) !== undefined);
 }

@@ -4,7 +4,7 @@ import { sqlStateOf } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
 import { NoServer, retryStrategyOf } from './failures.ts';
 
-/** Creates the connections that lanes and checks share. One is enough; others are opened if the server permits them. */
+/** Creates the connections of lanes and checks. One is enough; the server may refuse more. */
 export function createSessions(first: Session, connect: Connect) {
   const idle = [first];
   const waiting: PromiseWithResolvers<Session>[] = [];

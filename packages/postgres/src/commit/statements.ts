@@ -3,8 +3,9 @@ import { columnNames, nullableNames, textNames } from '../open/columns.ts';
 import type { Query } from '../open/session.ts';
 
 /**
- * Returns a statement that inserts plants, sorted by id, whose ids do not exist, and returns their rows, which a trigger
- * may have changed. Its text does not depend on the plants. It fails with 55P03 when a wait for a locked id times out.
+ * Returns a statement that inserts sorted plants whose ids do not exist, and returns their rows,
+ * which a trigger may have changed. Its text does not depend on the plants. It fails with 55P03
+ * when a wait for a locked id times out.
  */
 export function insertStatement(table: string, plants: readonly NewPlant[], lockMs: number): Query {
   return {
@@ -22,8 +23,8 @@ export function insertStatement(table: string, plants: readonly NewPlant[], lock
 }
 
 /**
- * Returns a statement that reads the stored plants with the ids of others; its rows are durable. It reads only as
- * much text as the comparison needs, so that a few short plants cannot cause the transfer of many long ones.
+ * Returns a statement that reads the stored plants with the ids of others; its rows are durable. It
+ * reads the text that the comparison needs: short plants cannot cause the transfer of long ones.
  */
 export function readStatement(table: string, others: readonly NewPlant[]): Query {
   const sizes = new Map<bigint, number>();
@@ -40,7 +41,7 @@ export function readStatement(table: string, others: readonly NewPlant[]): Query
   };
 }
 
-/** Returns a statement that finds inserts of plants, of any process with this role, that run longer than a duration. */
+/** Returns a statement that finds inserts of this role that run longer than a duration. */
 export function runningStatement(table: string, milliseconds: number): Query {
   return {
     text: `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)
@@ -49,8 +50,8 @@ export function runningStatement(table: string, milliseconds: number): Query {
   };
 }
 
-// Set in the statement, because a pooler in transaction mode does not preserve session settings. Every value but `off` flushes
-// the WAL. client_min_messages must include the warning about a canceled wait for a standby.
+// In the statement, because a pooler in transaction mode keeps no settings. Every value but `off`
+// flushes the WAL. client_min_messages includes the warning of a canceled wait for a standby.
 const durable = `(SELECT CASE current_setting('synchronous_commit') WHEN 'off'
   THEN set_config('synchronous_commit', 'on', true) ELSE 'as it is' END) IS NOT NULL
   AND (SELECT set_config('client_min_messages', 'warning', true)) IS NOT NULL`;
@@ -59,7 +60,7 @@ const durable = `(SELECT CASE current_setting('synchronous_commit') WHEN 'off'
 // This writes a WAL record after the commit record of the row: when it is durable, the row is, too.
 const afterPendingCommits = `(SELECT pg_logical_emit_message(true, 'plantstore', '')) IS NOT NULL`;
 
-// Also set in the statement. An insert waits for an open transaction that has inserted or deleted the same id.
+// An insert waits for an open transaction that has inserted or deleted the same id.
 const lockTimeout = `(SELECT set_config('lock_timeout', $1::text, true)) IS NOT NULL`;
 
 const escaped = String.raw`\$&`;

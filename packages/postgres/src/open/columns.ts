@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 
-/** The columns in the order of the table. One of a later version is nullable: a table without it gets it. */
+/** The columns in order. One of a later version is nullable, and added to a table without it. */
 const columns = {
   id: 'bigint PRIMARY KEY',
   name: 'text NOT NULL',

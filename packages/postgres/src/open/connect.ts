@@ -17,8 +17,8 @@ import { readPassFile } from './pass-file.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 
 /**
- * Creates the function that connects to the servers of a URL. It reads the URL for each connection, because the files that
- * it names can change, as in libpq. A refused login is not repeated with the same password until a pause has ended.
+ * Creates the function that connects to the servers of a URL. It reads the URL for each connection,
+ * because its files can change, as in libpq. A refused login pauses logins with the same password.
  */
 export function createConnect(options: ConnectOptions) {
   const env = { ...process.env };
@@ -67,7 +67,7 @@ export function createConnect(options: ConnectOptions) {
     if (read.isErr()) return err({ error: read.error, isRefused: false });
     const { addresses, connectTimeoutMs: ofUrl } = read.value;
     const connectTimeoutMs = Math.min(options.connectTimeoutMs ?? ofUrl, maxTimerMs);
-    // Only the first connection waits for a server that resumes: later ones are retried, perhaps on another server.
+    // Only the first one waits for a server that resumes: others are retried, maybe elsewhere.
     const waits = isFirst && options.connectTimeoutMs === undefined;
     isFirst = false;
     const loginTimeoutMs = waits ? read.value.loginTimeoutMs : connectTimeoutMs;
@@ -107,7 +107,7 @@ type ConnectOptions = {
   readonly statementTimeoutMs: number;
   /** Default: as in the URL. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Whether a read-only server that has the table is used if no server accepts writes. Default: `false`. */
+  /** Whether a read-only server with the table is used if there is no other. Default: `false`. */
   readonly readsOnly?: boolean;
 };
 

@@ -32,8 +32,9 @@ const cancelCode = 80_877_102;
 const cancelTimeoutMs = 500;
 
 /**
- * Closes a connection whose authentication does not use channel binding, before it sends a password. The driver uses it only
- * if the server offers it. These listeners run before those of the driver, and an error that they throw closes the connection.
+ * Closes a connection whose authentication does not use channel binding, before it sends a
+ * password. The driver uses it only if the server offers it. These listeners run before the
+ * driver's, and their errors close the connection.
  */
 export function requireChannelBinding(connection: Connection): void {
   let isBound = false;
@@ -55,8 +56,9 @@ function refuseLogin(): never {
 }
 
 /**
- * Destroys a stream with the exception of a listener instead of throwing it. The driver parses messages in such listeners, and
- * throws for unknown ones, which would end the process. Remove when malformed-messages.test.ts passes without it.
+ * Destroys a stream with the exception of a listener instead of throwing it. The driver's listeners
+ * throw for unknown messages, which would end the process. Remove when malformed-messages.test.ts
+ * passes without it.
  */
 export function guardParsing(stream: Duplex): void {
   const emit = stream.emit.bind(stream) as (event: string | symbol, ...args: unknown[]) => boolean;

@@ -46,7 +46,7 @@ type Chunks = {
   readonly cancel: () => Promise<unknown>;
 };
 
-/** Returns the chunks of a web stream, a stream of Node or another async iterable; `undefined` for other values. */
+/** Returns the chunks of a web stream, a Node stream or another async iterable, if it is one. */
 function chunksOf(body: unknown): Chunks | undefined {
   if (!isObject(body)) return undefined;
   const stream = body as Partial<ReadableStream & NodeJS.ReadableStream & { destroy: () => void }>;
@@ -68,7 +68,7 @@ function chunksOf(body: unknown): Chunks | undefined {
   );
 }
 
-/** Number of chunks to read before timers and other work can run. A stream can return chunks without I/O. */
+/** Number of chunks to read before timers can run: a stream can return chunks without I/O. */
 const chunksPerTurn = 1_000;
 
 async function collect(chunks: Chunks, maxBytes: number, reading: AbortSignal): Promise<Body> {

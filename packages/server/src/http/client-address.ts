@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import type { RequestHead } from './request-head.ts';
 
 /**
- * Creates a function that returns the client's address: the connection's, unless that is of a trusted proxy, which names
- * its client in `X-Forwarded-For`. The field is read from the right, because a client can write everything to the left.
+ * Creates a function that returns the client's address: the connection's, or the one that a trusted
+ * proxy names in `X-Forwarded-For`, read from the right: a client can write everything to the left.
  *
  * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
  */

@@ -1,8 +1,8 @@
 import { isObject } from './values.ts';
 
 /**
- * Returns a cause as text for a log: messages, stacks and codes of an error and its causes, with credentials redacted. Other
- * properties are left out, because drivers put URLs with passwords and values of rows there.
+ * Returns a cause as text for a log: messages, stacks and codes of an error and its causes, with
+ * credentials redacted. Other properties may be URLs with passwords or values of rows.
  *
  * @example
  * ```ts
@@ -17,7 +17,7 @@ export function describeCause(cause: unknown): string {
   return describeSafely(cause, (error) => error.stack ?? headOf(error));
 }
 
-/** Returns an error of `authenticate` as text for a log: names, codes and messages, with the token redacted. */
+/** Returns an error of `authenticate` as text for a log: names, codes and messages, no token. */
 export function describeAuthenticateError(thrown: unknown, token: string): string {
   // In any case, and with any of its characters percent-encoded, as in a form.
   const pattern = token.replaceAll(/./g, (one) => {

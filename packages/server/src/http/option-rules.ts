@@ -99,7 +99,7 @@ function isOrigin(value: unknown): boolean {
   return typeof value === 'string' && /^https?:/.test(value) && URL.parse(value)?.origin === value;
 }
 
-/** Returns whether a value is a header name that can be allowed: not `*`, the wildcard of Fetch (RFC 9110 §5.1). */
+/** Returns whether a value is a header name (RFC 9110 §5.1), but `*`, the wildcard of Fetch. */
 function isFieldName(name: unknown): boolean {
   return typeof name === 'string' && /^[\w!#$%&'+.^`|~-]+$/.test(name);
 }

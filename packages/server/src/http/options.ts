@@ -39,8 +39,8 @@ export type ServiceOptions = {
 export type Authenticate = (token: string) => TokenDecision | Promise<TokenDecision>;
 
 /**
- * The decision of `authenticate`. `true` accepts the token, and so does an object with the name of the token, which the
- * log and the events of the request then contain. Any other value results in 401.
+ * The decision of `authenticate`. `true` accepts the token, and so does an object with its name,
+ * for the log and the events of the request. Any other value results in 401.
  */
 export type TokenDecision =
   | boolean

@@ -22,7 +22,7 @@ export class RequestRecord {
   private response: ResponseData | undefined;
   private hasEnded = false;
 
-  /** `head` is `undefined` if the request could not be parsed; `address` is the other end of its connection. */
+  /** `head` is `undefined` if the request could not be parsed; `address` is the other end's. */
   constructor(source: RequestSource, head: RequestHead | undefined, address?: string) {
     this.source = source;
     this.head = head;
@@ -94,7 +94,7 @@ export type RequestInfo = {
   readonly requestId: string;
   /** `undefined` if the request could not be parsed. */
   readonly method?: string;
-  /** The path as it was sent, without the query, at most 1024 characters; `undefined` if the request could not be parsed. */
+  /** The path as it was sent, without the query, at most 1024 characters; absent if not parsed. */
   readonly path?: string;
   /**
    * The client's address: the connection's, or the one that a trusted proxy names
@@ -103,13 +103,13 @@ export type RequestInfo = {
   readonly client?: string;
 };
 
-/** The message of the channel `plantstore:request:start`, published when the head of a request has arrived. */
+/** The message of the channel `plantstore:request:start`, published when a head has arrived. */
 export type RequestStartEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
 };
 
-/** The message of the channel `plantstore:request:error`, published when the response to a request is 500 or 503. */
+/** The message of the channel `plantstore:request:error`, published for a 500 or 503. */
 export type RequestErrorEvent = {
   /** The same object in every event of a request. */
   readonly request: RequestInfo;
@@ -162,7 +162,7 @@ const startChannel = diagnostics?.channel('plantstore:request:start');
 const errorChannel = diagnostics?.channel('plantstore:request:error');
 const endChannel = diagnostics?.channel('plantstore:request:end');
 
-/** Returns the id that a proxy or a client sent, or a generated one if that is not safe in a log and in a header. */
+/** Returns the id that was sent, or a generated one if that is not safe in a log and a header. */
 function requestIdOf(sent: string | undefined): string {
   return sent !== undefined && /^[\w.~+/=:-]{1,128}$/.test(sent) ? sent : crypto.randomUUID();
 }

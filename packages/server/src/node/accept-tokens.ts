@@ -7,7 +7,7 @@ import type { Authenticate } from '../http/options.ts';
  * digests and compares each in constant time, so that the duration reveals nothing about a token.
  * The last entry counts of a token that is given twice.
  *
- * @throws TypeError for a token that is not a valid bearer token (RFC 6750 §2.1), and for an end that is not a number
+ * @throws TypeError for an invalid bearer token (RFC 6750 §2.1), or an end that is not a number
  * @example
  * ```ts
  * import { acceptTokens } from '@plantstore/server';

@@ -43,8 +43,8 @@ export type RequestListenerOptions = ServiceOptions &
     /** Logs each request in one line. Default: no log. */
     readonly logger?: Logger;
     /**
-     * Addresses of proxies, and ranges of them in CIDR notation (`10.0.0.0/8`). If a connection comes from one, the log and
-     * the events have the client's address from `X-Forwarded-For`. Default: none, so that they have the connection's.
+     * Addresses of proxies, and ranges in CIDR notation (`10.0.0.0/8`), whose `X-Forwarded-For`
+     * names the client in the log and the events. Default: none, and the connection's address.
      */
     readonly trustedProxies?: readonly string[];
   };

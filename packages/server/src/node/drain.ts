@@ -49,8 +49,8 @@ export function dropInput(socket: Duplex): void {
 }
 
 /**
- * Reads and drops input, and calls `onDone` once it ends or a limit is reached, or the returned function is called.
- * Closing a socket with unread data resets the connection, and the client loses the response (RFC 9112 §9.6).
+ * Reads and drops input, and calls `onDone` at its end, at a limit, or by the returned function.
+ * Closing a socket with unread data resets it, and the client loses the response (RFC 9112 §9.6).
  */
 export function drain(source: Readable, maxMs: number, onDone: () => void): () => void {
   let dropped = 0;

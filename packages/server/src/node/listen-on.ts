@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { err, ok, type Result } from 'neverthrow';
 import { optionRules } from './option-rules.ts';
 
-/** Starts to listen on an address, or on a socket that is open already; on `0.0.0.0` where `::` cannot be bound. */
+/** Listens on an address, or on an open socket; on `0.0.0.0` where `::` cannot be bound. */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
   const {
     host = optionRules.host.default,

@@ -83,7 +83,7 @@ export class OpenConnections {
     for (const socket of sending) Object.assign(socket, { destroy: () => socket });
     this.server.closeIdleConnections();
     for (const socket of sending) Reflect.deleteProperty(socket, 'destroy');
-    // Before Node 26, Node does not count a connection as idle that has sent no bytes of HTTP (nodejs/node#63470).
+    // Before Node 26, a connection without bytes of HTTP is not idle (nodejs/node#63470).
     for (const socket of this.handshaking.values()) socket.destroy();
     for (const socket of this.sockets) if (socket.bytesRead === 0) socket.destroy();
   }

@@ -1,7 +1,7 @@
 import type { Database } from '../open/connection.ts';
 import { walSize } from '../open/path.ts';
 
-/** Size of the WAL file that starts a checkpoint, in bytes: small, so that a checkpoint takes milliseconds. */
+/** Size of the WAL file that starts a checkpoint, in bytes: small, to take milliseconds. */
 export const walLimit = 8 * 2 ** 20;
 
 /** Size of the WAL file that is reported first, in bytes. */
@@ -23,7 +23,7 @@ export class Checkpoints {
     this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
-  /** Measures the WAL file. Returns its size when a reader prevented checkpoints for so long that it is due to be reported. */
+  /** Measures the WAL file. Returns its size when it is due to be reported as held by a reader. */
   measure(): number | undefined {
     const before = this.#size;
     this.#size = walSize(this.#file);

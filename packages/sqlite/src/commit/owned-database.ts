@@ -17,9 +17,9 @@ export type Expected = {
 };
 
 /**
- * Opens a database file as its only owner, and creates or migrates its schema. Throws the exceptions of node:sqlite. After an
- * error, nothing is open, and a file that is not a plant store is unchanged. Only SQLite closes the file while it is open: a
- * POSIX close releases all locks of this process on the file (sqlite.org/howtocorrupt.html §2.2).
+ * Opens a database file as its only owner, and creates or migrates its schema. Throws the exceptions
+ * of node:sqlite. After an error, nothing is open, and the file of another program is unchanged. Only
+ * SQLite closes an open file: a POSIX close releases its locks (sqlite.org/howtocorrupt.html §2.2).
  */
 export function openAsOwner(path: string, data: Expected): Result<OwnedDatabase, OpenSqliteError> {
   const file = resolveLinks(path);
@@ -64,8 +64,8 @@ export class OwnedDatabase extends Database {
   }
 
   /**
-   * Runs a task with an exclusive lock on the file, if no other connection has it open. The task may open the
-   * file, but not close it: that would release the locks. Returns the SQLITE_BUSY exception if it did not run the task.
+   * Runs a task with an exclusive lock on the file, if no other connection has it open; else returns
+   * the SQLITE_BUSY exception. The task may open the file, but not close it: that releases the locks.
    */
   withExclusiveLock(task: () => void): Error | undefined {
     // In exclusive locking mode, the lock is kept after the transaction.
@@ -85,12 +85,12 @@ export class OwnedDatabase extends Database {
     }
   }
 
-  /** Rewrites the end of the file. Closing a descriptor now would release the locks on it, and another program could remove the WAL file. */
+  /** Rewrites the end of the file. Closing its descriptors now would release the locks on it. */
   rewriteTail(): void {
     rewriteTail(this.#file, (descriptor) => this.#openFiles.push(descriptor));
   }
 
-  /** Makes `close` leave the WAL file as it is: the last connection runs a checkpoint, which a read-only one cannot. */
+  /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
   keepWal(): void {
     try {
       this.#reader ??= new Database(this.#file, { readOnly: true });

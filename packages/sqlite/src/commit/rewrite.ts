@@ -21,15 +21,15 @@ export function rewriteWal(file: string): void {
   }
 }
 
-/** Rewrites the pages that a failed checkpoint may have appended to the file. Must only run while no other program has it open. */
+/** Rewrites pages of a failed checkpoint at the end of a file that no other program has open. */
 export function rewriteTail(file: string, onOpen: (descriptor: number) => void): void {
   rewriteFile(file, Math.max(0, statSync(file).size - walSize(file)), onOpen);
 }
 
 /**
- * Rewrites every byte of a file from an offset to the end, in place, so that the next sync writes its data to the disk.
- * After a failed sync, Linux keeps the data in the page cache, and later syncs succeed without writing it: direct I/O
- * bypasses the page cache. `onOpen` receives each descriptor that the caller must close.
+ * Rewrites a file from an offset to its end, in place, so that the next sync writes it to the disk.
+ * After a failed sync, Linux keeps the data in the page cache, and later syncs do not write it:
+ * direct I/O bypasses the cache. `onOpen` receives each descriptor that the caller must close.
  */
 export function rewriteFile(
   path: string,
@@ -51,7 +51,7 @@ const maxBlock = 4096;
 /** Allocates memory for direct I/O: a resizable ArrayBuffer is page-aligned. */
 const alignedChunk = () => Buffer.from(new ArrayBuffer(chunkSize, { maxByteLength: chunkSize }));
 
-/** Opens a file for direct I/O; returns `undefined` when the platform or the file system does not support it. */
+/** Opens a file for direct I/O; `undefined` when the platform or the file system lacks it. */
 function openDirect(path: string): number | undefined {
   if (constants.O_DIRECT === undefined) return undefined;
   try {
@@ -86,7 +86,7 @@ function rewriteFrom(file: number, direct: number | undefined, from: number): vo
   if (position > size) ftruncateSync(file, size);
 }
 
-/** Reads data back from the disk: while a page is in use, Linux can do a direct write through the page cache after all. */
+/** Reads data back: while a page is in use, Linux can do a direct write through the page cache. */
 function assertWritten(direct: number, written: Buffer, position: number): void {
   const found = alignedChunk().subarray(0, written.length);
   readSync(direct, found, 0, found.length, position);

@@ -3,7 +3,7 @@ import { resultCodeOf } from '../open/errors.ts';
 import { findAlteration } from '../open/table.ts';
 import type { OwnedDatabase } from './owned-database.ts';
 
-/** Why plants of a batch are not inserted, by their indexes: an exception of SQLite if it does not accept the content. */
+/** Why plants are not inserted, by their indexes: SQLite's exception if it refuses the content. */
 export type NotInserted = ReadonlyMap<number, 'unchanged' | 'id-taken' | Error>;
 
 /** The statements that create plants in the table of an open database. */
@@ -23,8 +23,9 @@ export class Statements {
   }
 
   /**
-   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On return, every plant that
-   * is not in the result or is `unchanged` is on the disk. After an exception, or if the table was altered (`undefined`), none is.
+   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On
+   * return, every plant that is `unchanged` or not in the result is on the disk; none is after an
+   * exception, or if the table was altered (`undefined`).
    */
   createAll(batch: Batch): NotInserted | undefined {
     const notInserted = new Map<number, 'unchanged' | 'id-taken' | Error>();
@@ -75,5 +76,5 @@ const parameters = columnNames.map(() => '?').join();
 const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters}) ON CONFLICT DO NOTHING`;
 const isSame = columnNames.map((name) => `${name} IS ?`).join(' AND ');
 
-/** `SQLITE_ERROR` of an expression, `TOOBIG`, and `CONSTRAINT`: the primary codes of an insert that fails for its values. */
+/** `SQLITE_ERROR` of an expression, `TOOBIG` and `CONSTRAINT`: an insert fails for its values. */
 const contentCodes = [1, 18, 19];

@@ -8,8 +8,8 @@ import { explain, findCause } from './path-faults.ts';
 export const lockTimeoutMs = 500;
 
 /**
- * Makes this process the owner of a database file until the connection is closed, or the process exits. The lock file is
- * never removed: two processes could otherwise lock two files of the same name. `path` is the path in the error.
+ * Makes this process the owner of a database file until the connection is closed. The lock file is
+ * never removed: two processes could lock two files of one name. `path` is the path in the error.
  */
 export function acquireOwnerLock(path: string, file: string): Result<Database, OpenSqliteError> {
   const lockPath = ownerLockPathOf(file);
@@ -40,7 +40,7 @@ export function copyPermissions(file: string, path: string, extraMode = 0): void
   if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);
 }
 
-/** On a file without write access, BEGIN EXCLUSIVE acquires a shared lock only: the write fails there. It is never committed. */
+/** Without write access, BEGIN EXCLUSIVE is a shared lock, and the write fails. Never committed. */
 const lockStatements = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1';
 
 function errorOf(path: string, lockPath: string, thrown: unknown): OpenSqliteError {

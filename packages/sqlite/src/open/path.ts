@@ -42,7 +42,7 @@ export function resolveLinks(path: string): string {
   }
 }
 
-/** Returns why the WAL file and the owner lock beside a path may not be those that another path of the file has. */
+/** Returns why another path of the file may have another WAL file and owner lock beside it. */
 export function findOtherPath(file: string): Fault | undefined {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() === true && found.nlink > 1)
@@ -105,7 +105,7 @@ export function openFile(path: string): OpenedFile | undefined {
   return { path, name, identity: identify(fstatSync(descriptor, { bigint: true })), descriptor };
 }
 
-/** Closes the descriptor. Elsewhere than on Linux, it stays open while closing it would release locks of the process. */
+/** Closes the descriptor, unless that would release locks of this process: never on Linux. */
 export function closeFile({ descriptor }: OpenedFile): void {
   if (pathOnly !== undefined) closeSync(descriptor);
   else withoutConnections(descriptor, () => closeSync(descriptor));
@@ -141,7 +141,7 @@ export function findReplaced(file: OpenedFile): OpenSqliteError | undefined {
   return place && openError(file.path, { kind: 'replaced', ...place });
 }
 
-/** Identifies the file at a path independently of the path: its device and inode; `undefined` when it is missing or inaccessible. */
+/** Identifies the file at a path by device and inode; `undefined` when it is inaccessible. */
 export function identityOf(path: string): string | undefined {
   try {
     return identify(statSync(path, { bigint: true }));
@@ -150,10 +150,10 @@ export function identityOf(path: string): string | undefined {
   }
 }
 
-/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of this process on the file. */
+/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock. */
 const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
 
-/** Returns the target of a link to a missing file; `undefined` when the path is not a link, or its folder is missing. */
+/** Returns the target of a link to a missing file; `undefined` without a link or its folder. */
 function missingTarget(path: string): string | undefined {
   try {
     const folder = realpathSync(dirname(path));
@@ -163,7 +163,7 @@ function missingTarget(path: string): string | undefined {
   }
 }
 
-/** Whether a file alone is mounted, as with `docker run --volume ./plants.db:/data/plants.db`. The files beside the original one are then not beside it. */
+/** Whether a file is mounted alone (`--volume ./plants.db:/data/plants.db`), without its WAL. */
 function isMountPoint(file: string): boolean {
   if (pathOnly === undefined) return false;
   try {

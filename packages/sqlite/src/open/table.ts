@@ -4,19 +4,19 @@ import { columnNames, declarationOf, firstNames, laterNames } from './columns.ts
 import type { Database } from './connection.ts';
 import type { Fault } from './errors.ts';
 
-/** The schema version (PRAGMA user_version). A later column does not change it, so that an older program opens the file again. */
+/** The schema version (PRAGMA user_version). A later column keeps it for older programs. */
 export const schemaVersion = 1;
 
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
 
-/** Returns why a file cannot be opened as a plant store. Its table says what a file is: other tools set or lose the numbers in its header. */
+/** Returns why a file cannot be opened. The table decides: other tools lose header numbers. */
 export function findUnusable(database: Database, mayBeNew: boolean): Fault | undefined {
   if (mayBeNew && isNew(database)) return undefined;
   return findUnreadable(database) ?? findAlteration(database);
 }
 
-/** Returns why the plants of a file cannot be read. A table or a view with the columns of the first version is sufficient. */
+/** Returns why plants cannot be read. A table or view with the first columns is enough. */
 export function findUnreadable(database: Database): Fault | undefined {
   if (isNew(database)) return { kind: 'empty' };
   const { members, others } = findColumns(database);
@@ -41,13 +41,13 @@ export function findAlteration(database: Database): Fault | undefined {
   return { kind: 'table-altered', ...(canDrop && { by: String(by) }) };
 }
 
-/** Creates the table, or adds the missing columns to one of an earlier version, and writes the numbers, in a transaction that it leaves open. */
+/** Creates the table or adds missing columns, and writes the numbers; leaves a transaction open. */
 export function migrate(database: Database): void {
   const changes = changesOf(database);
   database.exec([changes.length > 0 ? 'BEGIN IMMEDIATE' : 'BEGIN', ...changes].join('; '));
 }
 
-/** Whether this package created the table. Another program may have added columns, or renamed it and back. */
+/** Whether this package created the table. Another program may have added columns. */
 export function isOwnTable(database: Database): boolean {
   const missing = findMissing(database);
   const later = laterNames.filter((name) => !missing.includes(name));
@@ -58,7 +58,7 @@ export function isOwnTable(database: Database): boolean {
   return new RegExp(pattern, 's').test(String(sql));
 }
 
-/** Returns the columns that hold members of a plant, and the names of the others: of another program, or a newer version. */
+/** Returns the columns of members, and the others' names: of another program or a newer version. */
 export function findColumns(database: Database) {
   const sql = `SELECT name, name || ' ' || type || iif(pk = 1, ' PRIMARY KEY', '') AS declaration
     FROM pragma_table_xinfo('plants')`;
@@ -84,7 +84,7 @@ export function findMissing(database: Database, later = laterNames) {
   return later.filter((name) => !found.includes(name));
 }
 
-/** Whether a database file is shorter than its header states, as after an interrupted copy. SQLite opens it without an error. */
+/** Whether a file is shorter than its header states, as an interrupted copy. SQLite opens it. */
 export function isTruncated(database: Database, path: string): boolean {
   const pages = Number(database.read('PRAGMA page_count'));
   return statSync(path).size < pages * Number(database.read('PRAGMA page_size'));
@@ -96,7 +96,7 @@ function isNew(database: Database): boolean {
   return database.read(sql) === 1;
 }
 
-/** Returns the statements that make a file one of this version; none for a table that is reported as altered. */
+/** Returns the statements that make a file one of this version; none for an altered table. */
 function changesOf(database: Database): readonly string[] {
   const declarations = columnNames.map(declarationOf).join(', ');
   const tables = isNew(database)

@@ -2,7 +2,7 @@ import type { Worker, WorkerOptions } from 'node:worker_threads';
 import { err, ok, type Result } from 'neverthrow';
 import { openError, type OpenSqliteError } from './errors.ts';
 
-/** Starts a worker thread that does not load what an operator preloads with NODE_OPTIONS, which could keep it alive. */
+/** Starts a thread without what NODE_OPTIONS preloads, which could keep it alive. */
 export function startWorker(
   path: string,
   options: WorkerOptions,

@@ -44,7 +44,7 @@ const idsIn = async (path: string) => {
   return ids;
 };
 
-/** Returns the file format version of a database: 1 for a rollback journal, 2 for WAL (sqlite.org/fileformat2.html). */
+/** Returns the file format: 1 for a rollback journal, 2 for WAL (sqlite.org/fileformat2.html). */
 const formatOf = async (path: string) => (await readFile(path))[18];
 
 /** Returns the names in the folder with their inodes, modes and contents. */

@@ -72,7 +72,7 @@ function copyTo(temporary: string, source: Database, order: CopyOrder): Copied {
   return refused === undefined ? ok({ plants, size }) : err(refused);
 }
 
-/** Gives the complete copy its name, unless a file has it: unlike rename(2), link(2) never replaces a file. */
+/** Gives the copy its name, unless a file has it: unlike rename(2), link(2) replaces no file. */
 function giveName(temporary: string, order: CopyOrder): BackUpRefused | undefined {
   const { to: path } = order;
   try {
@@ -88,7 +88,7 @@ function giveName(temporary: string, order: CopyOrder): BackUpRefused | undefine
     syncFolderOf(path);
     unlinkSync(temporary);
   } catch (thrown) {
-    // The name may not survive a power cut. A failed copy leaves no file, and no server opens one that has two names.
+    // The name may not survive a power cut. A failed copy leaves no file.
     unlinkSync(path);
     throw thrown;
   }
@@ -135,7 +135,7 @@ function exists(path: string, { command, to }: CopyOrder): BackUpRefused {
   return { kind: 'exists', path, message: `${path} already exists; ${advice}` };
 }
 
-/** As root, gives a copy of root's file to the owner of its folder, because the user of the server must open it. */
+/** As root, gives a copy of root's file to the owner of its folder: the server must open it. */
 function giveToFolderOwner(path: string): void {
   if (process.geteuid?.() !== 0 || statSync(path).uid !== 0) return;
   const { uid, gid } = statSync(dirname(path));

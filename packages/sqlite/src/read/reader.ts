@@ -34,8 +34,8 @@ export function openReader(file: string): Database {
 }
 
 /**
- * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the exceptions of
- * node:sqlite. SQLite reports an I/O error as damage, too: damage that a second connection does not find was one.
+ * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the
+ * exceptions of node:sqlite. Damage that a second connection does not find was an I/O error.
  */
 export function findDamage(database: Database, file: string): readonly string[] {
   const found = integrityFaults(database);
@@ -52,7 +52,7 @@ export function findDamage(database: Database, file: string): readonly string[] 
   return again;
 }
 
-/** Returns the error for an exception while a database is read, as `explain` does. Calls it damaged only if `findDamage` confirms it. */
+/** Returns the error as `explain` does, and `damaged` only if `findDamage` confirms it. */
 export function readErrorOf(
   path: string,
   thrown: unknown,
