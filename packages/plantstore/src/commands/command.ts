@@ -44,5 +44,6 @@ export const invalid = (...messages: readonly string[]): CommandResult => ({ sta
 export const someRefused: CommandResult = { status: 3, messages: [] };
 
 /** Returns the result of a command that PostgreSQL has a tool for. */
-export const useOwnTool = (command: string, tool: string): CommandResult =>
-  invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
+export function useOwnTool(command: string, tool: string): CommandResult {
+  return invalid(`${command} is for SQLite; PostgreSQL has its own tools: ${tool}`);
+}

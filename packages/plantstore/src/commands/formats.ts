@@ -8,7 +8,6 @@ export const formats: Readonly<Record<FormatName, () => Promise<Format>>> = {
 };
 
 /** Loads the named format, else the format of the file's extension, else NDJSON. */
-export const formatOf = async (
-  name: FormatName | undefined,
-  file: string | undefined,
-): Promise<Format> => formats[name ?? (/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson')]();
+export async function formatOf(name: FormatName | undefined, file = ''): Promise<Format> {
+  return formats[name ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')]();
+}

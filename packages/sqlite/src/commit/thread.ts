@@ -121,5 +121,6 @@ export async function startCommitThread(
   });
 }
 
-const unavailable = (reason: string, cause: unknown): CommitResult =>
-  err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+function unavailable(reason: string, cause: unknown): CommitResult {
+  return err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
+}

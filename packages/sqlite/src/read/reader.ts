@@ -106,5 +106,6 @@ function isInputOutput(line: string): boolean {
   return text !== undefined && (code === undefined || (Number(code) & 0xff) === 10);
 }
 
-const inputOutputError = (cause: unknown): Error =>
-  Object.assign(new Error('disk I/O error', { cause }), { errcode: 10 });
+function inputOutputError(cause: unknown): Error {
+  return Object.assign(new Error('disk I/O error', { cause }), { errcode: 10 });
+}
