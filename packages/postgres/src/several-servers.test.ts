@@ -4,7 +4,7 @@ import {
   startStandbyOf,
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { failToOpen, open } from '../test/open.ts';
+import { failToOpen, open, urlOfAll } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, runSql } from '../test/shared-postgres.ts';
 import { columnNames, declarationOf } from './open/columns.ts';
@@ -23,21 +23,23 @@ afterAll(async () => {
   await standby.dispose();
 });
 
-const urlOf = (...servers: readonly { readonly port: number }[]) => {
-  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
-  return leader.url().replace(/127\.0\.0\.1:\d+/, hosts);
-};
+const urlOf = (...servers: readonly { readonly port: number }[]) => urlOfAll(leader, servers);
 
 it('a URL that names only a standby is refused', async () => {
   expect(await failToOpen(urlOf(standby))).toMatchObject({
     kind: 'standby-only',
-    message: expect.stringContaining(`127.0.0.1:${standby.port} is a standby`) as unknown,
+    message: expect.stringMatching(
+      `add the leader to the URL.*127.0.0.1:${standby.port} is a standby`,
+    ) as unknown,
   });
 });
 
 it('a read-only server is refused like a standby', async () => {
   const url = `${urlOf(leader)}?options=-cdefault_transaction_read_only%3Don`;
-  expect((await failToOpen(url)).kind).toBe('standby-only');
+  const { kind, message } = await failToOpen(url);
+  expect(kind).toBe('standby-only');
+  expect(message).toMatch(/default_transaction_read_only.*is read-only/);
+  expect(message).not.toMatch(/standby|add the leader/);
 });
 
 it('the leader is found at any position in the URL, and a new leader after a failover', async () => {

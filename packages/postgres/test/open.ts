@@ -26,6 +26,12 @@ export const failToOpen = async (url: string, options: Partial<PostgresOptions> 
 export const openAndClose = async (url: string) =>
   (await openPostgresRepository({ url, ...noLimits }))._unsafeUnwrap().close();
 
+/** Returns the URL of a server with the ports of several. */
+export const urlOfAll = (
+  server: { readonly url: () => string },
+  all: readonly { readonly port: number }[],
+) => server.url().replace(/127\.0\.0\.1:\d+/, all.map(({ port }) => `127.0.0.1:${port}`).join());
+
 /** Creates a role with the LOGIN attribute and a password. */
 export const newRole = async (database: string) => {
   const role = { user: `${database}_role`, password: 'r0le-p@ss:word' };

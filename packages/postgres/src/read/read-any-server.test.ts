@@ -4,7 +4,7 @@ import {
   startStandbyOf,
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { failToOpen, openAndClose } from '../../test/open.ts';
+import { openAndClose, urlOfAll } from '../../test/open.ts';
 import { runSql } from '../../test/shared-postgres.ts';
 import { readPlants } from './read-plants.ts';
 
@@ -25,10 +25,7 @@ afterAll(async () => {
   await Promise.all([leader, standby, without].map(async (server) => server.dispose()));
 });
 
-const urlOf = (...servers: readonly { readonly port: number }[]) => {
-  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(',');
-  return leader.url().replace(/127\.0\.0\.1:\d+/, hosts);
-};
+const urlOf = (...servers: readonly { readonly port: number }[]) => urlOfAll(leader, servers);
 
 const read = async (url: string) => {
   let table = '';
@@ -54,12 +51,4 @@ it('readPlants reads the leader at any position of the URL, else any server that
   expect(await read(urlOf(standby))).toEqual(ofStandby);
   expect(await read(urlOf(noServer, standby, noServer))).toEqual(ofStandby);
   expect(await read(urlOf(without, standby) + readOnly)).toEqual(ofStandby);
-});
-
-it('a start reports a standby and a read-only server with different messages', async () => {
-  const ofStandby = await failToOpen(urlOf(standby));
-  expect(ofStandby.message).toMatch(/add the leader to the URL.*is a standby/s);
-  const { message } = await failToOpen(urlOf(leader) + readOnly);
-  expect(message).toMatch(/default_transaction_read_only.*is read-only/s);
-  expect(message).not.toMatch(/standby|add the leader/);
 });
