@@ -63,7 +63,8 @@ const reasons = {
     kind: 'table-denied',
     // The error when row_security is off.
     pattern: /^42501 .* check_enable_rls$/,
-    advice: ({ user }) => `row security can hide plants from the role ${user}: ${bypass(user)}`,
+    advice: ({ user, database }) =>
+      `row security in ${database} can hide plants from the role ${user}: ${bypass(user)}`,
   },
   'connect-denied': {
     kind: 'access-denied',
