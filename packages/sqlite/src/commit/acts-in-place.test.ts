@@ -12,6 +12,7 @@ const connectOther = otherProgram();
 
 let path = '';
 let backup = '';
+let older = '';
 let repository: SqliteRepository;
 
 const createAll = async (from: number, to: number) => {
@@ -23,7 +24,9 @@ const createAll = async (from: number, to: number) => {
 beforeEach(async () => {
   const folder = await makeFolder();
   [path, backup] = [join(folder, 'plants.db'), join(folder, 'backup.db')];
+  older = join(folder, 'older.db');
   makeStore(path, plants(0, 1_000));
+  copyFileSync(path, older);
   (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();
   repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
   await createAll(1_000, 2_000);
@@ -56,6 +59,24 @@ it.each<[string, () => void]>([
   act();
   await failToCreate(/plants\.db was overwritten or shortened while it was in use, and the newest/);
   expect((await openSqliteRepository({ path })).isErr()).toBe(true);
+});
+
+it.each(['PASSIVE', 'TRUNCATE'])(
+  'an open file acknowledges no plant after an older copy of it was copied over it and a checkpoint (%s), and the WAL file stays',
+  async (mode) => {
+    const other = connectOther(path);
+    await other.run(`PRAGMA wal_checkpoint(${mode})`);
+    await createAll(2_000, 2_001);
+    copyFileSync(older, path);
+    await failToCreate(/plants\.db was overwritten or shortened while it was in use/);
+  },
+);
+
+it('an open file acknowledges no plant after an older copy was copied over it before the first plant', async () => {
+  await repository.close();
+  repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  copyFileSync(older, path);
+  await failToCreate(/plants\.db was overwritten or shortened while it was in use/);
 });
 
 it.each([0, 100, 50_000])(

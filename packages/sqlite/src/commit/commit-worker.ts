@@ -79,6 +79,7 @@ class Store {
     this.#checkpoints = new Checkpoints(database, file.name);
     this.#statements = new Statements(database);
     this.#states = new FileStates(file);
+    this.#findChange();
     // Later, SQLite may remove the WAL file: beside an empty file, for example.
     database.keepWal();
   }
@@ -106,7 +107,10 @@ class Store {
   /** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
   checkpoint(): Refused | undefined {
     try {
-      if (this.#checkpoints.isDue() && this.#findChange() === undefined) this.#checkpoints.run();
+      // Again after the commit, which may have reset the WAL file, and after a checkpoint: a later change is then found.
+      if (this.#findChange() !== undefined || !this.#checkpoints.isDue()) return undefined;
+      this.#checkpoints.run();
+      this.#findChange();
       return undefined;
     } catch (thrown) {
       const failure = failureReply(thrown);

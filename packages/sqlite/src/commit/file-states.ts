@@ -9,6 +9,8 @@ export class FileStates {
   readonly #database: number;
   readonly #wal: number;
   readonly #walIndex: number;
+  readonly #index = new Uint32Array(33);
+  #last: { readonly checkpoint: string | symbol; readonly header: Buffer } | undefined;
 
   constructor(file: OpenedFile) {
     this.#file = file;
@@ -23,7 +25,7 @@ export class FileStates {
     if (!this.#isDatabaseOfWal())
       return `${path} was overwritten or shortened while it was in use, and the newest plants are in ${name}-wal; stop the server, and move both files to another folder before you restore a backup`;
     // The second time, because another program may empty the WAL file between the two reads of the first time.
-    return this.#isWalShort() && this.#isWalShort()
+    return this.#isWalShort() && this.#readCheckpoint() && this.#isWalShort()
       ? `${name}-wal was shortened while it was in use, and plants that only it had are lost; stop the server, and copy ${path}, which has the others, before you start it again`
       : undefined;
   }
@@ -35,11 +37,15 @@ export class FileStates {
     });
   }
 
-  /** Whether the header is that of WAL mode, and each page is in the file or the WAL file (sqlite.org/fileformat2.html#the_database_header). */
+  /** Whether the header is that of WAL mode and of the last checkpoint, and each page is in the file or the WAL file (sqlite.org/fileformat2.html#the_database_header). */
   #isDatabaseOfWal(): boolean {
-    const header = Buffer.alloc(32);
-    readSync(this.#database, header, 0, 32, 0);
+    const header = this.#readHeader();
     if (header.readUInt16BE(18) !== 0x0202) return false;
+    const checkpoint = this.#readCheckpoint();
+    if (checkpoint !== this.#last?.checkpoint) {
+      const found = { checkpoint, header: this.#readHeader() };
+      if (checkpoint === this.#readCheckpoint()) this.#last = found;
+    } else if (!this.#last.header.equals(header)) return false;
     const pageSize = pageSizeOf(header.readUInt16BE(16));
     const isComplete = () => fstatSync(this.#database).size >= header.readUInt32BE(28) * pageSize;
     if (isComplete()) return true;
@@ -48,14 +54,26 @@ export class FileStates {
     return readCommitted(this.#file.name)?.hasFrom(firstMissing) === true || isComplete();
   }
 
-  /** Whether the WAL file lacks frames that the WAL-index has (sqlite.org/walformat.html#the_wal_index_header). */
-  #isWalShort(): boolean {
+  #readHeader(): Buffer {
+    const header = Buffer.alloc(100);
+    readSync(this.#database, header, 0, 100, 0);
+    return header;
+  }
+
+  /** Reads the WAL-index (sqlite.org/walformat.html#the_wal_index_header). Identifies the last checkpoint: an incomplete one equals no other. */
+  #readCheckpoint(): string | symbol {
+    const words = this.#index;
     // Windows does not promise that a read of the file returns what is mapped.
-    if (process.platform === 'win32') return false;
-    const words = new Uint32Array(5);
-    readSync(this.#walIndex, words, 0, 20, 0);
-    const pageSize = pageSizeOf(new Uint16Array(words.buffer)[7] ?? 0);
-    const frames = words[4] ?? 0;
+    if (process.platform !== 'win32') readSync(this.#walIndex, words, 0, 132, 0);
+    // The salts of the WAL file, and how many frames are copied and are being copied. A new WAL-index has no version.
+    const isComplete = words[0] !== 0 && words[24] === words[32];
+    return isComplete ? [words[8], words[9], words[24]].join() : Symbol('incomplete');
+  }
+
+  /** Whether the WAL file lacks frames that the WAL-index has. */
+  #isWalShort(): boolean {
+    const pageSize = pageSizeOf(new Uint16Array(this.#index.buffer)[7] ?? 0);
+    const frames = this.#index[4] ?? 0;
     return frames > 0 && fstatSync(this.#wal).size < 32 + frames * (24 + pageSize);
   }
 }

@@ -46,14 +46,7 @@ export class Database {
 /** Counts a connection that was opened, before its first statement. Returns a function to call once it is closed. */
 export function countConnection(path: string): () => void {
   const index = indexOf(path);
-  let before = Atomics.load(counts, index);
-  while (
-    before === reading ||
-    Atomics.compareExchange(counts, index, before, before + 1) !== before
-  ) {
-    Atomics.wait(counts, index, reading);
-    before = Atomics.load(counts, index);
-  }
+  change(index, (count) => count + 1);
   return () => void Atomics.sub(counts, index, 1);
 }
 
@@ -63,10 +56,7 @@ export function countConnection(path: string): () => void {
  */
 export function withoutConnections<T>(file: string | number, task: () => T): T | undefined {
   const index = indexOf(file);
-  let before = Atomics.compareExchange(counts, index, 0, reading);
-  for (; before === reading; before = Atomics.compareExchange(counts, index, 0, reading))
-    Atomics.wait(counts, index, reading);
-  if (before !== 0) return undefined;
+  if (change(index, (count) => (count === 0 ? reading : count)) !== 0) return undefined;
   try {
     return task();
   } finally {
@@ -84,6 +74,16 @@ const counts =
 setEnvironmentData(key, counts);
 
 const reading = -1;
+
+/** Changes a count, once no such file is read. Returns the count before. */
+function change(index: number, next: (count: number) => number): number {
+  for (;;) {
+    Atomics.wait(counts, index, reading);
+    const before = Atomics.load(counts, index);
+    if (before === reading) continue;
+    if (Atomics.compareExchange(counts, index, before, next(before)) === before) return before;
+  }
+}
 
 function indexOf(file: string | number): number {
   const options = { bigint: true } as const;
