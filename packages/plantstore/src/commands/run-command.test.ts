@@ -140,7 +140,7 @@ it('export names each row that is no plant, exports the others, and exits with s
   expect(await runIn(folder, ['export'])).toEqual({
     status: 1,
     stdout: '{"id":7,"name":"Monstera"}\n{"id":9,"name":"Ficus","tag":""}\n',
-    stderr: `${path} has a row that is no plant, with the id 8: the name is no text; correct or delete it with sqlite3
+    stderr: `${path} has a row that is no plant, with the id 8: the name is no text; correct or delete it with sqlite3, in a table with the columns id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT
 plantstore: the output is incomplete: rows that are no plants are left out: 1\n`,
   });
 });

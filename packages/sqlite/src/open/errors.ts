@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
+import { columnNames, declarationOf } from './columns.ts';
 
 /** Reason why a database file cannot be used. */
 export type OpenSqliteError = {
@@ -100,7 +101,7 @@ const messages = {
   'schema-newer': (path: string, { version, supported }: Record<'version' | 'supported', number>) =>
     `${path} has schema version ${version}, made by a newer version of Plantstore; this version supports schema versions up to ${supported}: upgrade it`,
   'not-a-plant': (path: string, { id, fault }: { readonly id: string; readonly fault: string }) =>
-    `${path} has a row that is no plant, with the id ${id}: ${fault}; correct or delete it with sqlite3`,
+    `${path} has a row that is no plant, with the id ${id}: ${fault}; correct or delete it with sqlite3, in a table with the columns ${columnNames.map(declarationOf).join(', ')}`,
   'table-altered': (path: string, { by, isUnreadable }: Alteration) => {
     if (isUnreadable === true)
       return `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;

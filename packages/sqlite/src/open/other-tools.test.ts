@@ -141,13 +141,32 @@ it('each row of another tool that is no plant is named, and every other row is r
   expect(found.filter((one) => Object.hasOwn(one as object, 'kind'))).toEqual(
     faults.map((fault) => ({
       kind: 'not-a-plant',
-      message: `${path} has a row that is no plant, with the id ${fault}; correct or delete it with sqlite3`,
+      message: `${path} has a row that is no plant, with the id ${fault}; correct or delete it with sqlite3, in a table with the columns id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT`,
     })),
   );
   expect(found).toHaveLength(1_500 + faults.length + 2);
   expect(found).toContainEqual(plants[1]);
   expect(found).toContainEqual(plants[2]);
 });
+
+it('each row of a table whose ids are texts, as of a CSV file, is named', async () => {
+  run(
+    `CREATE TABLE plants (id TEXT, name TEXT, tag TEXT); INSERT INTO plants SELECT * FROM a.plants`,
+  );
+  expect(await read(path)).toMatchObject(plants.map(() => ({ kind: 'not-a-plant' })));
+});
+
+it.each([dump, 'CREATE TABLE plants AS SELECT * FROM a.plants'])(
+  'a row with a text that is not UTF-8 is named, and one with U+FFFD is read, after %s',
+  async (sql) => {
+    const plant = { id: 9n, name: '\u{fffd}', tag: '\u{fffd}' };
+    run(
+      `${sql}; INSERT INTO plants VALUES (8, CAST(x'636166e9' AS TEXT), NULL), (9, '${plant.name}', '${plant.tag}')`,
+    );
+    const fault = expect.objectContaining({ kind: 'not-a-plant' }) as unknown;
+    expect(await read(path)).toEqual([plants[0], plants[1], fault, plant, plants[2]]);
+  },
+);
 
 // Node 22 reads a text up to U+0000.
 it.skipIf(process.version.startsWith('v22.'))(

@@ -86,15 +86,11 @@ async function copy(command: CopyOrder['command'], options: BackUpOptions): Prom
   const [from, to] = [absolutePath(options.from), absolutePath(options.to)];
   if (from.isErr()) return err(from.error);
   if (to.isErr()) return err(to.error);
-  const order: CopyOrder = { command, from: from.value, to: to.value };
-  const started = startWorker(
-    from.value,
-    { workerData: order, name: 'backup' },
-    (workerOptions) => {
-      // Bundlers recognize this form only. The build replaces .ts with .mjs.
-      return new Worker(new URL('./backup-worker.ts', import.meta.url), workerOptions);
-    },
-  );
+  const workerData: CopyOrder = { command, from: from.value, to: to.value };
+  const started = startWorker(from.value, { workerData, name: 'backup' }, (workerOptions) => {
+    // Bundlers recognize this form only. The build replaces .ts with .mjs.
+    return new Worker(new URL('./backup-worker.ts', import.meta.url), workerOptions);
+  });
   if (started.isErr()) return err(started.error);
   const [message] = (await once(started.value, 'message')) as [FromBackupWorker];
   return message.kind === 'done' ? ok(message.copy) : err(message.error);

@@ -56,12 +56,8 @@ export async function* readPlantBatches({
     return;
   }
   try {
-    for (const read of readBatches(
-      opened.value,
-      absolute.unwrapOr(path),
-      after,
-      onUnknownColumns,
-    )) {
+    const batches = readBatches(opened.value, absolute.unwrapOr(path), after, onUnknownColumns);
+    for (const read of batches) {
       yield read;
       await nextTurn();
     }
@@ -110,7 +106,7 @@ function* readBatches(
         const { value: row } = rows.next();
         isEnd = !row;
         if (!row) break;
-        const fault = faultOf(row, last);
+        const fault = faultOf(row, last) ?? findReplacedBytes(database, row as Row);
         if (typeof row[0] === 'bigint') last = row[0];
         if (fault !== undefined) {
           error = openError(path, { kind: 'not-a-plant', id: printable(row[0]), fault });
@@ -146,8 +142,9 @@ function selectRows(
   database.exec('BEGIN');
   const { members, others } = findColumns(database);
   if (others.length > 0) onUnknownColumns(others);
-  const orNull = isOwn ? '' : 'OR id IS NULL';
-  const sql = `SELECT ${readable(members)} FROM plants WHERE id >= ? ${orNull} ORDER BY id`;
+  // A column of texts would be compared with the number as a text.
+  const isAfter = isOwn ? 'id >= ?' : '+id >= ? OR id IS NULL';
+  const sql = `SELECT ${readable(members)} FROM plants WHERE ${isAfter} ORDER BY id`;
   const select = database.prepare(sql);
   select.setReadBigInts(true);
   select.setReturnArrays(true);
@@ -160,6 +157,14 @@ function faultOf([id, ...texts]: readonly unknown[], previousId: bigint): string
   if (id === previousId) return 'another row has this id';
   const wrong = texts.findIndex((text, index) => !isText(text) && (text !== null || index === 0));
   return wrong === -1 ? undefined : `the ${columnNames[wrong + 1]} is no text`;
+}
+
+/** Returns a fault if bytes that are not UTF-8 were read as U+FFFD: the table then does not have the text that was read. */
+function findReplacedBytes(database: Database, row: Row): string | undefined {
+  if (!row.some((text) => typeof text === 'string' && text.includes('\u{fffd}'))) return undefined;
+  const columns = readable(findColumns(database).members);
+  const sql = `SELECT 1 FROM plants WHERE id = ? AND (${columns}) IS (${row.map(() => '?').join()})`;
+  return database.prepare(sql).get(row[0], ...row) ? undefined : 'a text is not UTF-8';
 }
 
 /** Whether a value is a text that a plant can have. */
