@@ -5,9 +5,15 @@ import { checkPlants, openSqliteRepository } from '@plantstore/sqlite';
 
 // Runs in a separate mount namespace, as root.
 const folder = process.argv[2] ?? '';
-const names = ['original', 'of a file', 'of a folder', 'covered'];
+const names = ['original', 'of a file', 'of a folder', 'covered', 'read-only'];
 const folders = names.map((name) => join(folder, name));
-const [original, ofFile, ofFolder, covered] = folders as [string, string, string, string];
+const [original, ofFile, ofFolder, covered, readOnlyFolder] = folders as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 for (const one of folders) mkdirSync(one);
 
 const mount = (...args: readonly string[]) => execFileSync('mount', args);
@@ -31,5 +37,9 @@ const coveredOpen = await open(covered);
 mount('-t', 'tmpfs', 'none', covered);
 const hidden = await coveredOpen._unsafeUnwrap().create({ id: 7n, name: 'Monstera' });
 const reasonOfHidden = hidden._unsafeUnwrapErr();
-process.stdout.write(JSON.stringify({ whileOpen, afterwards, readOfFile, reasonOfHidden }));
+mount('-t', 'tmpfs', '-o', 'ro', 'none', readOnlyFolder);
+const readOnly = (await open(readOnlyFolder))._unsafeUnwrapErr().message;
+process.stdout.write(
+  JSON.stringify({ whileOpen, afterwards, readOfFile, readOnly, reasonOfHidden }),
+);
 process.exit();

@@ -122,7 +122,7 @@ describe('a file that is not a plant store', () => {
   it.each([
     ['a symbolic link to itself', 'loop', /ELOOP/],
     ['a name that is too long', 'x'.repeat(300), /the name of .* is too long/],
-    ['in a file', 'file/plants.db', /the folder .*file does not exist/],
+    ['in a file', 'file/plants.db', /file cannot be used as a folder: ENOTDIR; check the path$/],
   ])('a path is refused when it is %s', async (_, name, message) => {
     await symlink('loop', inFolder('loop'));
     await writeFile(inFolder('file'), '');

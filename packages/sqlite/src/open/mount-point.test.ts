@@ -25,6 +25,7 @@ it('a file that is mounted alone is refused, one that is not opens, a mounted fo
     afterwards: { ofFile: 'mount-point', ofFolder: true },
     // Plants in the WAL beside the other path would be missing.
     readOfFile: 'mount-point',
+    readOnly: `the file system of ${folder}/read-only/plants.db is mounted read-only; mount it for writing, or name a file on another one`,
     // A folder that covers the mount of another file with the same path.
     reasonOfHidden: {
       kind: 'store-unavailable',

@@ -56,10 +56,17 @@ function findPathFault(linkedPath: string, access = readAndWrite): Fault | undef
   const folderError = accessError(`${folder}/.`, constants.X_OK);
   if (folderError === 'EACCES' || folderError === 'EPERM')
     return cannotOpen(`this user may not enter the folder ${folder}; grant it access`);
-  if (folderError !== undefined && folderError !== 'ENAMETOOLONG')
+  if (folderError === 'ENOENT')
     return cannotOpen(`the folder ${folder} does not exist; make it first`);
+  if (folderError !== undefined && folderError !== 'ENAMETOOLONG')
+    return cannotOpen(`${folder} cannot be used as a folder: ${folderError}; check the path`);
   const tooLong = findLengthFault(path);
   if (tooLong !== undefined) return tooLong;
+  const folderWriteError = accessError(folder, constants.W_OK);
+  if (mayWrite && folderWriteError === 'EROFS')
+    return readOnly(
+      `the file system of ${path} is mounted read-only; mount it for writing, or name a file on another one`,
+    );
   const exists = accessError(path, constants.F_OK) === undefined;
   const wrongType = exists ? findTypeFault(path) : undefined;
   if (wrongType !== undefined) return wrongType;
@@ -67,13 +74,13 @@ function findPathFault(linkedPath: string, access = readAndWrite): Fault | undef
     return mayWrite
       ? { kind: 'read-only' }
       : cannotOpen(`this user may not read ${path}; grant it read access`);
-  if (accessError(folder, constants.W_OK) !== undefined)
-    return {
-      kind: 'read-only',
-      message: mayWrite
-        ? `the folder ${folder} cannot be written to; SQLite creates files beside ${path}: grant this user write access`
-        : `the folder ${folder} cannot be written to; SQLite creates files beside ${path} to read it: copy it to another folder, with its -wal file if there is one, and read the copy`,
-    };
+  const advice = mayWrite
+    ? ': grant this user write access'
+    : ' to read it: copy it to another folder, with its -wal file if there is one, and read the copy';
+  if (folderWriteError !== undefined)
+    return readOnly(
+      `the folder ${folder} cannot be written to; SQLite creates files beside ${path}${advice}`,
+    );
   return existsSync(`${path}-wal`) ? undefined : findInodeFault(folder);
 }
 
@@ -98,6 +105,7 @@ const maxName = 255 - '-journal'.length;
 const maxPath = 512 - '-journal'.length - '-owner'.length;
 
 const cannotOpen = (message: string): Fault => ({ kind: 'cannot-open', message });
+const readOnly = (message: string): Fault => ({ kind: 'read-only', message });
 
 function tryToResolve(path: string): string {
   try {
@@ -119,14 +127,10 @@ function accessError(path: string, mode: number): string | undefined {
 }
 
 function findLengthFault(path: string): Fault | undefined {
-  if (process.platform === 'win32') return undefined;
   const [name, whole] = [Buffer.byteLength(basename(path)), Buffer.byteLength(path)];
-  if (name > maxName)
-    return cannotOpen(
-      `the name of ${path} is too long: it has ${name} bytes, and with the files that SQLite creates beside it, it can have ${maxName}; choose a shorter one`,
-    );
-  if (whole <= maxPath) return undefined;
-  return cannotOpen(
-    `${path} is too long: it has ${whole} bytes, and a path of SQLite can have ${maxPath}; choose a shorter one`,
-  );
+  const [what, length, max] =
+    name > maxName ? [`the name of ${path}`, name, maxName] : [path, whole, maxPath];
+  if (process.platform === 'win32' || length <= max) return undefined;
+  const message = `${what} is too long: it has ${length} bytes, and because of the files that SQLite creates beside it, it can have ${max}; choose a shorter one`;
+  return cannotOpen(message);
 }
