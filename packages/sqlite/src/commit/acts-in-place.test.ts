@@ -1,4 +1,14 @@
-import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, expect, it } from 'vitest';
@@ -90,6 +100,36 @@ it.each([0, 100, 50_000])(
     makeStore(path, plants(0, 1_000));
   },
 );
+
+it.each(['-wal', '-shm'])(
+  'an open file acknowledges no plant after an older copy of its %s file was copied over that, and keeps the others',
+  async (suffix) => {
+    const copy = readFileSync(path + suffix);
+    const other = connectOther(path);
+    await other.run('PRAGMA wal_checkpoint(RESTART)');
+    await other.close();
+    await createAll(2_000, 2_001);
+    writeFileSync(path + suffix, copy, { flag: 'r+' });
+    await failToCreate(
+      /plants\.db-wal or -shm was overwritten while it was in use, and plants that only/,
+    );
+    rmSync(`${path}-wal`);
+    expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 2_000, damage: [] });
+  },
+);
+
+it('an open file acknowledges no plant after frames of its WAL file cannot be read, and keeps the others', async () => {
+  const other = connectOther(path);
+  // Pages are read again after it.
+  await other.run('CREATE INDEX tags ON plants (tag)');
+  await other.close();
+  const wal = openSync(`${path}-wal`, 'r+');
+  writeSync(wal, Buffer.alloc(500_000), 0, 500_000, 32 + 4_120);
+  closeSync(wal);
+  await failToCreate(/plants\.db-wal or -shm was overwritten while it was in use/);
+  rmSync(`${path}-wal`);
+  expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1_000, damage: [] });
+});
 
 const steps = [
   'VACUUM',

@@ -100,7 +100,11 @@ class Store {
         ? { kind: 'committed', notInserted, heldWal: this.#checkpoints.measure() }
         : failed(reason);
     } catch (thrown) {
-      return failureReply(thrown);
+      const failure = failureOf(thrown);
+      // What cannot be read may be in the WAL file.
+      const isDamaged = failure === 'damaged' || failure === 'not-a-database';
+      const reason = isDamaged ? this.#findChange(isDamaged) : undefined;
+      return reason === undefined ? failureReply(thrown) : { kind: 'refused', reason };
     }
   }
 
@@ -164,8 +168,8 @@ class Store {
     return place === undefined || places.includes(place.state);
   }
 
-  #findChange(): string | undefined {
-    return (this.#change ??= this.#states.findChange());
+  #findChange(isDamaged = false): string | undefined {
+    return (this.#change ??= this.#states.findChange(isDamaged));
   }
 
   #findReplacedCompanion(): string | undefined {

@@ -19,15 +19,18 @@ export class FileStates {
     this.#walIndex = openSync(`${file.name}-shm`, 'r');
   }
 
-  /** Returns a message for the operator if another program did. */
-  findChange(): string | undefined {
+  /** Returns a message for the operator if another program did. Reads the WAL file if it may be damaged. */
+  findChange(isDamaged: boolean): string | undefined {
     const { path, name } = this.#file;
     if (!this.#isDatabaseOfWal())
       return `${path} was overwritten or shortened while it was in use, and the newest plants are in ${name}-wal; stop the server, and move both files to another folder before you restore a backup`;
-    // The second time, because another program may empty the WAL file between the two reads of the first time.
-    return this.#isWalShort() && this.#readCheckpoint() && this.#isWalShort()
-      ? `${name}-wal was shortened while it was in use, and plants that only it had are lost; stop the server, and copy ${path}, which has the others, before you start it again`
-      : undefined;
+    // The second time, because another program may reset the WAL file between the two reads of the first time.
+    const act =
+      this.#findWalChange(isDamaged) && this.#readCheckpoint() && this.#findWalChange(isDamaged);
+    return (
+      act &&
+      `${name}-${act} while it was in use, and plants that only it had can be lost; stop the server, copy ${path} and ${name}-wal to two other folders, check ${path} in one with the WAL file and in the other without it, and keep the one that has more plants`
+    );
   }
 
   /** The descriptors stay open if closing them would release locks of another connection of this process. */
@@ -70,11 +73,17 @@ export class FileStates {
     return isComplete ? [words[8], words[9], words[24]].join() : Symbol('incomplete');
   }
 
-  /** Whether the WAL file lacks frames that the WAL-index has. */
-  #isWalShort(): boolean {
+  /** Returns what was done to a WAL file that lacks intact frames of the WAL-index, or has other salts. */
+  #findWalChange(isDamaged: boolean): string | undefined {
     const pageSize = pageSizeOf(new Uint16Array(this.#index.buffer)[7] ?? 0);
     const frames = this.#index[4] ?? 0;
-    return frames > 0 && fstatSync(this.#wal).size < 32 + frames * (24 + pageSize);
+    if (frames === 0) return undefined;
+    if (fstatSync(this.#wal).size < 32 + frames * (24 + pageSize)) return 'wal was shortened';
+    const salts = new Uint32Array(2);
+    readSync(this.#wal, salts, 0, 8, 16);
+    const isOfIndex = salts.join() === this.#index.subarray(8, 10).join();
+    const intact = isDamaged ? (readCommitted(this.#file.name)?.frames ?? 0) : frames;
+    return isOfIndex && intact >= frames ? undefined : 'wal or -shm was overwritten';
   }
 }
 

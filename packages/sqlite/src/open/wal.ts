@@ -18,6 +18,7 @@ export function findWalOfAnotherFile(file: string): Fault | undefined {
 /** What a WAL file contains up to its last commit. */
 export type Committed = {
   readonly pageSize: number;
+  readonly frames: number;
   /** Size of the database, in pages. */
   readonly pages: number;
   /** Whether it contains every page of the database from this number on. */
@@ -91,7 +92,7 @@ function readFrames(wal: number): Committed | undefined {
   const words = new Int32Array(frame.buffer);
   const written = new Set([lockOffset / pageSize + 1]);
   const uncommitted: number[] = [];
-  let pages = 0;
+  let [frames, pages] = [0, 0];
   for (let at = headerSize; ; at += frame.length) {
     if (readSync(wal, frame, 0, frame.length, at) < frame.length) break;
     add(sums, words, 0, 8);
@@ -103,14 +104,14 @@ function readFrames(wal: number): Committed | undefined {
     const size = frame.readUInt32BE(4);
     if (size === 0) continue;
     for (const page of uncommitted.splice(0)) written.add(page);
-    pages = size;
+    [frames, pages] = [(at - headerSize) / frame.length + 1, size];
   }
   const hasFrom = (page: number) => {
     let next = page;
     while (next <= pages && written.has(next)) next += 1;
     return next > pages;
   };
-  return pages === 0 ? undefined : { pages, pageSize, hasFrom };
+  return pages === 0 ? undefined : { pageSize, frames, pages, hasFrom };
 }
 
 /** Adds bytes to the two cumulative checksums. Local variables of the type int32 make the loop four times as fast. */
