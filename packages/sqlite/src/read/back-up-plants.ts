@@ -25,7 +25,7 @@ import { startWorker } from '../open/worker.ts';
  * ```
  */
 export function backUpPlants(options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> {
-  return new ResultAsync(copy('backup', options));
+  return new ResultAsync(copy({ ...options, command: 'backup' }));
 }
 
 /**
@@ -36,7 +36,7 @@ export function backUpPlants(options: BackUpOptions): ResultAsync<PlantsBackup, 
  * @returns the number of plants and the size of the file, or the reason why the restore failed
  */
 export function restorePlants(options: BackUpOptions): ResultAsync<PlantsBackup, BackUpError> {
-  return new ResultAsync(copy('restore', options));
+  return new ResultAsync(copy({ ...options, command: 'restore' }));
 }
 
 /** Options of {@link backUpPlants} and {@link restorePlants}. */
@@ -51,13 +51,9 @@ export type BackUpOptions = {
 export type BackUpError = OpenSqliteError | BackUpRefused;
 
 /** The copy cannot have its name, which a file has, or cannot get it without hard links. */
-export type BackUpRefused = {
+export type BackUpRefused = Pick<OpenSqliteError, 'path' | 'message'> & {
   /** Discriminates the error from {@link OpenSqliteError}. */
   readonly kind: 'exists' | 'no-hard-links';
-  /** The file, as an absolute path. */
-  readonly path: string;
-  /** Message for the operator: what happened, then what to do. */
-  readonly message: string;
 };
 
 /** A complete copy, synced to the disk. */
@@ -68,30 +64,22 @@ export type PlantsBackup = {
   readonly size: number;
 };
 
-export type Copied = Result<PlantsBackup, BackUpError>;
+/** What is copied. The backup worker receives absolute paths. */
+export type CopyOrder = BackUpOptions & { readonly command: 'backup' | 'restore' };
 
-/** What the backup worker copies, as absolute paths. */
-export type CopyOrder = {
-  readonly command: 'backup' | 'restore';
-  readonly from: string;
-  readonly to: string;
-};
+/** The message of the backup worker, which then exits. An error has a `kind`. */
+export type Copied = PlantsBackup | BackUpError;
 
-/** The message of the backup worker, which then exits. */
-export type FromBackupWorker =
-  | { readonly kind: 'done'; readonly copy: PlantsBackup }
-  | { readonly kind: 'failed'; readonly error: BackUpError };
-
-async function copy(command: CopyOrder['command'], options: BackUpOptions): Promise<Copied> {
-  const [from, to] = [absolutePath(options.from), absolutePath(options.to)];
+async function copy(order: CopyOrder): Promise<Result<PlantsBackup, BackUpError>> {
+  const [from, to] = [absolutePath(order.from), absolutePath(order.to)];
   if (from.isErr()) return err(from.error);
   if (to.isErr()) return err(to.error);
-  const workerData: CopyOrder = { command, from: from.value, to: to.value };
-  const started = startWorker(from.value, { workerData, name: 'backup' }, (workerOptions) => {
+  const workerData: CopyOrder = { command: order.command, from: from.value, to: to.value };
+  const started = startWorker(from.value, { workerData, name: 'backup' }, (options) => {
     // Bundlers recognize this form only. The build replaces .ts with .mjs.
-    return new Worker(new URL('./backup-worker.ts', import.meta.url), workerOptions);
+    return new Worker(new URL('./backup-worker.ts', import.meta.url), options);
   });
   if (started.isErr()) return err(started.error);
-  const [message] = (await once(started.value, 'message')) as [FromBackupWorker];
-  return message.kind === 'done' ? ok(message.copy) : err(message.error);
+  const [copied] = (await once(started.value, 'message')) as [Copied];
+  return 'kind' in copied ? err(copied) : ok(copied);
 }

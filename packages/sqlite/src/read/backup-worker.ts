@@ -2,32 +2,32 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, closeSync, linkSync, lstatSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { err, ok } from 'neverthrow';
 import type { Database } from '../open/connection.ts';
 import { failureOf, openError, resultCodeOf } from '../open/errors.ts';
 import { copyPermissions } from '../open/owner-lock.ts';
 import { explain } from '../open/path-faults.ts';
 import { syncFolderOf } from '../open/path.ts';
 import { findUnusable } from '../open/table.ts';
-import type { BackUpRefused, Copied, CopyOrder, FromBackupWorker } from './back-up-plants.ts';
+import type { BackUpRefused, Copied, CopyOrder } from './back-up-plants.ts';
 import { countSql, findDamage, openForReading, openReader, readErrorOf } from './reader.ts';
 
 function copy(order: CopyOrder): Copied {
   const { from, to } = order;
   let source: Database | undefined;
   try {
-    const existing = findExisting(to);
-    if (existing !== undefined) return err(exists(existing, order));
+    const names = suffixes.map((suffix) => to + suffix);
+    const existing = names.find((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined);
+    if (existing !== undefined) return exists(existing, order);
     const opened = openForReading(from);
-    if (opened.isErr()) return err(opened.error);
+    if (opened.isErr()) return opened.error;
     source = opened.value;
     // A start would refuse the copy.
     const unusable = order.command === 'restore' ? findUnusable(source, false) : undefined;
-    if (unusable !== undefined) return err(openError(from, unusable));
+    if (unusable !== undefined) return openError(from, unusable);
     const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
     return copyThrough(temporary, source, order);
   } catch (thrown) {
-    return err(explain(to, thrown));
+    return explain(to, thrown);
   } finally {
     source?.close();
   }
@@ -53,23 +53,21 @@ function copyTo(temporary: string, source: Database, order: CopyOrder): Copied {
     source.prepare('VACUUM INTO ?').run(temporary);
   } catch (thrown) {
     if (!isOfSource(thrown)) throw thrown;
-    return err(readErrorOf(order.from, thrown, source));
+    return readErrorOf(order.from, thrown, source);
   }
   const copied = openReader(temporary);
   let plants: number;
   try {
     // VACUUM copies the rows of a damaged page without reading their columns.
-    if (findDamage(copied, temporary).length > 0)
-      return err(openError(order.from, { kind: 'damaged' }));
+    if (findDamage(copied, temporary).length > 0) return openError(order.from, { kind: 'damaged' });
     plants = Number(copied.read(countSql));
   } catch (thrown) {
-    return err(readErrorOf(order.to, thrown, copied, temporary));
+    return readErrorOf(order.to, thrown, copied, temporary);
   } finally {
     copied.close();
   }
   const { size } = statSync(temporary);
-  const refused = giveName(temporary, order);
-  return refused === undefined ? ok({ plants, size }) : err(refused);
+  return giveName(temporary, order) ?? { plants, size };
 }
 
 /** Gives the copy its name, unless a file has it: unlike rename(2), link(2) replaces no file. */
@@ -120,12 +118,6 @@ function isOfSource(thrown: unknown): boolean {
     : !ofCopy.includes(failure);
 }
 
-function findExisting(to: string): string | undefined {
-  return suffixes
-    .map((suffix) => to + suffix)
-    .find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
-}
-
 function exists(path: string, { command, to }: CopyOrder): BackUpRefused {
   const quoted = `'${to.replaceAll("'", String.raw`'\''`)}'`;
   const advice =
@@ -151,11 +143,7 @@ function removeLeft(path: string): void {
 }
 
 if (parentPort !== null) {
-  const reply = copy(workerData as CopyOrder).match(
-    (copied): FromBackupWorker => ({ kind: 'done', copy: copied }),
-    (error): FromBackupWorker => ({ kind: 'failed', error }),
-  );
-  parentPort.postMessage(reply);
+  parentPort.postMessage(copy(workerData as CopyOrder));
   // What other code has left in the event loop must not keep the thread alive.
   process.exit();
 }
