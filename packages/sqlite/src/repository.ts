@@ -6,7 +6,7 @@ import {
   createGroupCommit,
 } from '@plantstore/core/group-commit';
 import { databaseRefusal } from '@plantstore/core/errors';
-import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, Result, ResultAsync } from 'neverthrow';
 import { type CommitResult, type CommitThread, startCommitThread } from './commit/thread.ts';
 import type { OpenSqliteError } from './open/errors.ts';
 import {
@@ -120,12 +120,9 @@ async function open(
   path: string,
   onHeldWal: (size: number) => void,
 ): Promise<Result<Opened, OpenSqliteError>> {
-  let file: OpenedFile | undefined;
-  try {
-    file = openFile(path);
-  } catch (thrown) {
-    return err(explain(path, thrown));
-  }
+  const opened = Result.fromThrowable(openFile, (thrown) => explain(path, thrown))(path);
+  if (opened.isErr()) return err(opened.error);
+  const file = opened.value;
   const data = { path, file, mayBeNew: true, mustRewrite: false };
   const started = await startCommitThread(data, onHeldWal);
   if (started.isErr() && file !== undefined) closeFile(file);

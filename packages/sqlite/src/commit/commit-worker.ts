@@ -14,10 +14,9 @@ import type { FromWorker, ToWorker, WorkerData } from './thread.ts';
 function runWorker(port: MessagePort, data: WorkerData): void {
   const opened = openStore(data);
   const store = opened.unwrapOr(undefined);
-  const reply: FromWorker = opened.match(
-    () => ({ kind: 'opened' }),
-    (error) => ({ kind: 'cannot-open', error }),
-  );
+  const reply: FromWorker = opened.isErr()
+    ? { kind: 'cannot-open', error: opened.error }
+    : { kind: 'opened' };
   port.postMessage(reply);
   // What other code has left in the event loop must not keep the thread alive.
   if (store === undefined) process.exit();

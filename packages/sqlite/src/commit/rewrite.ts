@@ -40,7 +40,27 @@ export function rewriteFile(
   onOpen(file);
   const direct = openDirect(path);
   if (direct !== undefined) onOpen(direct);
-  rewriteFrom(file, direct, from);
+  const chunk = alignedChunk();
+  const { blksize, size } = fstatSync(file);
+  const block = direct === undefined ? 1 : Math.min(blksize, maxBlock);
+  let position = from - (from % block);
+  for (;;) {
+    const length = readSync(file, chunk, 0, chunkSize, position);
+    if (length === 0) break;
+    const padded = Math.ceil(length / block) * block;
+    chunk.fill(0, length, padded);
+    try {
+      const written = writeSync(direct ?? file, chunk, 0, padded, position);
+      if (direct !== undefined) assertWritten(direct, chunk.subarray(0, written), position);
+      position += written;
+    } catch (thrown) {
+      // A failed direct write has removed data from the page cache that SQLite expects to read.
+      writeSync(file, chunk, 0, length, position);
+      throw thrown;
+    }
+  }
+  // Direct I/O writes complete blocks.
+  if (position > size) ftruncateSync(file, size);
 }
 
 const chunkSize = 2 ** 20;
@@ -60,30 +80,6 @@ function openDirect(path: string): number | undefined {
     if (codeOf(thrown) === 'EINVAL') return undefined;
     throw thrown;
   }
-}
-
-function rewriteFrom(file: number, direct: number | undefined, from: number): void {
-  const chunk = alignedChunk();
-  const { blksize, size } = fstatSync(file);
-  const block = direct === undefined ? 1 : Math.min(blksize, maxBlock);
-  let position = from - (from % block);
-  let length = readSync(file, chunk, 0, chunkSize, position);
-  while (length > 0) {
-    const padded = Math.ceil(length / block) * block;
-    chunk.fill(0, length, padded);
-    try {
-      const written = writeSync(direct ?? file, chunk, 0, padded, position);
-      if (direct !== undefined) assertWritten(direct, chunk.subarray(0, written), position);
-      position += written;
-    } catch (thrown) {
-      // A failed direct write has removed data from the page cache that SQLite expects to read.
-      writeSync(file, chunk, 0, length, position);
-      throw thrown;
-    }
-    length = readSync(file, chunk, 0, chunkSize, position);
-  }
-  // Direct I/O writes complete blocks.
-  if (position > size) ftruncateSync(file, size);
 }
 
 /** Reads data back: while a page is in use, Linux can do a direct write through the page cache. */
