@@ -5,6 +5,7 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
+  type OpenMode,
   openSync,
   readFileSync,
   readlinkSync,
@@ -63,23 +64,24 @@ export function walSize(file: string): number {
 export function syncWal(file: string): void {
   // Also an empty one, which this user may not be permitted to write to.
   if (statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined)
-    syncPath(`${file}-wal`, 'r+');
+    withOpenFile(`${file}-wal`, 'r+', fsyncSync);
   syncFolderOf(file);
-}
-
-function syncPath(path: string, flags: 'r' | 'r+'): void {
-  const opened = openSync(path, flags);
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
 }
 
 /** Syncs the folder of a file, which makes its name durable. */
 export function syncFolderOf(path: string): void {
   // Windows cannot sync a folder.
-  if (process.platform !== 'win32') syncPath(dirname(path), 'r');
+  if (process.platform !== 'win32') withOpenFile(dirname(path), 'r', fsyncSync);
+}
+
+/** Runs a task with a descriptor of a file, and closes it. */
+export function withOpenFile<T>(path: string, flags: OpenMode, task: (file: number) => T): T {
+  const descriptor = openSync(path, flags);
+  try {
+    return task(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The file that a repository has opened. Its inode is not reused until the descriptor is closed. */
@@ -176,13 +178,10 @@ function isMountPoint(file: string): boolean {
 
 /** Returns the id of the mount that a path is on (proc_pid_fdinfo(5)). */
 function mountOf(path: string): string | undefined {
-  const descriptor = openSync(path, pathOnly ?? 'r');
-  try {
+  return withOpenFile(path, pathOnly ?? 'r', (descriptor) => {
     const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
     return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }
 
 const identify = ({ dev, ino }: BigIntStats): string => `${dev} ${ino}`;

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { withoutConnections } from './connection.ts';
 import type { Fault } from './errors.ts';
+import { withOpenFile } from './path.ts';
 
 /**
  * Returns a fault when a file and its WAL file are not of one database: a page is in neither, or the file is not in WAL
@@ -15,21 +16,11 @@ export function findWalOfAnotherFile(file: string): Fault | undefined {
     : undefined;
 }
 
-/** What a WAL file contains up to its last commit. */
-export type Committed = {
-  readonly pageSize: number;
-  readonly frames: number;
-  /** Size of the database, in pages. */
-  readonly pages: number;
-  /** Whether it contains every page of the database from this number on. */
-  readonly hasFrom: (page: number) => boolean;
-};
-
 /**
  * Reads the WAL file of a database up to the last commit, like SQLite's recovery (sqlite.org/fileformat2.html#walformat).
  * Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
  */
-export function readCommitted(file: string): Committed | undefined {
+export function readCommitted(file: string) {
   let wal: number;
   try {
     wal = openSync(`${file}-wal`, 'r');
@@ -70,16 +61,11 @@ function isOfAnotherFile(path: string): boolean {
 /** Whether the header of a file says that it is not in WAL mode (sqlite.org/fileformat2.html#file_format_version_numbers). */
 function isInRollbackMode(path: string): boolean {
   const versions = Buffer.alloc(2);
-  const file = openSync(path, 'r');
-  try {
-    readSync(file, versions, 0, 2, 18);
-  } finally {
-    closeSync(file);
-  }
+  withOpenFile(path, 'r', (file) => readSync(file, versions, 0, 2, 18));
   return versions.equals(Buffer.of(1, 1));
 }
 
-function readFrames(wal: number): Committed | undefined {
+function readFrames(wal: number) {
   const start = Buffer.alloc(headerSize);
   if (readSync(wal, start, 0, headerSize, 0) < headerSize) return undefined;
   const sums = new Int32Array(2);
@@ -106,7 +92,8 @@ function readFrames(wal: number): Committed | undefined {
     for (const page of uncommitted.splice(0)) written.add(page);
     [frames, pages] = [(at - headerSize) / frame.length + 1, size];
   }
-  const hasFrom = (page: number) => {
+  /** Whether the WAL file contains every page of the database from this number on. */
+  const hasFrom = (page: number): boolean => {
     let next = page;
     while (next <= pages && written.has(next)) next += 1;
     return next > pages;
