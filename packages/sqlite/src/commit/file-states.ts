@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { withoutConnections } from '../open/connection.ts';
+import { held, withoutConnections } from '../open/connection.ts';
 import type { OpenedFile } from '../open/path.ts';
 import { readCommitted } from '../open/wal.ts';
 
@@ -17,6 +17,7 @@ export class FileStates {
     this.#database = openSync(file.name, 'r');
     this.#wal = openSync(`${file.name}-wal`, 'r');
     this.#walIndex = openSync(`${file.name}-shm`, 'r');
+    held.set([this.#database, this.#wal, this.#walIndex], 1);
   }
 
   /** Returns a message for the operator if another program did. Reads the WAL file if it may be damaged. */

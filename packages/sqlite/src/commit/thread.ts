@@ -1,9 +1,11 @@
 // webpack recognizes a worker of `worker_threads`, and not of `node:worker_threads`.
 // oxlint-disable-next-line unicorn/prefer-node-protocol
-import { Worker } from 'worker_threads';
+import { isMainThread, Worker } from 'worker_threads';
+import { closeSync } from 'node:fs';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
+import { forgetConnections, withoutConnections } from '../open/connection.ts';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
 import type { OpenedFile } from '../open/path.ts';
 import { startWorker } from '../open/worker.ts';
@@ -57,7 +59,9 @@ export async function startCommitThread(
   workerData: WorkerData,
   onHeldWal: (size: number) => void,
 ): Promise<Result<CommitThread, OpenSqliteError>> {
-  const started = startWorker(workerData.path, { workerData, name: 'plantstore' }, (options) => {
+  const held = new Int32Array(new SharedArrayBuffer(16));
+  const data = { workerData: { ...workerData, held }, name: 'plantstore' };
+  const started = startWorker(workerData.path, data, (options) => {
     // Bundlers recognize this form only. The build replaces .ts with .mjs.
     return new Worker(new URL('./commit-worker.ts', import.meta.url), options);
   });
@@ -75,6 +79,7 @@ export async function startCommitThread(
   const exited = new Promise<void>((resolve) => void worker.once('exit', () => resolve()));
   worker.once('exit', () => {
     hasExited = true;
+    release(held, workerData.file);
     onReply(undefined);
   });
 
@@ -118,6 +123,17 @@ export async function startCommitThread(
       worker.postMessage({ kind: 'close' } satisfies ToWorker);
       await exited;
     },
+  });
+}
+
+/** Releases what a thread had open that was ended before it could close it. In a thread of the host, Node closes it. */
+function release(held: Int32Array, file: OpenedFile | undefined): void {
+  const [connections = 0, ...descriptors] = held;
+  if (file === undefined || connections === 0) return;
+  forgetConnections(file.descriptor, connections);
+  if (!isMainThread) return;
+  withoutConnections(file.descriptor, () => {
+    for (const descriptor of descriptors) if (descriptor > 0) closeSync(descriptor);
   });
 }
 

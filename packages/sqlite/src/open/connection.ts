@@ -1,6 +1,6 @@
 import { fstatSync, statSync } from 'node:fs';
 import type * as sqliteModule from 'node:sqlite';
-import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { getEnvironmentData, setEnvironmentData, workerData } from 'node:worker_threads';
 
 /** One connection to a database file. It has no lock on the file before its first statement. */
 export class Database {
@@ -47,7 +47,16 @@ export class Database {
 export function countConnection(path: string): () => void {
   const index = indexOf(path);
   change(index, (count) => count + 1);
-  return () => void Atomics.sub(counts, index, 1);
+  Atomics.add(held, 0, 1);
+  return () => {
+    Atomics.sub(counts, index, 1);
+    Atomics.sub(held, 0, 1);
+  };
+}
+
+/** Forgets connections of a thread that was ended before it could close them. Node has closed them. */
+export function forgetConnections(file: number, count: number): void {
+  Atomics.sub(counts, indexOf(file), count);
 }
 
 /**
@@ -74,6 +83,11 @@ const counts =
 setEnvironmentData(key, counts);
 
 const reading = -1;
+
+const given: unknown = (workerData as { held?: unknown } | null)?.held;
+
+/** What this commit thread has open, for the one that started it: the number of connections, then descriptors. */
+export const held = given instanceof Int32Array ? given : new Int32Array(4);
 
 /** Changes a count, once no such file is read. Returns the count before. */
 function change(index: number, next: (count: number) => number): number {

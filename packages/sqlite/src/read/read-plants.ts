@@ -94,13 +94,14 @@ function* readBatches(
   after: bigint,
   onUnknownColumns: (names: readonly string[]) => void,
 ): Generator<Result<readonly NewPlant[], OpenSqliteError>> {
-  const isOwn = isOwnTable(database);
+  let isOwn: boolean | undefined;
   let last = after;
   let rows: Rows | undefined;
-  for (let isEnd = after >= largestId; !isEnd; isEnd ||= isOwn && last === largestId) {
+  for (let isEnd = after >= largestId; !isEnd; isEnd ||= isOwn === true && last === largestId) {
     const plants: NewPlant[] = [];
     let error: OpenSqliteError | undefined;
     try {
+      isOwn ??= isOwnTable(database);
       rows ??= selectRows(database, last, isOwn, last === after ? onUnknownColumns : () => {});
       for (let text = 0; plants.length < batch.maxPlants && text < batch.maxText;) {
         const { value: row } = rows.next();
