@@ -38,12 +38,12 @@ type WithTextDecoder = {
   ) => { readonly decode: (bytes: Uint8Array) => string };
 };
 
-const { TextDecoder } = globalThis as unknown as WithTextDecoder;
-// One for all bodies, because creating it takes longer than decoding a plant. Without `stream` it has no state.
-const strictUtf8 = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true });
+// One for all bodies, because creating it takes longer than decoding a plant. Without `stream` it has no state. Created
+// by the first body, because a runtime may lack it, such as Jest with jsdom.
+let strictUtf8: InstanceType<WithTextDecoder['TextDecoder']> | undefined;
 
 const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
-  (bytes: Uint8Array) => strictUtf8.decode(bytes),
+  (bytes: Uint8Array, decoder: NonNullable<typeof strictUtf8>) => decoder.decode(bytes),
   (): BodyUndecodable => ({ kind: 'encoding-invalid' }),
 );
 
@@ -65,5 +65,8 @@ const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
  */
 export const decodeBody = (bytes: Uint8Array): Result<unknown, BodyUndecodable> => {
   if (bytes.length === 0) return err({ kind: 'body-missing' });
-  return decodeUtf8(bytes).andThen(parseJson);
+  strictUtf8 ??= new (globalThis as unknown as WithTextDecoder).TextDecoder('utf-8', {
+    fatal: true,
+  });
+  return decodeUtf8(bytes, strictUtf8).andThen(parseJson);
 };

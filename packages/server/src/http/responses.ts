@@ -92,10 +92,10 @@ function jsonResponse(status: number, body: string, more: HeaderList = []): Resp
 /** Returns the size of a text in UTF-8, in bytes. */
 export function byteLength(text: string): number {
   // Faster, if the runtime has it.
-  return typeof Buffer === 'undefined' ? encoder.encode(text).byteLength : Buffer.byteLength(text);
+  return typeof Buffer === 'undefined'
+    ? new TextEncoder().encode(text).byteLength
+    : Buffer.byteLength(text);
 }
-
-const encoder = new TextEncoder();
 
 /** Cross-origin resource sharing with a list of origins. */
 export type Cors = {
