@@ -1,6 +1,7 @@
 import type { CreatePlantError, NewPlant, Plant, PlantClient } from '@plantstore/client';
 
 export class PlantNotCreated extends Error {
+  override readonly name = 'PlantNotCreated';
   override readonly cause: CreatePlantError;
 
   constructor(cause: CreatePlantError) {
