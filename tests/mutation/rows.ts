@@ -162,9 +162,9 @@ export const rows: readonly Row[] = [
   // Secrets
   [
     'a redirect receives no token',
-    'client/src/create-client',
-    "        redirect: 'manual',",
-    "        redirect: 'follow',",
+    'client/src/client',
+    "      redirect: 'manual',",
+    "      redirect: 'follow',",
   ],
   [
     'the cause of a client error shows no token',
@@ -174,21 +174,21 @@ export const rows: readonly Row[] = [
   ],
   [
     'the message of a client error shows no token',
-    'read-response',
+    'client/src/response',
     'message: redact(call.tokens, message),',
     'message,',
   ],
   [
     'the body of a client error shows no token',
-    'read-response',
+    'client/src/response',
     'body: redact(call.tokens, text),',
     'body: text,',
   ],
   [
     'a new token is redacted, too',
     'client/src/token',
-    'if (token) call.tokens.push(token);',
-    'if (token && call.tokens.length === 0) call.tokens.push(token);',
+    'const patterns = tokens.map(patternOf);',
+    'const patterns = tokens.slice(0, 1).map(patternOf);',
   ],
   [
     'each accepted token is compared',

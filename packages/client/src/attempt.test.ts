@@ -14,7 +14,7 @@ import {
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import { createClient } from './index.ts';
-import { maxTextLength } from './redactor.ts';
+import { maxTextLength } from './redact.ts';
 
 const plantBytes = async () => new TextEncoder().encode('{"name":"a"}').buffer;
 

@@ -1,67 +1,81 @@
-import { err, type Result } from 'neverthrow';
-import type { FetchResponse } from './client-options.ts';
-import type { CreatePlantError } from './create-plant-error.ts';
-import { describeCause } from './describe-cause.ts';
-import { ignoreErrors, undefinedOnThrow } from './untrusted.ts';
-import type { Plant } from './plant.ts';
-import { redact } from './redactor.ts';
+import { attempt } from './attempt.ts';
+import type { CreatePlantOptions } from './options.ts';
+import type { NewPlant } from './plant.ts';
+import {
+  fail,
+  failWithCause,
+  type Failure,
+  type Outcome,
+  reportOf,
+  type TimedOut,
+} from './errors.ts';
+import { type Call, invalid, mergeHeaders, prepareCall, type Settings } from './request.ts';
+import { retry } from './retry.ts';
+import { withTimeout } from './timeout.ts';
+import { ignoreErrors } from './untrusted.ts';
 
-export type Outcome = Result<Plant, CreatePlantError>;
+/** Creates a plant; never rejects. Without settings, the options of the client could not be read. */
+export async function callService(
+  settings: Settings | undefined,
+  newPlant: NewPlant,
+  options: CreatePlantOptions | undefined,
+): Promise<Outcome> {
+  const call = { attempts: 0, tokens: [] };
+  try {
+    return (
+      prepareCall(call, settings as Settings, newPlant, options ?? {}) ??
+      (await send(call as unknown as Call))
+    );
+  } catch (thrown) {
+    // Only an API that is missing, or options that are no objects.
+    return invalid('fetch-invalid', String(thrown));
+  } finally {
+    void ignoreErrors(() => options?.onSettled?.(reportOf(call)));
+  }
+}
 
-/** The report of a call in its error and to `onSettled`. */
-export type Report = {
-  /** Number of requests started. */
-  readonly attempts: number;
-  /** The HTTP status of the last attempt's response, if one started. */
-  readonly status?: number;
-  /** The `X-Request-Id` of that response, if it has one. */
-  readonly requestId?: string;
-};
+/** Sends a request with its header fields, with a token, and with retries, until an outcome is final. */
+const send = async (call: Call): Promise<Outcome> => {
+  const { getToken, headers, limits, signal: caller, tokens } = call;
 
-/** The mutable state of a call in flight. */
-export type Call = {
-  attempts: number;
-  /** The response of the last attempt, once it has started. */
-  response?: { readonly status: number; readonly source: FetchResponse } | undefined;
-  /** The tokens to redact in errors. */
-  readonly tokens: string[];
-};
-
-/** Returns a header field of the response, or `undefined` if it cannot be read. */
-export const readField = ({ response }: Call, name: string): string | undefined => {
-  const value: unknown = undefinedOnThrow(() => response?.source.headers.get(name));
-  if (typeof value === 'string') return value;
-  // The value of an injected fetch may be a promise that rejects.
-  void ignoreErrors(() => value);
-  return undefined;
-};
-
-export const reportOf = (call: Call): Report => {
-  const { attempts, response } = call;
-  const requestId = readField(call, 'x-request-id');
-  return {
-    attempts,
-    ...(response && { status: response.status }),
-    ...(requestId !== undefined && { requestId: redact(call.tokens, requestId) }),
+  /** Runs a phase until it ends, its time limit or that of the call expires, or the caller aborts the call. */
+  const run = <T>(
+    phase: TimedOut['phase'],
+    work: (signal: AbortSignal) => Promise<T>,
+    limitMs = Infinity,
+  ): Promise<T | Failure> => {
+    const remainingMs = call.deadline - performance.now();
+    const isLast = remainingMs <= limitMs;
+    return withTimeout<T | Failure>(caller, isLast ? remainingMs : limitMs, work, (kind) => {
+      if (isLast || kind === 'aborted') call.deadline = 0;
+      if (kind === 'aborted') return failWithCause(call, kind, caller?.reason);
+      const isIncomplete = phase === 'response' && call.response;
+      const ms = isLast ? limits.timeoutMs : limitMs;
+      const message = `${isIncomplete ? 'incomplete' : 'no'} ${phase} within ${ms} ms`;
+      return fail(call, { kind, phase, message });
+    });
   };
-};
+  const attemptOnce = () =>
+    run('response', (signal) => attempt(call, signal), limits.attemptTimeoutMs);
+  const attemptWithNewToken = async (): Promise<Outcome> => {
+    const failed = await run('token', async (signal) => {
+      const token = await getToken?.(tokens.at(-1), signal);
+      if (!token)
+        return fail(call, { kind: 'token-failed', message: 'token must be an RFC 6750 b64token' });
+      tokens.push(token);
+      return undefined;
+    });
+    return failed ?? attemptOnce();
+  };
 
-type WithoutReport<E> = E extends unknown ? Omit<E, keyof Report> : never;
-
-/** Returns an error of a call, with its report. */
-export const fail = (call: Call, error: WithoutReport<CreatePlantError>): Outcome =>
-  err({ ...error, ...reportOf(call) } as CreatePlantError);
-
-/** Returns the error for a thrown value, or for the reason of an abort. */
-export const failWithCause = (
-  call: Call,
-  kind: 'network' | 'aborted',
-  thrown: unknown,
-): Outcome => {
-  const { cause, innermost } = describeCause(thrown, call.tokens);
-  const message =
-    kind === 'aborted'
-      ? 'the call was aborted'
-      : `${call.response ? 'incomplete' : 'no'} response: ${innermost ?? cause.message}`;
-  return fail(call, { kind, message, cause });
+  const failed = headers[0] && (await run('request-headers', () => mergeHeaders(call)));
+  return (
+    failed ??
+    retry(call, async () => {
+      const outcome = await (tokens[0] ? attemptOnce() : attemptWithNewToken());
+      const isRejected = getToken && call.response?.status === 401 && call.deadline;
+      // A call has one new token at most, beyond the retries.
+      return isRejected && !tokens[1] ? attemptWithNewToken() : outcome;
+    })
+  );
 };

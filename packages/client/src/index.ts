@@ -1,28 +1,28 @@
 export type { Result, ResultAsync } from 'neverthrow';
-export type { Report } from './call.ts';
-export type {
-  ClientOptions,
-  FetchInit,
-  FetchResponse,
-  Limits,
-  RequestHeaders,
-  Retry,
-} from './client-options.ts';
-export { createClient, type CreatePlantOptions, type PlantClient } from './create-client.ts';
+export { createClient, type PlantClient } from './client.ts';
 export type {
   Aborted,
+  CauseDescription,
   CreatePlantError,
+  ErrorName,
   NetworkFailed,
   Refused,
+  Report,
   RequestInvalid,
   ResponseInvalid,
   TimedOut,
   TokenFailed,
   UnexpectedStatus,
-} from './create-plant-error.ts';
-export { createPlants } from './create-plants.ts';
-export type { CreatePlantsOptions, PlantOutcome } from './create-plants-options.ts';
-export type { CauseDescription } from './describe-cause.ts';
-export type { ErrorName } from './error-names.ts';
+} from './errors.ts';
+export { createPlants, type CreatePlantsOptions, type PlantOutcome } from './many.ts';
+export type {
+  ClientOptions,
+  CreatePlantOptions,
+  FetchInit,
+  FetchResponse,
+  Limits,
+  RequestHeaders,
+  Retry,
+} from './options.ts';
 export type { NewPlant, Plant } from './plant.ts';
-export type { TokenRequest } from './token-source.ts';
+export type { TokenRequest } from './token.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plantsUrl } from './plants-url.ts';
+import { plantsUrl } from './request.ts';
 
 describe('plantsUrl', () => {
   it.each([
@@ -10,6 +10,7 @@ describe('plantsUrl', () => {
     ['HTTPS://plants.example/garden/v1', 'https://plants.example/garden/v1/plants'],
     ['https://plants.example/garden/v1/', 'https://plants.example/garden/v1/plants'],
     ['https://plants.example/a@b', 'https://plants.example/a@b/plants'],
+    [new URL('https://plants.example/garden'), 'https://plants.example/garden/plants'],
   ])('plantsUrl returns for %s the URL %s', (baseUrl, url) => {
     expect(plantsUrl(baseUrl)).toBe(url);
   });
@@ -45,7 +46,8 @@ describe('plantsUrl', () => {
     null,
     7,
     Symbol('https://plants.example'),
-    new URL('https://plants.example'),
+    new URL('https://ada@plants.example'),
+    new URL('https://plants.example?a=1'),
     ['https://plants.example'],
   ])('plantsUrl returns undefined for %s', (baseUrl) => {
     expect(plantsUrl(baseUrl)).toBeUndefined();

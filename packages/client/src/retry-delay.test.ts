@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createTestClient, errorOf, isPrompt, plant } from '../test/fixtures.ts';
-import { defaultLimits } from './client-options.ts';
+import { defaultLimits } from './request.ts';
 import type { ClientOptions, Retry } from './index.ts';
-import { backoffMs } from './retry-delay.ts';
+import { backoffMs } from './retry.ts';
 
 /** Returns the waits that onRetry receives in a call whose attempts all fail. */
 const waitsOf = async (options: Partial<ClientOptions>, headers: Record<string, string> = {}) => {

@@ -11,7 +11,7 @@ import {
   untyped,
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
-import { defaultLimits } from './client-options.ts';
+import { defaultLimits } from './request.ts';
 import { type ClientOptions, createClient, type Retry } from './index.ts';
 
 afterEach(() => {

@@ -8,7 +8,7 @@ import {
   type CreatePlantOptions,
   type TokenRequest,
 } from './index.ts';
-import { refreshPauseMs } from './token-source.ts';
+import { refreshPauseMs } from './token.ts';
 
 const calls = 100;
 

@@ -12,7 +12,7 @@ import {
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import { createClient, type PlantClient } from './index.ts';
-import { maxTextLength, redact } from './redactor.ts';
+import { maxTextLength, redact } from './redact.ts';
 
 const inspectFully = (value: unknown) =>
   inspect(value, { depth: null, showHidden: true, getters: true }) + JSON.stringify(value);

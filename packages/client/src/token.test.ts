@@ -248,6 +248,24 @@ describe('token function', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
+  it.each([
+    ['timed out', () => ({ timeoutMs: 20 })],
+    ['was aborted', () => ({ signal: AbortSignal.timeout(20) })],
+  ])(
+    'a token function is called again by a call that starts after one that waited for it %s',
+    async (_, optionsOf) => {
+      let tokenCalls = 0;
+      const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
+      const client = createTestClient(async () => new Response('{"name":"a"}'), {
+        token: getToken,
+        timeoutMs: 60_000,
+      });
+      expect((await client.createPlant(plant, optionsOf())).isErr()).toBe(true);
+      expect(await client.createPlant(plant)).toMatchObject(ok);
+      expect(tokenCalls).toBe(2);
+    },
+  );
+
   it('a token function is not called twice at the same time after the abort of a call that has its token', async () => {
     let tokenCalls = 0;
     const slow = Promise.withResolvers<string>();

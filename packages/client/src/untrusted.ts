@@ -11,26 +11,20 @@ export const undefinedOnThrow = <T>(run: () => T): T | undefined => {
 export const readMember = (value: unknown, key: string): unknown =>
   undefinedOnThrow(() => (value as { readonly [key: string]: unknown } | null | undefined)?.[key]);
 
-export const isFunction = (value: unknown): value is (argument?: object) => unknown =>
+export const isFunction = (value: unknown): value is (...args: never[]) => unknown =>
   typeof value === 'function';
 
 /** Returns whether a value has the members of an AbortSignal; accepts polyfills and other realms. */
-export const isSignal = (value: unknown): value is AbortSignal =>
-  typeof readMember(value, 'aborted') === 'boolean' &&
-  isFunction(readMember(value, 'addEventListener'));
+export const isSignal = (value: Partial<AbortSignal>): value is AbortSignal =>
+  typeof value.aborted === 'boolean' && isFunction(value.addEventListener);
 
-/** Runs a hook or a clean-up and ignores its errors. */
+/** Runs a hook or a clean-up, without waiting for it, and ignores its errors. */
 export const ignoreErrors = async (run: () => unknown): Promise<void> => {
   try {
     await run();
   } catch {
     // The result of a call does not depend on it.
   }
-};
-
-/** Calls a hook with an event if it is a function, without waiting for it. */
-export const notify = (hook: unknown, getEvent: () => object): void => {
-  if (isFunction(hook)) void ignoreErrors(() => hook(getEvent()));
 };
 
 /** Waits for the next turn of the event loop, so that timers and other work can run. */

@@ -1,8 +1,9 @@
-import type { PlantClient } from './create-client.ts';
-import type { CreatePlantsOptions, PlantOutcome } from './create-plants-options.ts';
-import { ignoreErrors, isSignal, nextTurn, readMember } from './untrusted.ts';
-import type { NewPlant } from './plant.ts';
-import { offAbort, onAbort } from './with-timeout.ts';
+import type { Result } from 'neverthrow';
+import type { PlantClient } from './client.ts';
+import type { CreatePlantError } from './errors.ts';
+import type { NewPlant, Plant } from './plant.ts';
+import { offAbort, onAbort } from './timeout.ts';
+import { ignoreErrors, isSignal, nextTurn } from './untrusted.ts';
 
 export const defaultConcurrency = 8;
 
@@ -31,21 +32,19 @@ export const defaultConcurrency = 8;
  * }
  * ```
  */
-export const createPlants = <Given extends NewPlant>(
+export function createPlants<Given extends NewPlant>(
   client: PlantClient,
   plants: Iterable<Given> | AsyncIterable<Given>,
   options?: CreatePlantsOptions,
-): AsyncGenerator<PlantOutcome<Given>, void, void> => {
-  const option = readMember(options, 'concurrency');
-  const concurrency =
-    Number.isSafeInteger(option) && Number(option) > 0 ? Number(option) : defaultConcurrency;
-  const signal = (readMember(options, 'signal') ?? undefined) as AbortSignal | undefined;
-  const caller = isSignal(signal) ? signal : undefined;
-  const isAborted = () => readMember(caller, 'aborted') === true;
+): AsyncGenerator<PlantOutcome<Given>, void, void> {
+  const { concurrency: option = 0, signal } = options ?? {};
+  const concurrency = Number.isSafeInteger(option) && option > 0 ? option : defaultConcurrency;
+  const caller = signal && isSignal(signal) ? signal : undefined;
+  const isAborted = () => caller?.aborted === true;
   const stopping = new AbortController();
   const isStopped = () => stopping.signal.aborted || isAborted();
   // A value that is not a signal is passed on, because the client returns an error for it.
-  const callOptions = { signal: signal === caller ? stopping.signal : signal };
+  const callOptions = { signal: caller || !signal ? stopping.signal : signal };
 
   const settled: Promise<PlantOutcome<Given>>[] = [];
   let unconsumed = 0;
@@ -80,7 +79,7 @@ export const createPlants = <Given extends NewPlant>(
   };
 
   const outcomes = (async function* yieldOutcomes() {
-    const stop = () => stopping.abort(readMember(caller, 'reason'));
+    const stop = () => stopping.abort(caller?.reason);
     onAbort(caller, stop);
     stopping.signal.addEventListener('abort', notifyChange);
     const reader = isStopped() ? undefined : read();
@@ -113,4 +112,25 @@ export const createPlants = <Given extends NewPlant>(
     return end(value);
   };
   return outcomes;
+}
+
+/** Options of `createPlants`. */
+export type CreatePlantsOptions = {
+  /**
+   * Maximum number of plants that were read from the source and whose outcome was not consumed yet,
+   * including those in flight. Default: 8, also for a value that is not a whole number of at least 1.
+   */
+  readonly concurrency?: number | undefined;
+  /** Aborts the calls in flight, with the error `aborted`, and then ends the iteration. Default: none. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The outcome of one plant. */
+export type PlantOutcome<Given> = {
+  /** Index of the plant in the source, from 0. */
+  readonly index: number;
+  /** The plant that the source yielded, including additional members. */
+  readonly newPlant: Given;
+  /** The result of its call. */
+  readonly result: Result<Plant, CreatePlantError>;
 };

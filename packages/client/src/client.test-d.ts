@@ -84,7 +84,13 @@ describe('the types of the client', () => {
     const limits = { attemptTimeoutMs: 1, timeoutMs: 1, retries: 0, ...delays };
     expectTypeOf(limits).toExtend<CreatePlantOptions>();
     expectTypeOf<NonNullable<CreatePlantOptions['onSettled']>>().parameters.toEqualTypeOf<
-      [report: { readonly attempts: number; readonly status?: number; readonly requestId?: string }]
+      [
+        report: {
+          readonly attempts: number;
+          readonly status?: number;
+          readonly requestId?: string;
+        },
+      ]
     >();
   });
 
@@ -133,6 +139,15 @@ describe('the types of the client', () => {
     void client.createPlant({ id: 7 });
     // @ts-expect-error -- null is not absent
     void client.createPlant({ id: 7, name: 'a', tag: null });
+  });
+
+  it('every client error has the members of a report', () => {
+    const { attempts, status, requestId } = {} as CreatePlantError;
+    expectTypeOf({ attempts, status, requestId }).toEqualTypeOf<{
+      attempts: number;
+      status: number | undefined;
+      requestId: string | undefined;
+    }>();
   });
 
   it('the type of a client error can be switched on exhaustively', () => {

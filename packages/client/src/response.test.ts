@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../test/fixtures.ts';
-import { readResponse } from './read-response.ts';
-import { maxTextLength } from './redactor.ts';
+import { readResponse } from './response.ts';
+import { maxTextLength } from './redact.ts';
 
 /** Returns the outcome for a response to the request with the JSON `sent`. */
 const read = (status: number, text: string, sent = '{"id":7,"name":"Monstera"}') => {

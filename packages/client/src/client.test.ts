@@ -74,6 +74,22 @@ describe('createClient', () => {
     });
   });
 
+  it.each(['TextDecoder', 'AbortController'])(
+    'createClient returns fetch-invalid and names %s if the runtime lacks it, and sends nothing',
+    async (name) => {
+      const fetch = vi.fn<() => Promise<Response>>();
+      const client = createTestClient(fetch);
+      vi.stubGlobal(name, undefined);
+      expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
+        kind: 'request-invalid',
+        reason: 'fetch-invalid',
+        message: expect.stringContaining(name) as unknown,
+        attempts: 0,
+      });
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
   it('createClient returns fetch-invalid for a fetch that is not a function', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:9', token, fetch: untyped('x') });
     expect(await outcomeOf(client.createPlant(plant))).toMatchObject({

@@ -1,8 +1,7 @@
 import { isRequired } from '@plantstore/core/wire';
 import { describe, expect, it } from 'vitest';
 import { hostile, untyped } from '../test/fixtures.ts';
-import { readSettings } from './client-options.ts';
-import { prepareRequest } from './prepare-request.ts';
+import { type Call, prepareCall, readSettings } from './request.ts';
 
 const cyclic: unknown[] = [];
 cyclic.push(cyclic);
@@ -11,11 +10,14 @@ const settings = readSettings({ baseUrl: 'https://plants.example', token: 'a' })
 
 /** Returns the body of the request, or the reason why it is invalid. */
 const bodyOf = (newPlant: unknown) => {
-  const request = prepareRequest(settings, untyped(newPlant), undefined);
-  return 'reason' in request ? request.reason : request.body;
+  const call = { attempts: 0, tokens: [] };
+  const failed = prepareCall(call, settings, untyped(newPlant), {});
+  if (!failed) return (call as unknown as Call).body;
+  const error = failed._unsafeUnwrapErr();
+  return error.kind === 'request-invalid' && error.reason;
 };
 
-describe('prepareRequest', () => {
+describe('prepareCall', () => {
   it.each([
     [9007199254740993n, '9007199254740993'],
     [2n ** 63n - 1n, '9223372036854775807'],
@@ -23,7 +25,7 @@ describe('prepareRequest', () => {
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
     [-7, '-7'],
     [-0, '0'],
-  ])('prepareRequest writes the id %s as the number %s', (id, written) => {
+  ])('prepareCall writes the id %s as the number %s', (id, written) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe(`{"id":${written},"name":"Monstera"}`);
   });
 
@@ -41,21 +43,21 @@ describe('prepareRequest', () => {
     { valueOf: () => 7 },
     new Number(7),
     Symbol('7'),
-  ])('prepareRequest returns id-not-exact for the id %s', (id) => {
+  ])('prepareCall returns id-not-exact for the id %s', (id) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe('id-not-exact');
   });
 
-  it('prepareRequest omits a tag that is undefined and sends an empty one', () => {
+  it('prepareCall omits a tag that is undefined and sends an empty one', () => {
     expect(bodyOf({ id: 7, name: 'a', tag: undefined })).toBe('{"id":7,"name":"a"}');
     expect(bodyOf({ id: 7, name: 'a', tag: '' })).toBe('{"id":7,"name":"a","tag":""}');
   });
 
-  it('prepareRequest does not validate name and tag', () => {
+  it('prepareCall does not validate name and tag', () => {
     expect(bodyOf({ id: 7, tag: null })).toBe('{"id":7,"tag":null}');
     expect(bodyOf({ id: 7, name: '\ud800' })).toBe('{"id":7,"name":"\\ud800"}');
   });
 
-  it('prepareRequest reads each member once, including inherited ones', () => {
+  it('prepareCall reads each member once, including inherited ones', () => {
     const reads: string[] = [];
     const members: object = { id: 7, name: 'a', tag: 'b' };
     const inherited = new Proxy(members, {
@@ -77,7 +79,7 @@ describe('prepareRequest', () => {
     ['a name that throws on access', { id: 7, name: hostile }],
     ['a throwing toJSON', { id: 7, name: { toJSON: () => JSON.parse('{') as unknown } }],
     ['a cyclic name', { id: 7, name: cyclic }],
-  ])('prepareRequest returns plant-unwritable for %s', (_what, newPlant) => {
+  ])('prepareCall returns plant-unwritable for %s', (_what, newPlant) => {
     expect(bodyOf(newPlant)).toBe('plant-unwritable');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTestClient, errorOf, never, untyped } from '../test/fixtures.ts';
 import { collect, endless, plantOf, quickClient, settle, slowClient } from '../test/plants.ts';
-import { defaultConcurrency } from './create-plants.ts';
+import { defaultConcurrency } from './many.ts';
 import { createClient, createPlants, type PlantClient } from './index.ts';
 
 describe('createPlants', () => {

@@ -1,13 +1,22 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { never, timers } from '../test/fixtures.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from './timeout.ts';
+
+const started = () => {
+  throw new Error('started');
+};
 
 describe('withTimeout', () => {
   it('withTimeout returns the result of the work, and removes its timer and its listener', async () => {
     const { signal } = new AbortController();
     const before = timers();
-    const working = withTimeout(signal, 60_000, async (own) => own.aborted);
+    const working = withTimeout(
+      signal,
+      60_000,
+      async (own) => own.aborted,
+      () => true,
+    );
     expect(timers()).toBe(before + 1);
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     expect(await working).toBe(false);
@@ -17,34 +26,42 @@ describe('withTimeout', () => {
 
   it('withTimeout returns timeout when the time is over, and aborts the work', async () => {
     let workSignal: AbortSignal | undefined;
-    const ended = await withTimeout(undefined, 1, (signal) => {
-      workSignal = signal;
-      return never();
-    });
+    const ended = await withTimeout<unknown>(
+      undefined,
+      1,
+      (signal) => {
+        workSignal = signal;
+        return never();
+      },
+      (by) => by,
+    );
     expect([ended, workSignal?.aborted]).toEqual(['timeout', true]);
   });
 
   it('withTimeout returns aborted when the parent signal aborts, and aborts the work', async () => {
     const controller = new AbortController();
     let workSignal: AbortSignal | undefined;
-    const ending = withTimeout(controller.signal, 60_000, (signal) => {
-      workSignal = signal;
-      return never();
-    });
+    const ending = withTimeout<unknown>(
+      controller.signal,
+      60_000,
+      (signal) => {
+        workSignal = signal;
+        return never();
+      },
+      (by) => by,
+    );
     controller.abort();
     expect(workSignal?.aborted).toBe(true);
     expect(await ending).toBe('aborted');
   });
 
   it('withTimeout does not start the work if the parent signal has already aborted', async () => {
-    const ended = await withTimeout(AbortSignal.abort(), 60_000, () =>
-      Promise.reject(new Error('started')),
-    );
+    const ended = await withTimeout<unknown>(AbortSignal.abort(), 60_000, started, (by) => by);
     expect(ended).toBe('aborted');
   });
 
   it('withTimeout does not start the work if the time is already over', async () => {
-    const ended = await withTimeout(undefined, -1, () => Promise.reject(new Error('started')));
+    const ended = await withTimeout<unknown>(undefined, -1, started, (by) => by);
     expect(ended).toBe('timeout');
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maxTextLength, redact as redactTokens } from './redactor.ts';
+import { maxTextLength, redact as redactTokens } from './redact.ts';
 
 const createRedactor = (tokens: readonly string[]) => (text: string) => redactTokens(tokens, text);
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { hostile } from '../test/fixtures.ts';
-import { defaultLimits, readSettings } from './client-options.ts';
+import { defaultLimits, readSettings } from './request.ts';
 
-const timeoutOf = (attemptTimeoutMs: unknown) =>
-  readSettings({ attemptTimeoutMs }).limits.attemptTimeoutMs;
+const limitsOf = (limits: object) =>
+  readSettings({ baseUrl: 'https://plants.example', token: 'a', ...limits }).limits;
+
+const timeoutOf = (attemptTimeoutMs: unknown) => limitsOf({ attemptTimeoutMs }).attemptTimeoutMs;
 
 describe('readSettings', () => {
   it.each<[string, unknown]>([
@@ -31,33 +33,16 @@ describe('readSettings', () => {
     ]);
   });
 
-  it.each([
-    ['undefined', undefined],
-    ['null', null],
-    ['a number', 7],
-    ['a value whose members throw', hostile],
-  ])('options that are %s have the default of each option', (_, options) => {
-    expect(readSettings(options)).toEqual({
-      url: undefined,
-      token: undefined,
-      getToken: undefined,
-      headers: undefined,
-      fetch: undefined,
-      limits: defaultLimits,
-      onRetry: undefined,
-    });
-  });
-
   it.each([-0.5, -Number.MIN_VALUE])(
     'readSettings uses the default of a limit for %s, which is below 0',
     (below) => {
       const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
-      expect(readSettings(settings).limits).toEqual(defaultLimits);
+      expect(limitsOf(settings)).toEqual(defaultLimits);
     },
   );
 
   it('readSettings accepts 0 for no retries and no delay', () => {
     const none = { retries: 0, retryDelayMs: 0, maxRetryDelayMs: 0 };
-    expect(readSettings(none).limits).toMatchObject(none);
+    expect(limitsOf(none)).toMatchObject(none);
   });
 });
