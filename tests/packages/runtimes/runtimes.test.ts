@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'tsup';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import type { SharedCall } from './programs/shared-client.ts';
 import type { Finding } from './programs/suite.ts';
 import { servePage, startServers } from './servers.ts';
 
@@ -36,8 +37,28 @@ const bundle = async (entry: string): Promise<string> => {
   return join(app, `bundles/${entry}.js`);
 };
 
+const runtime = (name: string) => join(tools, 'node_modules/.bin', name);
+
+/** Starts workerd with a program until the end of the test, and returns its URL. */
+const startWorker = async (entry: string, compatibilityDate: string): Promise<string> => {
+  await bundle(entry);
+  const config = join(app, `${entry}.capnp`);
+  await writeFile(config, workerdConfig(entry, compatibilityDate));
+  const worker = spawn(runtime('workerd'), ['serve', config, '--control-fd=1'], {
+    env,
+    // Ignored, because workerd logs a stack trace for each connection that fails on purpose.
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(async () => {
+    worker.kill('SIGKILL');
+    await once(worker, 'close');
+  });
+  const [line] = (await once(worker.stdout.setEncoding('utf8'), 'data')) as [string];
+  const { port } = JSON.parse(line) as { port: number };
+  return `http://127.0.0.1:${port}`;
+};
+
 describe('suite of the packed client', { timeout: 2 * minutes }, () => {
-  const runtime = (name: string) => join(tools, 'node_modules/.bin', name);
   const node = (version: string) => join(tools, `node_modules/node-${version}/bin/node`);
 
   it.each([
@@ -54,24 +75,30 @@ describe('suite of the packed client', { timeout: 2 * minutes }, () => {
   });
 
   it('the packed client passes the suite on workerd', async () => {
-    await bundle('worker');
-    const config = join(app, 'workerd.capnp');
-    await writeFile(config, workerdConfig);
-    const worker = spawn(runtime('workerd'), ['serve', config, '--control-fd=1'], {
-      env,
-      // Ignored, because workerd logs a stack trace for each connection that fails on purpose.
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    onTestFinished(async () => {
-      worker.kill('SIGKILL');
-      await once(worker, 'close');
-    });
-    const [line] = (await once(worker.stdout.setEncoding('utf8'), 'data')) as [string];
-    const { port } = JSON.parse(line) as { port: number };
+    const url = await startWorker('worker', '2025-09-01');
     const body = JSON.stringify(await startServers());
-    const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
+    const response = await fetch(url, { method: 'POST', body });
     expectNoFailures((await response.json()) as Finding[]);
   });
+
+  // On the older date, a promise of another request never settles; on the newer one, it may reject.
+  it.each(['2024-01-01', '2025-09-01'])(
+    'requests on workerd of %s create plants after one that ended while it waited for the token of their client',
+    async (date) => {
+      const url = await startWorker('shared-client', date);
+      const { baseUrl, token } = await startServers();
+      for (const slow of ['token', 'refresh'] as const) {
+        for (const endsBy of ['timeout', 'abort'] as const) {
+          const send = async (more: Partial<SharedCall> = {}) => {
+            const body = JSON.stringify({ baseUrl, token, slow, ...more } satisfies SharedCall);
+            return (await fetch(`${url}/${slow}-${endsBy}`, { method: 'POST', body })).json();
+          };
+          expect(await send({ endsBy })).toBe(endsBy === 'abort' ? 'aborted' : endsBy);
+          expect([await send(), await send()]).toEqual(['created', 'created']);
+        }
+      }
+    },
+  );
 
   it('the packed client passes the suite on a page of another origin in Chromium', async ({
     skip,
@@ -117,12 +144,15 @@ describe('syntax of the browsers that the client promises', () => {
   });
 });
 
-const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
+const workerdConfig = (
+  entry: string,
+  compatibilityDate: string,
+) => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "suite", worker = (
-      modules = [(name = "worker.js", esModule = embed "bundles/worker.js")],
-      compatibilityDate = "2025-09-01",
+      modules = [(name = "worker.js", esModule = embed "bundles/${entry}.js")],
+      compatibilityDate = "${compatibilityDate}",
       globalOutbound = "network",
     )),
     (name = "network", network = (allow = ["public", "private", "local"])),
