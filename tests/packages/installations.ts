@@ -175,6 +175,8 @@ export const installTools = async (folder: string): Promise<void> => {
     'typescript-6.0': 'npm:typescript@6.0',
     bun: 'latest',
     deno: 'latest',
+    jest: '30',
+    'jest-environment-jsdom': '30',
     workerd: 'latest',
   };
   await writeJson(join(folder, 'package.json'), { private: true, dependencies });

@@ -100,6 +100,15 @@ describe('suite of the packed client', { timeout: 2 * minutes }, () => {
     },
   );
 
+  it('in Jest with jsdom, the packages can be imported, and the packed client names the missing TextDecoder', async () => {
+    const args = ['--rootDir', app, '--testMatch', '**/jsdom.jest.mjs', '--transform', '{}'];
+    const environment = ['--testEnvironment', join(tools, 'node_modules/jest-environment-jsdom')];
+    const { stderr } = await run(runtime('jest'), [...args, ...environment, '--watchman=false'], {
+      env: { ...env, NODE_OPTIONS: '--experimental-vm-modules' },
+    });
+    expect(stderr).toContain('1 passed, 1 total');
+  });
+
   it('the packed client passes the suite on a page of another origin in Chromium', async ({
     skip,
   }) => {
