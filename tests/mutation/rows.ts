@@ -169,20 +169,20 @@ export const rows: readonly Row[] = [
   [
     'the cause of a client error shows no token',
     'client/src/describe-cause',
-    "typeof value === 'string' ? redact(tokens, value) : undefined",
-    "typeof value === 'string' ? value : undefined",
+    'isText(value) ? redact(tokens, value) : undefined',
+    'isText(value) ? value : undefined',
   ],
   [
     'the message of a client error shows no token',
     'client/src/response',
-    'message: redact(call.tokens, message),',
-    'message,',
+    "fail(call, 'refused', redact(call.tokens, message), {",
+    "fail(call, 'refused', message, {",
   ],
   [
     'the body of a client error shows no token',
     'client/src/response',
-    'body: redact(call.tokens, text),',
-    'body: text,',
+    'body: redact(call.tokens, text) }',
+    'body: text }',
   ],
   [
     'a new token is redacted, too',

@@ -174,9 +174,13 @@ export const installTools = async (folder: string): Promise<void> => {
     'typescript-5.9': 'npm:typescript@5.9',
     'typescript-6.0': 'npm:typescript@6.0',
     bun: 'latest',
+    'cross-fetch': '4',
     deno: 'latest',
+    'isomorphic-fetch': '3',
     jest: '30',
     'jest-environment-jsdom': '30',
+    'node-fetch': '3',
+    'node-fetch-2': 'npm:node-fetch@2.7.0',
     workerd: 'latest',
   };
   await writeJson(join(folder, 'package.json'), { private: true, dependencies });

@@ -7,7 +7,6 @@ import {
   hostile,
   isPrompt,
   never,
-  plant,
   timers,
   token,
   untyped,
@@ -156,18 +155,6 @@ describe('abort', () => {
   it('an abort with a reason that throws on access results in an error of plain data', async () => {
     const error = await errorOf(createTestClient(never), AbortSignal.abort(hostile));
     expect(error).toMatchObject({ kind: 'aborted', cause: { name: 'function' } });
-  });
-
-  it('a call ignores a signal whose addEventListener throws', async () => {
-    const signal = untyped({
-      aborted: false,
-      addEventListener: () => {
-        throw new Error('no');
-      },
-      removeEventListener: undefined,
-    });
-    const client = createTestClient(async () => new Response('{"name":"a"}'));
-    expect(await client.createPlant(plant, { signal })).toMatchObject({ value: { name: 'a' } });
   });
 });
 

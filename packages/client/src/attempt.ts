@@ -1,22 +1,24 @@
 import { operation } from '@plantstore/core/wire';
 import { failWithCause, type Outcome } from './errors.ts';
+import { redact } from './redact.ts';
 import type { Call } from './request.ts';
 import { readResponse, readText } from './response.ts';
-import { ignoreErrors } from './untrusted.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import { ignoreErrors, isText, undefinedOnThrow } from './untrusted.ts';
 
 /** Sends a request once, with the last token of the call, until `signal` aborts; never rejects. */
 export async function attempt(call: Call, signal: AbortSignal): Promise<Outcome> {
-  const { url, body, fetch } = call;
+  const { body, fetch, tokens } = call;
+  const attempts = call.report.attempts + 1;
+  call.report = { attempts };
   try {
-    call.attempts += 1;
-    call.response = undefined;
     // Following a redirect would send the token and the plant to another URL. Called without an
     // object, because a browser's fetch throws "Illegal invocation" as a method of another one.
-    const response = await fetch(url, {
+    const response = await fetch(call.url, {
       method: operation.method,
       headers: {
         ...call.fields,
-        authorization: `Bearer ${call.tokens.at(-1)}`,
+        authorization: `Bearer ${tokens.at(-1)}`,
         'content-type': 'application/json',
       },
       body,
@@ -25,15 +27,34 @@ export async function attempt(call: Call, signal: AbortSignal): Promise<Outcome>
     });
     const { status } = response;
     // A response that arrives after the end of its attempt is cancelled.
-    if (signal.aborted || !Number.isInteger(status)) {
-      void ignoreErrors(() => (response.body as ReadableStream | null)?.cancel());
+    if (signal.aborted || !Number.isSafeInteger(status)) {
+      void ignoreErrors(() => (response.body as ReadableStream).cancel());
       throw new Error('no Response');
     }
-    call.response = { status, source: response };
+    call.missing = 'incomplete response';
+    /** Returns a field of the response; `undefined` if reading it throws, as in a `load` of SvelteKit. */
+    const read = (name: string): string | null | undefined => {
+      const value: unknown = undefinedOnThrow(() => response.headers.get(name));
+      // The value of an injected fetch may be a promise that rejects.
+      void ignoreErrors(() => value);
+      return isText(value) ? redact(tokens, value) : value === undefined ? value : null;
+    };
+    const retryAfter = read('retry-after');
+    call.report = {
+      attempts,
+      status,
+      requestId: read('x-request-id') ?? undefined,
+      // One that cannot be read counts as the longest backoff.
+      retryAfterMs: isText(retryAfter)
+        ? parseRetryAfter(retryAfter, read('date'))
+        : retryAfter === null
+          ? undefined
+          : call.maxRetryDelayMs,
+    };
     // A valid response repeats the plant, at most with every character as a \uXXXX.
     const text = await readText(response, signal, 2 ** 20 + 6 * body.length);
-    return readResponse(call, status, body, text);
+    return readResponse(call, response, body, text, read('location'));
   } catch (thrown) {
-    return failWithCause(call, 'network', thrown);
+    return failWithCause(call, 'network', call.missing, thrown);
   }
 }

@@ -89,6 +89,7 @@ describe('the types of the client', () => {
           readonly attempts: number;
           readonly status?: number;
           readonly requestId?: string;
+          readonly retryAfterMs?: number;
         },
       ]
     >();
@@ -142,11 +143,12 @@ describe('the types of the client', () => {
   });
 
   it('every client error has the members of a report', () => {
-    const { attempts, status, requestId } = {} as CreatePlantError;
-    expectTypeOf({ attempts, status, requestId }).toEqualTypeOf<{
+    const { attempts, status, requestId, retryAfterMs } = {} as CreatePlantError;
+    expectTypeOf({ attempts, status, requestId, retryAfterMs }).toEqualTypeOf<{
       attempts: number;
       status: number | undefined;
       requestId: string | undefined;
+      retryAfterMs: number | undefined;
     }>();
   });
 

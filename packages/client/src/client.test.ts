@@ -168,6 +168,7 @@ describe('createClient', () => {
       );
       expect(await create(origin)).toMatchObject({
         kind: 'unexpected-status',
+        message: `unexpected response with status ${status} to ${target}/plants`,
         status,
         body: 'moved',
         attempts: 1,
@@ -175,6 +176,16 @@ describe('createClient', () => {
       expect(redirected).toEqual([]);
     },
   );
+
+  it('createClient returns response-invalid for a plant after a redirect that fetch followed', async () => {
+    const followed = { status: 200, redirected: true, arrayBuffer: async () => plantBytes };
+    const plantBytes = new TextEncoder().encode('{"name":"a"}').buffer;
+    const client = createTestClient(async () => untyped(followed));
+    expect(await outcomeOf(client.createPlant(plant))).toMatchObject({
+      kind: 'response-invalid',
+      message: 'unexpected response with status 200: its URL is not what was sent',
+    });
+  });
 
   it('createClient returns unexpected-status with status 0 for a redirect that a browser hides', async () => {
     const opaque = {

@@ -2,7 +2,7 @@ import type { ErrorName as CoreErrorName, errorTable } from '@plantstore/core/er
 import { err, type Result } from 'neverthrow';
 import type { Plant } from './plant.ts';
 import { redact } from './redact.ts';
-import { ignoreErrors, readMember, undefinedOnThrow } from './untrusted.ts';
+import { isText, undefinedOnThrow } from './untrusted.ts';
 
 /** The report of a call in its error and to `onSettled`. What a call does not have is missing, so `undefined`. */
 export type Report = {
@@ -15,6 +15,9 @@ export type Report = {
   readonly status?: number;
   /** The `X-Request-Id` of that response, if it has one; it identifies the request in the log of the service. */
   readonly requestId?: string;
+  /** The delay of that response's `Retry-After`, if it has one, in milliseconds; 0 if it is invalid or in the past,
+   * `maxRetryDelayMs` if it cannot be read. */
+  readonly retryAfterMs?: number;
 };
 
 type Failed = Report & {
@@ -67,6 +70,8 @@ export type RequestInvalid = Failed & {
     | 'headers-invalid'
     | 'signal-invalid'
     | 'fetch-invalid';
+  /** Description of what the `headers` function threw, or the name of the field that is wrong. */
+  readonly cause?: CauseDescription;
 };
 
 /**
@@ -79,7 +84,7 @@ export type TokenFailed = Failed & { readonly kind: 'token-failed' };
 
 /**
  * The error for a response with a status other than 200 and no error of the service, such as a redirect,
- * which is not followed. The status is 0 if a browser hides a redirect.
+ * which is not followed; `message` has its `Location`. The status is 0 if a browser hides a redirect.
  *
  * @interface
  */
@@ -90,8 +95,8 @@ export type UnexpectedStatus = Responded & {
 };
 
 /**
- * The error for a response that violates the contract: a 200 without the plant that was sent, or a 400 without
- * an error. After a 200, `message` names the member that differs: an older server does not know a later member.
+ * The error for a response that violates the contract: a 200 without the plant that was sent, or after a redirect that
+ * `fetch` followed, or a 400 without an error. After a 200, `message` names the member that differs: an older server does not know a later member.
  *
  * @interface
  */
@@ -208,91 +213,75 @@ export type Outcome = Result<Plant, CreatePlantError>;
 
 export type Failure = Result<never, CreatePlantError>;
 
-/** A response, of which only the header fields are read later. */
-type Source = { readonly headers: { readonly get: (name: string) => string | null } };
-
-/** The mutable state of a call from which its report is made. */
+/** The mutable state of a call from which its errors are made. */
 export type CallState = {
-  attempts: number;
-  /** The response of the last attempt, once it has started. */
-  response?: { readonly status: number; readonly source: Source } | undefined;
+  report: { readonly attempts: number } & {
+    readonly [Member in keyof Report]: Report[Member] | undefined;
+  };
   /** The tokens of the call, to redact in errors; the last one is in use. */
   readonly tokens: string[];
 };
 
-type WithoutReport<E> = E extends unknown ? Omit<E, keyof Report> : never;
+type Kind = CreatePlantError['kind'];
 
-/** An error without the report of its call. */
-export type Fault = WithoutReport<CreatePlantError>;
+/** The members of an error that are its own. */
+type Own<K extends Kind> = Omit<Extract<CreatePlantError, { kind: K }>, keyof Failed | 'kind'>;
 
 /** Returns an error of a call, with its report. */
-export function fail(call: CallState, error: Fault): Failure {
-  return err({ ...error, ...reportOf(call) } as CreatePlantError);
+export function fail<K extends Kind>(
+  { report }: CallState,
+  kind: K,
+  message: string,
+  own?: Omit<Own<K>, 'status'>,
+): Failure {
+  return err(omitUndefined({ kind, message, ...own, ...report }) as CreatePlantError);
 }
 
-/** Returns the error for a thrown value, or for the reason of an abort. */
+/** Copies plain data without its members that are `undefined`. */
+export const omitUndefined = (data: object): unknown => JSON.parse(JSON.stringify(data));
+
+/** Returns the error for an invalid argument or option. Nothing was sent. */
+export const invalid = (
+  call: CallState,
+  reason: RequestInvalid['reason'],
+  message: string,
+): Failure => fail(call, 'request-invalid', message, { reason });
+
+/** Returns the error for a thrown value, which is its cause; its message ends with that of the innermost cause. */
 export const failWithCause = (
   call: CallState,
-  kind: 'network' | 'aborted',
+  kind: 'network' | 'request-invalid',
+  what: string,
   thrown: unknown,
+  reason?: 'headers-invalid',
 ): Failure => {
-  const { cause, innermost = cause.message } = describeCause(thrown, call.tokens);
-  const message =
-    kind === 'aborted'
-      ? 'the call was aborted'
-      : `${call.response ? 'incomplete' : 'no'} response: ${innermost}`;
-  return fail(call, { kind, message, cause });
+  const texts: (string | undefined)[] = [];
+  const cause = describeCause(thrown, call.tokens, texts);
+  const innermost = texts.find(Boolean) ?? cause.message;
+  return fail(call, kind, `${what}: ${innermost}`, { cause, reason } as Own<typeof kind>);
 };
 
-export const reportOf = (call: CallState): Report => {
-  const { attempts, response, tokens } = call;
-  const requestId = readField(call, 'x-request-id');
+/** What a thrown value may have. */
+type Thrown = Error & { readonly code: unknown; readonly errors: readonly unknown[] };
+
+/** Describes any thrown value, also a proxy or getter that throws; adds the message of each cause in front of `texts`. */
+export const describeCause = (
+  thrown: unknown,
+  tokens: readonly string[],
+  texts: (string | undefined)[] = [],
+): CauseDescription => {
+  const textOf = (read: () => unknown): string | undefined => {
+    const value = undefinedOnThrow(read);
+    return isText(value) ? redact(tokens, value) : undefined;
+  };
+  const valueText = textOf(() => String(thrown)) ?? 'a value without text';
+  const text = isText(thrown) ? valueText : textOf(() => (thrown as Thrown).message);
+  const isDeepest = texts.unshift(text) > 3;
+  const next = undefinedOnThrow(() => (thrown as Thrown).cause ?? (thrown as Thrown).errors.at(-1));
   return {
-    attempts,
-    ...(response && { status: response.status }),
-    ...(requestId !== undefined && { requestId: redact(tokens, requestId) }),
-  };
-};
-
-/** Returns a header field of the response, or `undefined` if it cannot be read. */
-export const readField = ({ response }: CallState, name: string): string | undefined => {
-  const value: unknown = undefinedOnThrow(() => response?.source.headers.get(name));
-  if (typeof value === 'string') return value;
-  // The value of an injected fetch may be a promise that rejects.
-  void ignoreErrors(() => value);
-  return undefined;
-};
-
-type Described = {
-  readonly cause: CauseDescription;
-  /** The message of the innermost cause that has a text as its message. */
-  readonly innermost: string | undefined;
-};
-
-/** Describes any thrown value, also a proxy or getter that throws. */
-export const describeCause = (thrown: unknown, tokens: readonly string[], depth = 4): Described => {
-  const textOf = (key: string): string | undefined => {
-    const value = readMember(thrown, key);
-    return typeof value === 'string' ? redact(tokens, value) : undefined;
-  };
-  const code = textOf('code');
-  const valueText = redact(
-    tokens,
-    undefinedOnThrow(() => String(thrown)) ?? 'a value without text',
-  );
-  const text = typeof thrown === 'string' ? valueText : textOf('message');
-  const next =
-    readMember(thrown, 'cause') ??
-    undefinedOnThrow(() => (thrown as AggregateError).errors.at(-1) as unknown);
-  const inner =
-    next !== undefined && depth > 1 ? describeCause(next, tokens, depth - 1) : undefined;
-  return {
-    innermost: inner?.innermost ?? (text === '' ? undefined : text),
-    cause: {
-      name: textOf('name') ?? typeof thrown,
-      message: text ?? valueText,
-      ...(code !== undefined && { code }),
-      ...(inner && { cause: inner.cause }),
-    },
-  };
+    name: textOf(() => (thrown as Thrown).name) ?? typeof thrown,
+    message: text ?? valueText,
+    code: textOf(() => (thrown as Thrown).code),
+    cause: isDeepest || next === undefined ? undefined : describeCause(next, tokens, texts),
+  } as CauseDescription;
 };

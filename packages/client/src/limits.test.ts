@@ -3,7 +3,7 @@ import { hostile } from '../test/fixtures.ts';
 import { defaultLimits, readSettings } from './request.ts';
 
 const limitsOf = (limits: object) =>
-  readSettings({ baseUrl: 'https://plants.example', token: 'a', ...limits }).limits;
+  readSettings({ baseUrl: 'https://plants.example', token: 'a', ...limits });
 
 const timeoutOf = (attemptTimeoutMs: unknown) => limitsOf({ attemptTimeoutMs }).attemptTimeoutMs;
 
@@ -37,7 +37,7 @@ describe('readSettings', () => {
     'readSettings uses the default of a limit for %s, which is below 0',
     (below) => {
       const settings = { retries: below, retryDelayMs: below, maxRetryDelayMs: below };
-      expect(limitsOf(settings)).toEqual(defaultLimits);
+      expect(limitsOf(settings)).toMatchObject(defaultLimits);
     },
   );
 

@@ -2,8 +2,8 @@ import type { Result } from 'neverthrow';
 import type { PlantClient } from './client.ts';
 import type { CreatePlantError } from './errors.ts';
 import type { NewPlant, Plant } from './plant.ts';
-import { offAbort, onAbort } from './timeout.ts';
-import { ignoreErrors, isSignal, nextTurn } from './untrusted.ts';
+import { withTimeout } from './timeout.ts';
+import { ignoreErrors } from './untrusted.ts';
 
 export const defaultConcurrency = 8;
 
@@ -39,7 +39,7 @@ export function createPlants<Given extends NewPlant>(
 ): AsyncGenerator<PlantOutcome<Given>, void, void> {
   const { concurrency: option = 0, signal } = options ?? {};
   const concurrency = Number.isSafeInteger(option) && option > 0 ? option : defaultConcurrency;
-  const caller = signal && isSignal(signal) ? signal : undefined;
+  const caller = signal && typeof signal.aborted === 'boolean' ? signal : undefined;
   const isAborted = () => caller?.aborted === true;
   const stopping = new AbortController();
   const isStopped = () => stopping.signal.aborted || isAborted();
@@ -71,7 +71,7 @@ export function createPlants<Given extends NewPlant>(
       unconsumed += 1;
       index += 1;
       // Invalid plants settle without I/O and would otherwise block timers and other work.
-      if (index % 1000 === 0) await nextTurn();
+      if (index % 1000 === 0) await withTimeout<void>(caller, 0);
       while (isFull()) await nextChange();
       if (isStopped()) break;
       state = 'reading';
@@ -80,7 +80,7 @@ export function createPlants<Given extends NewPlant>(
 
   const outcomes = (async function* yieldOutcomes() {
     const stop = () => stopping.abort(caller?.reason);
-    onAbort(caller, stop);
+    caller?.addEventListener('abort', stop);
     stopping.signal.addEventListener('abort', notifyChange);
     const reader = isStopped() ? undefined : read();
     void ignoreErrors(() => reader).then(() => {
@@ -99,7 +99,7 @@ export function createPlants<Given extends NewPlant>(
     } finally {
       // A pending next() may never settle, and a source may throw because of the abort.
       const awaitsReader = state !== 'reading' && !isAborted();
-      offAbort(caller, stop);
+      caller?.removeEventListener('abort', stop);
       stopping.abort();
       while (unconsumed > settled.length) await nextChange();
       if (awaitsReader) await reader;

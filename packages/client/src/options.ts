@@ -122,10 +122,11 @@ export type Retry = {
 };
 
 /** @inline */
-type Fields = { readonly [name: string]: string } | Headers;
+type Fields = { readonly [name: string]: string | undefined } | Headers;
 
 /**
  * Header fields to send, as an object or `Headers`, or a function that returns them and is called once for each call.
+ * A field whose value is `undefined` is omitted.
  *
  * @example
  * ```ts
@@ -168,8 +169,10 @@ export type FetchResponse = {
     /** Returns the value of a field, or `null` if the field is missing. */
     readonly get: (name: string) => string | null;
   };
-  /** The body. Read in chunks if it is a web stream; otherwise `arrayBuffer` is called. */
+  /** The body. Read in chunks if it is a web stream or an async iterable; otherwise `arrayBuffer` is called. */
   readonly body: unknown;
+  /** Whether `fetch` followed a redirect, which is no success. */
+  readonly redirected?: boolean;
   /** Returns the whole body. */
   readonly arrayBuffer: () => Promise<ArrayBuffer>;
 };

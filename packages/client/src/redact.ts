@@ -40,5 +40,5 @@ const escaped = /(?:\\+u00|%|&#x0*)([\da-f]{2});?|&#(\d+);?|\\+/gi;
 /** Returns a text without its outermost layer of escapes. */
 const unescaped = (text: string): string =>
   text.replace(escaped, (_, hex?: string, code = hex && `0x${hex}`) =>
-    code ? String.fromCharCode(Number(code)) : '',
+    code ? String.fromCharCode(+code) : '',
   );

@@ -76,31 +76,50 @@ describe('headers', () => {
   });
 
   it.each([
-    ['a number', 7],
-    ['a string', 'a'],
-    ['a value whose members throw', hostile],
-    ['an object with an invalid name', { 'not a name': 'a' }],
-    ['an object with a line break in a value', { 'x-key': 'two\nlines' }],
-    ['an object with a value outside Latin-1', { 'x-key': '\u{1fab4}' }],
-    ['a function that returns a number', () => 7],
-    ['a function that returns a value whose members throw', () => hostile],
-    ['a function that throws', () => JSON.parse('{') as object],
-    ['a function that rejects', () => Promise.reject(new Error('secret'))],
-    ['an async function that returns a value with U+0000', async () => ({ 'x-key': '\0' })],
-  ])('headers that are %s result in headers-invalid, and nothing is sent', async (_, headers) => {
-    const client = createTestClient(() => Promise.reject(new Error('was called')));
-    const expected = {
-      kind: 'request-invalid',
-      reason: 'headers-invalid',
-      message: expect.any(String) as unknown,
-      attempts: 0,
-    };
-    const created = await client.createPlant(plant, { headers: untyped(headers) });
-    expect(created._unsafeUnwrapErr()).toEqual(expected);
-    const clients = createTestClient(() => Promise.reject(new Error('was called')), {
-      headers: untyped(headers),
-    });
-    expect(await errorOf(clients)).toEqual(expected);
+    ['a number', 7, 'TypeError'],
+    ['a string', 'a', 'TypeError'],
+    ['a value whose members throw', hostile, 'Error'],
+    ['an object with an invalid name', { 'not a name': 'a' }, 'not a name'],
+    ['an object with a line break in a value', { 'x-key': 'two\nlines' }, 'x-key'],
+    ['an object with a value outside Latin-1', { 'x-key': '\u{1fab4}' }, 'x-key'],
+    ['a function that returns a number', () => 7, 'TypeError'],
+    ['a function that returns a value whose members throw', () => hostile, 'Error'],
+    ['a function that throws', () => JSON.parse('{') as object, 'SyntaxError'],
+    ['a function that rejects', () => Promise.reject(new Error('secret')), 'Error'],
+    [
+      'an async function that returns a value with U+0000',
+      async () => ({ 'x-key': '\0' }),
+      'x-key',
+    ],
+  ])(
+    'headers that are %s result in headers-invalid with the field or the cause, and nothing is sent',
+    async (_, headers, reason) => {
+      const isError = reason.endsWith('Error');
+      const expected = {
+        kind: 'request-invalid',
+        reason: 'headers-invalid',
+        message: expect.stringMatching(/^headers must be valid fields: ./) as unknown,
+        attempts: 0,
+        cause: isError
+          ? { name: reason, message: expect.any(String) as unknown }
+          : { name: 'string', message: reason },
+      };
+      for (const [options, callOptions] of [
+        [{}, { headers: untyped(headers) }],
+        [{ headers: untyped(headers) }, {}],
+      ]) {
+        const client = createTestClient(() => Promise.reject(new Error('was called')), options);
+        const created = await client.createPlant(plant, callOptions);
+        expect(created._unsafeUnwrapErr()).toEqual(expected);
+      }
+    },
+  );
+
+  it('a header field whose value is undefined is omitted', async () => {
+    const headers = { 'x-key': undefined, 'x-other': 'a' };
+    expect(await headersOf({ headers }, { headers: () => headers })).toEqual([
+      { ...own, 'x-other': 'a' },
+    ]);
   });
 
   it('a headers function that never settles results in a timeout in its phase, or in aborted', async () => {

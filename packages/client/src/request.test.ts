@@ -10,7 +10,7 @@ const settings = readSettings({ baseUrl: 'https://plants.example', token: 'a' })
 
 /** Returns the body of the request, or the reason why it is invalid. */
 const bodyOf = (newPlant: unknown) => {
-  const call = { attempts: 0, tokens: [] };
+  const call = { report: { attempts: 0 }, tokens: [] };
   const failed = prepareCall(call, settings, untyped(newPlant), {});
   if (!failed) return (call as unknown as Call).body;
   const error = failed._unsafeUnwrapErr();
@@ -69,6 +69,20 @@ describe('prepareCall', () => {
     const counting = Object.setPrototypeOf({}, inherited) as unknown;
     expect(bodyOf(counting)).toBe('{"id":7,"name":"a","tag":"b"}');
     expect(reads).toEqual(Object.keys(isRequired));
+  });
+
+  it.each([
+    ['tag', { id: 7, name: 'a', tag: 5n }],
+    ['name', { id: 7, name: cyclic }],
+    ['id', undefined],
+  ])('the message of plant-unwritable names the %s', (name, newPlant) => {
+    const failed = prepareCall(
+      { report: { attempts: 0 }, tokens: [] },
+      settings,
+      untyped(newPlant),
+      {},
+    );
+    expect(failed?._unsafeUnwrapErr().message).toBe(`${name} must be JSON`);
   });
 
   it.each([

@@ -1,10 +1,10 @@
-import { copyPlant, encodeNewPlant, isExactId, operation } from '@plantstore/core/wire';
-import { err } from 'neverthrow';
-import type { CallState, Failure, RequestInvalid } from './errors.ts';
+import { isExactId, operation } from '@plantstore/core/wire';
+import { type CallState, type Failure, failWithCause, invalid } from './errors.ts';
 import type { ClientOptions, CreatePlantOptions, Limits, RequestHeaders } from './options.ts';
-import type { NewPlant } from './plant.ts';
-import { createGetToken, type GetToken, validToken } from './token.ts';
-import { isFunction, isSignal, undefinedOnThrow } from './untrusted.ts';
+import { contentNames, type NewPlant } from './plant.ts';
+import { longestMs } from './retry-after.ts';
+import { checkToken, createGetToken, type GetToken, type Issued } from './token.ts';
+import { isFunction, undefinedOnThrow } from './untrusted.ts';
 
 type Fetch = NonNullable<ClientOptions['fetch']>;
 
@@ -12,16 +12,15 @@ type Fetch = NonNullable<ClientOptions['fetch']>;
 export type Numbers = Required<{ readonly [Name in keyof Limits]: number }>;
 
 /** The options as they were when the client was created. */
-export type Settings = {
+export type Settings = Numbers & {
   /** The URL to send requests to, or `undefined` if `baseUrl` is invalid. */
   readonly url: string | undefined;
-  /** The token, or `undefined` if it is invalid or a function. */
-  readonly token: string | undefined;
+  /** The token, if it is a string. */
+  readonly token: Issued;
   /** Calls the token function, if there is one. */
-  readonly getToken: GetToken | undefined;
+  readonly getToken: GetToken | false;
   readonly headers?: ClientOptions['headers'];
   readonly fetch?: ClientOptions['fetch'];
-  readonly limits: Numbers;
   readonly onRetry?: ClientOptions['onRetry'];
 };
 
@@ -38,17 +37,19 @@ export type Call = CallState &
     fields?: Record<string, string>;
     /** The time at which the time limit of the call expires, of `performance.now()`; 0 after that or an abort. */
     deadline: number;
+    /** What did not arrive yet, such as `no token`. */
+    missing: string;
   };
 
 export function readSettings(options: ClientOptions): Settings {
   const { baseUrl, token, ...rest } = options;
-  const limits = readLimits(options);
+  const limits = withLimits(defaultLimits, options);
   return {
     ...rest,
+    ...limits,
     url: plantsUrl(baseUrl),
-    token: validToken(token),
-    getToken: isFunction(token) ? createGetToken(token, limits.timeoutMs) : undefined,
-    limits,
+    token: checkToken(token),
+    getToken: isFunction(token) && createGetToken(token, limits.timeoutMs),
   };
 }
 
@@ -60,30 +61,27 @@ export const defaultLimits: Numbers = {
   maxRetryDelayMs: 5_000,
 };
 
-/** Returns the limits of a client or of a call; each that is missing or invalid is that of `fallback`. */
-const readLimits = (options: Limits, fallback = defaultLimits): Numbers => {
-  const limits = Object.entries(fallback).map(([key, limit]) => {
-    const value = options[key as keyof Limits];
-    const isValid =
-      typeof value === 'number' && (value > 0 || (value === 0 && !/imeout/.test(key)));
-    // No timer can be longer.
-    return [key, isValid ? Math.min(value, 2 ** 31 - 1) : limit];
-  });
-  return Object.fromEntries(limits) as Numbers;
+/** Returns a copy of a base with the limits of options that are valid. */
+const withLimits = <Base extends Numbers>(base: Base, options: Limits): Base => {
+  const copy: Base & { -readonly [Name in keyof Numbers]: number } = { ...base };
+  for (const key of Object.keys(defaultLimits) as (keyof Limits)[]) {
+    const value = options[key];
+    if (typeof value === 'number' && value >= 0 && (value || !/imeout/.test(key)))
+      copy[key] = Math.min(value, longestMs);
+  }
+  return copy;
 };
 
 // new URL() is more lenient: it removes white space and control characters, ignores an empty query,
 // fragment or user info, and accepts any number of slashes before the host.
-const plainHttpUrl = /^https?:\/\/[^\0-\x20\s/\\?#@]+(?:[/\\][^\0-\x20\s?#]*)?$/i;
+const plainHttpUrl = /^https?:\/\/[^\0-\x20/\\?#@]+([/\\][^\0-\x20?#]*)?$/i;
 
 /** Returns the URL of `/plants` below a base URL, or `undefined` if that is not a plain http(s) URL. */
 export const plantsUrl = (baseUrl: unknown): string | undefined =>
   undefinedOnThrow(() => {
-    // A URL may be of another realm.
-    const text = (baseUrl as URL).href ?? baseUrl;
-    return typeof text === 'string' && plainHttpUrl.test(text)
-      ? new URL(text).href.replace(/\/?$/, operation.path)
-      : undefined;
+    // A URL may be of another realm. What has no match throws.
+    const [url] = ((baseUrl as URL).href ?? baseUrl).match(plainHttpUrl) as RegExpMatchArray;
+    return new URL(url).href.replace(/\/?$/, operation.path);
   });
 
 /** Prepares a call to be sent, or returns the error if it is invalid. Of the plant, only the id is validated. */
@@ -94,54 +92,74 @@ export const prepareCall = (
   options: CreatePlantOptions,
 ): Failure | undefined => {
   // Looked up at each call, so that a globalThis.fetch that was patched later is used.
-  const { url, fetch = globalThis.fetch, headers, token } = settings;
+  const { url, fetch: send = fetch, headers, token } = settings;
   if (!url)
-    return invalid('base-url-invalid', 'baseUrl must be an absolute http(s) URL without user info');
-  const body = undefinedOnThrow(() => {
+    return invalid(
+      call,
+      'base-url-invalid',
+      'baseUrl must be an absolute http(s) URL without user info',
+    );
+  let member: keyof NewPlant = 'id';
+  let body: string;
+  try {
     // Each member is read once, so that a getter cannot return one id to the check and another one later.
-    const plant = copyPlant(newPlant);
-    return isExactId(plant.id) && encodeNewPlant(plant);
-  });
-  if (body === undefined) return invalid('plant-unwritable', 'plant must be JSON');
-  if (!body)
-    return invalid('id-not-exact', 'id must be a bigint in int64 range, or a safe integer');
-  const { signal } = options;
+    const { id } = newPlant;
+    if (!isExactId(id))
+      return invalid(call, 'id-not-exact', 'id must be a bigint in int64 range, or a safe integer');
+    body = `{"id":${id}`;
+    for (member of contentNames) {
+      const json = JSON.stringify(newPlant[member]) as string | undefined;
+      if (json) body += `,"${member}":${json}`;
+    }
+  } catch {
+    return invalid(call, 'plant-unwritable', `${member} must be JSON`);
+  }
+  const { signal, headers: own } = options;
   // A signal that could not abort the call is an error.
-  if (signal && !isSignal(signal))
-    return invalid('signal-invalid', 'signal must be an AbortSignal');
-  if (!isFunction(fetch)) return invalid('fetch-invalid', 'fetch must be a function');
-  const limits = readLimits(options, settings.limits);
-  if (token) call.tokens.push(token);
-  Object.assign(call, settings, {
-    body,
-    fetch,
+  if (signal && typeof signal.aborted !== 'boolean')
+    return invalid(call, 'signal-invalid', 'signal must be an AbortSignal');
+  if (!isFunction(send)) return invalid(call, 'fetch-invalid', 'fetch must be a function');
+  const limited = withLimits(settings, options);
+  if (token.isOk()) call.tokens.push(token.value);
+  Object.assign(call, limited, {
+    body: `${body}}`,
+    fetch: send,
     signal,
     // Not used, but throws in a runtime without it, such as Jest with jsdom, before anything is sent.
     TextDecoder: new TextDecoder(),
-    limits,
-    deadline: performance.now() + limits.timeoutMs,
+    deadline: performance.now() + limited.timeoutMs,
     // Headers of the call take precedence. Read before the first await, so that later changes have no effect.
-    headers: [headers, options.headers].filter(Boolean) as RequestHeaders[],
+    headers: [headers, own].filter(Boolean),
   });
   return undefined;
 };
 
-/** Returns the error for an invalid argument or option. Nothing was sent. */
-export const invalid = (reason: RequestInvalid['reason'], message: string): Failure =>
-  err({ kind: 'request-invalid', reason, message, attempts: 0 });
-
 /** Sets the fields of a call to those of its headers, with names in lowercase, or returns the error. */
 export const mergeHeaders = async (call: Call): Promise<Failure | undefined> => {
+  /** The field that is being set. */
+  let name = '';
   try {
     // Headers lowercases names, so names that differ in case are merged.
     const merged = new Headers();
     for (const source of call.headers) {
-      const headers = isFunction(source) ? await source() : source;
-      new Headers(headers).forEach((value, name) => merged.set(name, value));
+      const fields: object = isFunction(source) ? await source() : source;
+      const entries = Symbol.iterator in fields ? (fields as Headers) : Object.entries(fields);
+      for (const [field, value] of entries as Iterable<[string, string | undefined]>) {
+        name = field;
+        if (value !== undefined) merged.set(field, value);
+      }
+      name = '';
     }
     call.fields = Object.fromEntries(merged);
     return undefined;
-  } catch {
-    return invalid('headers-invalid', 'headers must be valid fields');
+  } catch (thrown) {
+    // The error for a field may have its value, which may be a secret.
+    return failWithCause(
+      call,
+      'request-invalid',
+      'headers must be valid fields',
+      name || thrown,
+      'headers-invalid',
+    );
   }
 };

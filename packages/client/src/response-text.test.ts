@@ -53,8 +53,32 @@ describe('readText', () => {
       '1234',
     );
     const response = new Response(streamOf(...bytesOf('1234567')));
-    expect(await readText(response, unabortedSignal(), 4)).toBe('12345');
+    const controller = new AbortController();
+    expect(await readText(response, controller.signal, 4)).toBe('12345');
+    controller.abort();
     expect(response.body?.locked).toBe(false);
+  });
+
+  it('readText reads an async iterable in chunks, and stops after maxLength characters', async () => {
+    let read = 0;
+    let isClosed = false;
+    async function* chunks() {
+      try {
+        for (;;) {
+          read += 1;
+          yield new TextEncoder().encode('text');
+        }
+      } finally {
+        isClosed = true;
+      }
+    }
+    const arrayBuffer = () => Promise.reject(new Error('was called'));
+    const response = untyped({ body: chunks(), arrayBuffer });
+    const controller = new AbortController();
+    expect(await readText(response, controller.signal, 9)).toBe('texttexttext');
+    controller.abort();
+    await expect.poll(() => isClosed).toBe(true);
+    expect(read).toBe(3);
   });
 
   it('readText does not wait for the cancellation of a body that is too long', async () => {
@@ -66,7 +90,9 @@ describe('readText', () => {
         return new Promise(() => {});
       },
     });
-    expect(await readText(untyped({ body }), unabortedSignal(), 7)).toHaveLength(8);
+    const controller = new AbortController();
+    expect(await readText(untyped({ body }), controller.signal, 7)).toHaveLength(8);
+    controller.abort();
     await cancelled;
   });
 

@@ -5,8 +5,8 @@ import { maxTextLength } from './redact.ts';
 
 /** Returns the outcome for a response to the request with the JSON `sent`. */
 const read = (status: number, text: string, sent = '{"id":7,"name":"Monstera"}') => {
-  const call = { attempts: 1, response: { status, source: new Response() }, tokens: [token] };
-  return readResponse(call, status, sent, text).match<unknown>(
+  const call = { report: { attempts: 1, status }, tokens: [token] };
+  return readResponse(call, { status }, sent, text).match<unknown>(
     (plant) => plant,
     (error) => error,
   );
@@ -101,13 +101,6 @@ describe('readResponse', () => {
     const best = (body: string) => Math.min(...Array.from({ length: 5 }, () => timeOf(body)));
     // In microseconds of CPU time. Copying takes about 200 times as long.
     expect(best(JSON.stringify(fill))).toBeLessThan(20 * best(JSON.stringify({ fill })) + 20_000);
-  });
-
-  it('readResponse reads no member from a prototype', () => {
-    Object.assign(Object.prototype, { name: 'polluted' });
-    const result = read(200, '{}', '{"id":7,"name":"polluted"}');
-    Reflect.deleteProperty(Object.prototype, 'name');
-    expect(result).toMatchObject({ kind: 'response-invalid' });
   });
 
   it.each([

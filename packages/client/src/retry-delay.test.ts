@@ -189,3 +189,23 @@ describe('wait before the next attempt', () => {
     expect(await waitsOf(delays)).toEqual([]);
   });
 });
+
+it('a Retry-After that cannot be read counts as the longest backoff', async () => {
+  const waits: number[] = [];
+  const get = (name: string) => {
+    if (name === 'retry-after') throw new Error('not serialized');
+    return null;
+  };
+  const response = { status: 503, headers: { get }, body: null };
+  const client = createTestClient(
+    async () => ({ ...response, arrayBuffer: async () => new ArrayBuffer(0) }),
+    {
+      retries: 1,
+      retryDelayMs: 0,
+      maxRetryDelayMs: 7,
+      onRetry: ({ waitMs }) => waits.push(waitMs),
+    },
+  );
+  expect(await errorOf(client)).toMatchObject({ status: 503, retryAfterMs: 7 });
+  expect(waits).toEqual([7]);
+});

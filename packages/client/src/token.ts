@@ -1,5 +1,7 @@
 import { isBearerToken } from '@plantstore/core/wire';
+import { err, ok, type Result } from 'neverthrow';
 import { withTimeout } from './timeout.ts';
+import { isText } from './untrusted.ts';
 
 /**
  * Argument of the token function.
@@ -23,14 +25,17 @@ export type TokenRequest = {
   readonly refresh: boolean;
 };
 
+/** A token, or the message of the error `token-failed`. */
+export type Issued = Result<string, string>;
+
 /**
- * Returns a token to send, or one to replace a token that the service rejected; `undefined` if the function fails,
- * or if `signal` aborts, because the caller has stopped waiting.
+ * Returns a token to send, or one to replace a token that the service rejected; `undefined` if `signal` aborts, because
+ * the caller has stopped waiting.
  */
 export type GetToken = (
   rejected: string | undefined,
   signal: AbortSignal,
-) => Promise<string | undefined>;
+) => Promise<Issued | undefined>;
 
 /** Time from the start of a refresh in which the same token is not refreshed again, in milliseconds. */
 export const refreshPauseMs = 1_000;
@@ -38,10 +43,11 @@ export const refreshPauseMs = 1_000;
 /** A call of the token function; a refresh replaces the token `rejected`. */
 type TokenCall = {
   readonly rejected: string | undefined;
-  readonly startedAt: number;
-  readonly result: Promise<string | undefined>;
-  /** Time from its start in which calls wait for it, in milliseconds. */
-  limitMs: number;
+  readonly result: Promise<Issued>;
+  /** The end of {@link refreshPauseMs}, of `performance.now()`. */
+  pauseEnd: number;
+  /** The time until which calls wait for it, of `performance.now()`. */
+  end: number;
 };
 
 /**
@@ -58,18 +64,20 @@ export function createGetToken(
   let lastRefresh: TokenCall | undefined;
 
   const callFunction = (rejected?: string): TokenCall => {
+    const now = performance.now();
     const started: TokenCall = {
       rejected,
-      startedAt: performance.now(),
-      limitMs: timeoutMs,
+      pauseEnd: now + refreshPauseMs,
+      end: now + timeoutMs,
       // Called by a microtask, so that a token function that calls its own client waits and does not recurse.
       result: Promise.resolve({ refresh: !!rejected })
         .then(token)
-        .then(validToken, () => undefined)
-        .then((issued) => {
+        .catch(() => {})
+        .then((value) => {
+          const issued = checkToken(value);
           if (pending === started) {
             pending = undefined;
-            latest = issued ?? latest;
+            latest = issued.unwrapOr(latest);
           }
           return issued;
         }),
@@ -82,33 +90,32 @@ export function createGetToken(
       let current = pending;
       // A pending refresh serves all calls, because a second one may revoke its token.
       if (rejected && !current?.rejected) {
-        if (latest && latest !== rejected) return latest;
+        if (latest && latest !== rejected) return ok(latest);
         // Also after a failure, which calls one after another would repeat.
-        if (
-          lastRefresh?.rejected !== rejected ||
-          performance.now() >= lastRefresh.startedAt + refreshPauseMs
-        )
+        if (lastRefresh?.rejected !== rejected || performance.now() >= lastRefresh.pauseEnd)
           lastRefresh = pending = callFunction(rejected);
         current = lastRefresh;
       }
       const awaited = (current ??= pending = callFunction());
-      const issued = await withTimeout<string | null | undefined>(
+      const issued = await withTimeout<Issued | undefined>(
         signal,
-        awaited.startedAt + awaited.limitMs - performance.now(),
+        awaited.end - performance.now(),
         () => awaited.result,
         (by) => {
-          if (by === 'timeout') return null;
-          awaited.limitMs = awaited.rejected ? refreshPauseMs : 0;
+          if (by === 'aborted') awaited.end = awaited.rejected ? awaited.pauseEnd : 0;
           return undefined;
         },
       );
-      if (issued !== null) return issued;
+      if (issued || signal.aborted) return issued;
+      awaited.pauseEnd = 0;
       if (pending === awaited) pending = undefined;
-      if (lastRefresh === awaited) lastRefresh = undefined;
     }
   };
 }
 
 /** Returns a value if it can be sent as a token. */
-export const validToken = (value: unknown): string | undefined =>
-  typeof value === 'string' && isBearerToken(value) ? value : undefined;
+export const checkToken = (value: unknown): Issued => {
+  return isText(value) && isBearerToken(value)
+    ? ok(value)
+    : err('token must be an RFC 6750 b64token');
+};

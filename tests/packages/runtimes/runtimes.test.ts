@@ -1,8 +1,10 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type * as packed from '@plantstore/client';
 import { build } from 'tsup';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { SharedCall } from './programs/shared-client.ts';
@@ -124,6 +126,23 @@ describe('suite of the packed client', { timeout: 2 * minutes }, () => {
     });
     expectNoFailures(await findings);
   });
+});
+
+describe('the packed client with an injected fetch', { timeout: 2 * minutes }, () => {
+  it.each(['node-fetch', 'node-fetch-2', 'cross-fetch', 'isomorphic-fetch'])(
+    'the packed client stops reading an endless body of %s',
+    async (name) => {
+      const { createClient } = (await import(
+        join(app, 'node_modules/@plantstore/client/dist/index.js')
+      )) as typeof packed;
+      const entry = createRequire(join(tools, 'package.json')).resolve(name);
+      const injected = (await import(entry)) as { default: packed.ClientOptions['fetch'] };
+      const { endlessUrl } = await startServers();
+      const client = createClient({ baseUrl: endlessUrl, token: 'any', fetch: injected.default });
+      const created = await client.createPlant({ id: 1n, name: 'Monstera' });
+      expect(created._unsafeUnwrapErr().kind).toBe('response-invalid');
+    },
+  );
 });
 
 describe('syntax of the browsers that the client promises', () => {

@@ -57,6 +57,13 @@ export const startServers = async (pageOrigin?: string): Promise<Settings> => {
         response.write('{"name":');
       }),
     ),
+    endlessUrl: await startServer((_request, response) => {
+      const writeChunks = () => {
+        while (response.write('"'.repeat(2 ** 16)));
+      };
+      response.on('drain', writeChunks);
+      writeChunks();
+    }),
     closedUrl: await closedOrigin(),
     isPage: pageOrigin !== undefined,
   };

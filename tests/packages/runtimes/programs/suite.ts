@@ -10,6 +10,8 @@ export type Settings = {
   readonly silentUrl: string;
   /** URL of a server that starts a 200 response and never ends it. */
   readonly unendingUrl: string;
+  /** URL of a server that sends a body without an end. */
+  readonly endlessUrl: string;
   /** URL of a port on which no server listens. */
   readonly closedUrl: string;
   /** Whether the suite runs in a page, where a failed CORS preflight hides the response. */
