@@ -72,12 +72,12 @@ function assertAllowedError(created: Created): Created {
         throw new RangeError('a refusal has a number from 4000 to 4999');
       }
       if (typeof failure.message !== 'string') {
-        throw new TypeError('the message of a refusal is a string');
+        throw new TypeError('a refusal has a message, a string');
       }
       return created;
     default:
       // Without the types, a repository can return any error.
       failure satisfies never;
-      throw new TypeError('the kind of an error of a repository is not one of the port');
+      throw new TypeError('an error has a kind of the port');
   }
 }
