@@ -3,7 +3,10 @@ import { authorityOf, readHead, type RequestHead } from '../http/request-head.ts
 /** What the handler reads of a `Request`, so that those of adapters are accepted, too. */
 export type FetchRequest = Pick<Request, 'method' | 'url' | 'bodyUsed'> & {
   /** The header fields. */
-  readonly headers: { forEach(callback: (value: string, name: string) => void): void };
+  readonly headers: {
+    /** Calls back for each field. */
+    forEach(callback: (value: string, name: string) => void): void;
+  };
   /** A web stream, a stream of Node or another async iterable of bytes; `null` for none. */
   readonly body: object | null;
   /** Aborts the request. Default: it is never aborted. */
@@ -11,12 +14,13 @@ export type FetchRequest = Pick<Request, 'method' | 'url' | 'bodyUsed'> & {
 };
 
 /** What the handler uses of an `AbortSignal`. */
-export type FetchSignal = { readonly aborted: boolean; readonly reason?: unknown } & {
-  readonly [name in 'addEventListener' | 'removeEventListener']: (
-    type: 'abort',
-    listener: () => void,
-  ) => void;
-};
+export type FetchSignal = Pick<AbortSignal, 'aborted'> &
+  Partial<Pick<AbortSignal, 'reason'>> & {
+    readonly [name in 'addEventListener' | 'removeEventListener']: (
+      type: 'abort',
+      listener: () => void,
+    ) => void;
+  };
 
 /**
  * Reads a head without parsing the URL. Bun, Deno and workerd put a malformed Host field into the URL as it

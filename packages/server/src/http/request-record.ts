@@ -110,9 +110,7 @@ export type RequestStartEvent = {
 };
 
 /** The message of the channel `plantstore:request:error`, published for a 500 or 503. */
-export type RequestErrorEvent = {
-  /** The same object in every event of a request. */
-  readonly request: RequestInfo;
+export type RequestErrorEvent = RequestStartEvent & {
   /** The status of the response: 500 or 503. */
   readonly status: number;
   /** The number in the body, as in the error table. */
@@ -136,9 +134,7 @@ export type RequestErrorEvent = {
  * });
  * ```
  */
-export type RequestEndEvent = {
-  /** The same object in every event of a request. */
-  readonly request: RequestInfo;
+export type RequestEndEvent = RequestStartEvent & {
   /** The status of the response; `undefined` if the connection was lost before there was one. */
   readonly status?: number;
   /** The number in the body, as in the error table; `undefined` for a success. */

@@ -48,7 +48,7 @@ export type ListenOptions = {
   readonly fd?: number;
 };
 
-/** The IP address, such as `0.0.0.0`, and host and port in the form of a URL; or why it cannot listen. */
+/** The IP address, and host and port in the form of a URL; or why it cannot listen. @ignore */
 export type Listening = Result<
   { readonly host: string; readonly authority: string },
   { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown }
