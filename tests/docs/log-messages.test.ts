@@ -32,7 +32,7 @@ const logged = [
 /** Returns the members of a type of the events of a request. */
 const membersOf = (type: string): string[] =>
   read('packages/server/src/http/request-record.ts')
-    .split(`export type ${type} = {`)[1]!
+    .split(`export type ${type} = `)[1]!
     .split('\n};')[0]!
     .split('\n')
     .flatMap((line) => /^ {2}readonly (\w+)/.exec(line)?.[1] ?? []);
