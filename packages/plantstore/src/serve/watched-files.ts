@@ -5,7 +5,8 @@ export type WatchedFiles = ReturnType<typeof watchFiles>;
 /** Watches files that are read together. */
 export function watchFiles(...paths: readonly (string | undefined)[]) {
   let [read, seen, failed] = ['', '', ''];
-  const stateOf = async () => (await Promise.all(paths.map(fileState))).join(' ');
+  const named = paths.filter((path) => path !== undefined);
+  const stateOf = async () => (await Promise.all(named.map(fileState))).join(' ');
   return {
     /** Call it before the files are read, so that a later change is seen. */
     async markRead(): Promise<void> {
@@ -31,7 +32,7 @@ export function watchFiles(...paths: readonly (string | undefined)[]) {
 }
 
 /** Returns what changes with a file, or with a link on its path. */
-async function fileState(path = ''): Promise<string> {
+async function fileState(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     return [dev, ino, size, mtimeNs, ctimeNs].join();
