@@ -100,11 +100,9 @@ const otherControls = /[\u007f-\u009f\u2028\u2029]/g;
 /** Returns an object as JSON without control characters, or another one if it cannot be written, such as for a circular cause. */
 function toJson(fields: Fields, unprintable: () => Fields): string {
   // Most values are numbers and text, which need no replacer.
-  let isPlain = true;
-  for (const name in fields) {
-    const kind = typeof fields[name];
-    if (kind === 'object' || kind === 'bigint') isPlain = false;
-  }
+  const isPlain = Object.values(fields).every(
+    (one) => typeof one !== 'object' && typeof one !== 'bigint',
+  );
   let text;
   try {
     text = JSON.stringify(fields, isPlain ? undefined : toText);
