@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { never, timers } from '../test/fixtures.ts';
+import { never, timers, untyped } from '../test/fixtures.ts';
 import { withTimeout } from './timeout.ts';
 
 const started = () => {
@@ -53,6 +53,12 @@ describe('withTimeout', () => {
     controller.abort();
     expect(workSignal?.aborted).toBe(true);
     expect(await ending).toBe('aborted');
+  });
+
+  it('withTimeout sets no timer for a parent that is no signal, and rejects', async () => {
+    const before = timers();
+    await expect(withTimeout(untyped('signal'), 60_000, started)).rejects.toThrow(TypeError);
+    expect(timers()).toBe(before);
   });
 
   it('withTimeout does not start the work if the parent signal has already aborted', async () => {

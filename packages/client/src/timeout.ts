@@ -26,8 +26,9 @@ export function withTimeout<T>(
     const interrupt = (by: Interruption): void => settle(onInterrupted?.(by) as T);
     // Not removed by an option `signal`: Node may collect what would remove it.
     const abort = (): void => interrupt('aborted');
-    const timer = setTimeout(interrupt, timeoutMs, 'timeout');
+    // Before the timer: it throws for a value that is no signal, and the timer would throw later.
     parent?.addEventListener('abort', abort);
+    const timer = setTimeout(interrupt, timeoutMs, 'timeout');
     // Only Workers reject it: it belongs to a request that has ended, and would never settle.
     work?.(own.signal).then(settle, () => interrupt('timeout'));
   });
