@@ -16,9 +16,9 @@ import { hasUnicodeTexts } from './plant-members.ts';
  * assertNewPlant({ id: 2n ** 63n, name: 'Monstera' }); // throws a RangeError
  * ```
  */
-export const assertNewPlant = (plant: NewPlant): void => {
+export function assertNewPlant(plant: NewPlant): void {
   const { id } = plant;
   if (typeof id !== 'bigint') throw new TypeError('the id must be a bigint');
   if (BigInt.asIntN(64, id) !== id) throw new RangeError('the id must be an int64');
   if (!hasUnicodeTexts(plant)) throw new TypeError('every member but the id must be Unicode text');
-};
+}

@@ -1,9 +1,6 @@
-/** b64token (RFC 6750 §2.1). */
-const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
-
 /**
- * Returns whether a text can be sent as a bearer token (RFC 6750 §2.1): letters, digits and `-._~+/`,
- * with `=` at the end only, not empty.
+ * Returns whether a text can be sent as a bearer token (RFC 6750 §2.1): letters, digits and
+ * `-._~+/`, with `=` at the end only, not empty.
  *
  * @example
  * ```ts
@@ -13,4 +10,9 @@ const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;
  * isBearerToken('two words'); // false
  * ```
  */
-export const isBearerToken = (text: string): boolean => b64token.test(text);
+export function isBearerToken(text: string): boolean {
+  return b64token.test(text);
+}
+
+/** b64token (RFC 6750 §2.1). */
+const b64token = /^[A-Za-z0-9\-._~+/]+=*$/;

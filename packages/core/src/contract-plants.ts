@@ -8,28 +8,12 @@ type Member = keyof Plant;
 /** The members of a plant without its id. */
 export const members = Object.keys(schema.shape) as readonly Member[];
 
-/** Returns a plant with another value of a member. */
-export const withMember = <Of extends Plant>(plant: Of, member: Member, value: unknown): Of => ({
-  ...plant,
-  [member]: value,
-});
-
-const isPlant = (plant: Plant): boolean => parseNewPlant({ id: 0n, ...plant }).isOk();
-
-/** Returns the values of a member that has a list of them, or two texts. */
-const valuesOf = (member: Member): readonly [string, ...string[]] =>
-  (z.toJSONSchema(schema.shape[member], { io: 'input' }).enum ?? ['a', 'b']) as [string, string];
-
 /** A plant with every member. */
 export const complete = members.reduce(
   (plant, member) => withMember(plant, member, valuesOf(member)[0]),
   {} as Plant,
 );
 const smallest: Plant = { name: 'a' };
-
-/** Returns plants with those values that a member can have. */
-export const plantsWith = (member: Member, values: readonly string[]): readonly Plant[] =>
-  values.map((value) => withMember(smallest, member, value)).filter(isPlant);
 
 /** Int64s that a store may round or truncate. */
 export const ids: readonly bigint[] = [0n, 31n, 53n, 63n]
@@ -54,15 +38,6 @@ const characters = [
   ),
 ].filter((character) => !/[a-z\d]/i.test(character));
 
-/** Returns the texts that a store may write or read in place of a character. */
-const replacementsOf = (one: string): readonly string[] => {
-  const code = one.codePointAt(0) ?? 0;
-  const low = [0x7f, 0xff, 0xffff].map((mask) => String.fromCharCode(code & mask || 32));
-  const escaped = [`\\${one}`, `&#${code};`, encodeURI(one), JSON.stringify(one).slice(1, -1)];
-  const changed = ['', ' ', '?', '\ufffd', one + one, one.normalize('NFKD')];
-  return [...low, ...escaped, ...changed].filter((text) => text !== one);
-};
-
 const similarTexts: readonly (readonly [string, string])[] = [
   ...characters.flatMap((character) => [
     ...replacementsOf(character).map((text) => [`a${character}b`, `a${text}b`] as const),
@@ -84,27 +59,9 @@ const longSeparators = characters.flatMap((one) => [one + one, `${one} `, ` ${on
 /** Texts that a store may write in place of an absent one. */
 const absentTexts = ['', ...'- 0 false undefined null NULL None nil \\N (null)'.split(' ')];
 
-const valuePairs = (member: Member) => {
-  const values = [undefined, ...valuesOf(member), ...absentTexts];
-  return values.flatMap((one, at) => values.slice(at + 1).map((other) => [one, other]));
-};
-
-/** Values of two members in two plants, which a store may confuse because it joins or exchanges them. */
-const joinedValues = (one: string, other: string, between: readonly string[]) => [
-  ...between.flatMap((separator) => [
-    [`${one}${separator}${other}`, undefined, one, other],
-    [undefined, `${one}${separator}${other}`, one, other],
-    [`${one}${separator}b`, 'c', one, `b${separator}c`],
-  ]),
-  ['a,b', undefined, 'a\\', 'b'],
-  ['a', 'b', 'b', 'a'],
-  ...[one, other].map((value) => [value, undefined, undefined, value]),
-];
-
-const differing = (plant: Plant, member: Member, pairs: readonly (readonly unknown[])[]) =>
-  pairs.map((pair) => pair.map((value) => withMember(plant, member, value)));
-
-/** Pairs of plants that a store may confuse, because it ignores or changes a member, or joins two. */
+/**
+ * Pairs of plants that a store may confuse, because it ignores or changes a member, or joins two.
+ */
 export const similarPlants = members
   .flatMap((member, index) => [
     ...differing(smallest, member, [...valuePairs(member), ...similarTexts]),
@@ -135,3 +92,55 @@ export const notPlants: readonly unknown[] = [
     })),
   ),
 ];
+
+/** Returns a plant with another value of a member. */
+export function withMember<Of extends Plant>(plant: Of, member: Member, value: unknown): Of {
+  return { ...plant, [member]: value };
+}
+
+/** Returns plants with those values that a member can have. */
+export function plantsWith(member: Member, values: readonly string[]): readonly Plant[] {
+  return values.map((value) => withMember(smallest, member, value)).filter(isPlant);
+}
+
+function isPlant(plant: Plant): boolean {
+  return parseNewPlant({ id: 0n, ...plant }).isOk();
+}
+
+/** Returns the values of a member that has a list of them, or two texts. */
+function valuesOf(member: Member): readonly [string, ...string[]] {
+  const { enum: values } = z.toJSONSchema(schema.shape[member], { io: 'input' });
+  return (values ?? ['a', 'b']) as [string, string];
+}
+
+/** Returns the texts that a store may write or read in place of a character. */
+function replacementsOf(one: string): readonly string[] {
+  const code = one.codePointAt(0) ?? 0;
+  const low = [0x7f, 0xff, 0xffff].map((mask) => String.fromCharCode(code & mask || 32));
+  const escaped = [`\\${one}`, `&#${code};`, encodeURI(one), JSON.stringify(one).slice(1, -1)];
+  const changed = ['', ' ', '?', '\ufffd', one + one, one.normalize('NFKD')];
+  return [...low, ...escaped, ...changed].filter((text) => text !== one);
+}
+
+function differing(plant: Plant, member: Member, pairs: readonly (readonly unknown[])[]) {
+  return pairs.map((pair) => pair.map((value) => withMember(plant, member, value)));
+}
+
+function valuePairs(member: Member) {
+  const values = [undefined, ...valuesOf(member), ...absentTexts];
+  return values.flatMap((one, at) => values.slice(at + 1).map((other) => [one, other]));
+}
+
+/** Values of two members in two plants, which a store may confuse as it joins or exchanges them. */
+function joinedValues(one: string, other: string, between: readonly string[]) {
+  return [
+    ...between.flatMap((separator) => [
+      [`${one}${separator}${other}`, undefined, one, other],
+      [undefined, `${one}${separator}${other}`, one, other],
+      [`${one}${separator}b`, 'c', one, `b${separator}c`],
+    ]),
+    ['a,b', undefined, 'a\\', 'b'],
+    ['a', 'b', 'b', 'a'],
+    ...[one, other].map((value) => [value, undefined, undefined, value]),
+  ];
+}

@@ -20,8 +20,10 @@ import { isRefusal } from './errors.ts';
  * is not from 4000 to 4999.
  *
  * @param repository - the repository that stores the plant
- * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and maybe a `tag`
- * @returns the plant, or `plant-invalid` with every fault, `id-taken`, `plant-refused`, or `store-unavailable`
+ * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and maybe
+ * a `tag`
+ * @returns the plant, or `plant-invalid` with every fault, `id-taken`, `plant-refused`, or
+ * `store-unavailable`
  * @example
  * ```ts
  * import { createMemoryRepository, createPlant } from '@plantstore/core';

@@ -7,8 +7,9 @@
 import { operation } from './operation.ts';
 
 /**
- * Every error that a plant store can return: its number (`error` in the response body, an int32 whose
- * meaning never changes), its HTTP status and its message. The keys are the names to switch on in code.
+ * Every error that a plant store can return: its number (`error` in the response body, an int32
+ * whose meaning never changes), its HTTP status and its message. The keys are the names to switch
+ * on in code.
  *
  * @example
  * ```ts
@@ -48,7 +49,9 @@ export const errorTable = {
   unavailable: row(3503, 503, 'the service cannot take the plant now, try again later'),
 } as const;
 
-/** An error: its number in the body, its HTTP status, and a sentence for people without a full stop. */
+/**
+ * An error: its number in the body, its HTTP status, and a sentence for people without a full stop.
+ */
 function row<const Number extends number>(error: Number, status: number, message: string) {
   return { error, status, message } as const;
 }

@@ -1,8 +1,6 @@
-/** An id as a caller may pass it: a `bigint`, or a safe integer number. */
-export type PlantId = bigint | number;
-
 /**
- * Returns whether a value is an exact int64: a `bigint` in the range of int64, or a safe integer number.
+ * Returns whether a value is an exact int64: a `bigint` in the range of int64, or a safe integer
+ * number.
  *
  * @example
  * ```ts
@@ -12,5 +10,9 @@ export type PlantId = bigint | number;
  * isExactId(2 ** 53); // false: the number may have been rounded
  * ```
  */
-export const isExactId = (id: unknown): id is PlantId =>
-  typeof id === 'bigint' ? BigInt.asIntN(64, id) === id : Number.isSafeInteger(id);
+export function isExactId(id: unknown): id is PlantId {
+  return typeof id === 'bigint' ? BigInt.asIntN(64, id) === id : Number.isSafeInteger(id);
+}
+
+/** An id as a caller may pass it: a `bigint`, or a safe integer number. */
+export type PlantId = bigint | number;

@@ -1,6 +1,6 @@
 /**
- * `@plantstore/core/group-commit`: creates that share commits, for authors of a store. Uses timers and
- * `setImmediate` of Node.js, Deno and Bun.
+ * `@plantstore/core/group-commit`: creates that share commits, for authors of a store. Uses timers
+ * and `setImmediate` of Node.js, Deno and Bun.
  *
  * @module
  */
@@ -23,13 +23,13 @@ export type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreU
 
 /**
  * Commits a batch and returns the result of each plant, in order. The result of a plant may be a
- * promise: the lane does not wait for it before its next batch. If the commit rejects or has no result
- * for a plant, the create of the plant is `store-unavailable`. A commit that waits for a create of the same
- * group can wait forever.
+ * promise: the lane does not wait for it before its next batch. If the commit rejects or has no
+ * result for a plant, the create of the plant is `store-unavailable`. A commit that waits for a
+ * create of the same group can wait forever.
  *
  * @param plants - at least one; several may have the same id
- * @param deadline - the deadline of the last plant, in milliseconds as `performance.now()` returns them;
- * `Infinity` without `deadlineMs`
+ * @param deadline - the deadline of the last plant, in milliseconds as `performance.now()` returns
+ * them; `Infinity` without `deadlineMs`
  */
 export type Commit = (
   plants: readonly NewPlant[],
@@ -45,15 +45,17 @@ export type CommittedBatch = {
 };
 
 /**
- * Options of {@link createGroupCommit}. Text is counted in UTF-16 code units. A single plant may exceed a
- * limit of text.
+ * Options of {@link createGroupCommit}. Text is counted in UTF-16 code units. A single plant may
+ * exceed a limit of text.
  */
 export type GroupCommitOptions = {
   /** The functions that commit batches, each one batch at a time; at least one. */
   readonly lanes: readonly Commit[];
   /** Time limit of a create, in milliseconds, at most 2,147,483,647. Default: no limit. */
   readonly deadlineMs?: number;
-  /** Maximum number of unsettled creates; one more is `store-unavailable` at once. Default: 10,000. */
+  /**
+   * Maximum number of unsettled creates; one more is `store-unavailable` at once. Default: 10,000.
+   */
   readonly maxWaiting?: number;
   /** Maximum amount of text of unsettled creates. Default: 2<sup>28</sup>. */
   readonly maxWaitingText?: number;
@@ -104,7 +106,8 @@ declare const queueMicrotask: (task: () => void) => void;
 
 /**
  * Creates a group commit: it collects creates while batches are being committed, and commits them
- * together in the next batch. Many plants share the cost of a commit, such as an fsync or a round trip.
+ * together in the next batch. Many plants share the cost of a commit, such as an fsync or a round
+ * trip.
  *
  * @param options - the lanes, and limits with defaults
  * @example
@@ -140,7 +143,8 @@ export function createGroupCommit({
   let isScheduled = false;
   let isClosed = false;
   let onDrained: (() => void)[] = [];
-  // For the next deadline. An unsettled create keeps the process alive; an idle repository does not.
+  // For the next deadline. An unsettled create keeps the process alive; an idle repository does
+  // not.
   let timer: Timer | undefined;
 
   const settle = (one: Waiting, created: Created): void => {
@@ -262,7 +266,8 @@ export function createGroupCommit({
     create: (plant) =>
       new ResultAsync(
         new Promise((resolve) => {
-          // Copied, because its caller may change it. An executor that throws makes the promise reject.
+          // Copied, because its caller may change it. An executor that throws makes the promise
+          // reject.
           const copy = copyPlant(plant);
           assertNewPlant(copy);
           add(copy, resolve);
@@ -280,7 +285,9 @@ function unavailable(reason: string, cause?: unknown): Created {
   return err({ kind: 'store-unavailable', reason, ...(cause !== undefined && { cause }) });
 }
 
-/** Returns the result of a plant for which a commit returned none: the create would never settle. */
+/**
+ * Returns the result of a plant for which a commit returned none: the create would never settle.
+ */
 function incomplete(cause?: unknown): Created {
   return unavailable('the commit did not complete', cause);
 }

@@ -5,14 +5,10 @@ import type { NewPlant, Plant } from './plant.ts';
 import type { IdTaken, StoreUnavailable } from './plant-repository.ts';
 import type { PlantStore } from './plant-store.ts';
 
-const closed: StoreUnavailable = {
-  kind: 'store-unavailable',
-  reason: 'the repository is closed',
-};
-
 /**
- * Creates a repository that stores plants in the memory of this process, for tests, demos and browsers.
- * Its plants are lost when the process ends. It returns `store-unavailable` only after `close`.
+ * Creates a repository that stores plants in the memory of this process, for tests, demos and
+ * browsers. Its plants are lost when the process ends. It returns `store-unavailable` only after
+ * `close`.
  *
  * @example
  * ```ts
@@ -22,7 +18,7 @@ const closed: StoreUnavailable = {
  * await repository.create({ id: 7n, name: 'Monstera' });
  * ```
  */
-export const createMemoryRepository = (): PlantStore => {
+export function createMemoryRepository(): PlantStore {
   const plants = new Map<bigint, Plant>();
   let isClosed = false;
   // Async, so that a plant that was not validated rejects. Without an await, so that it is atomic.
@@ -45,4 +41,9 @@ export const createMemoryRepository = (): PlantStore => {
       isClosed = true;
     },
   };
+}
+
+const closed: StoreUnavailable = {
+  kind: 'store-unavailable',
+  reason: 'the repository is closed',
 };

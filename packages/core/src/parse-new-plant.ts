@@ -4,6 +4,26 @@ import type { NewPlant } from './plant.ts';
 import { copyPlant, readMembers } from './plant-members.ts';
 import { NewPlant as schema } from './schemas.ts';
 
+/**
+ * Reads any value as a new plant. Only own members count, members that a plant does not have
+ * are ignored, and a member that is `undefined` is absent. Never throws.
+ *
+ * @returns the plant, or every fault at once, in the order of the members
+ * @example
+ * ```ts
+ * import { parseNewPlant } from '@plantstore/core';
+ *
+ * parseNewPlant({ id: 7, name: 'Monstera' }); // ok({ id: 7n, name: 'Monstera' })
+ * parseNewPlant({ id: 1.5 }); // err({ kind: 'plant-invalid', faults: ['id-not-integer', 'name-required'] })
+ * ```
+ */
+export function parseNewPlant(input: unknown): Result<NewPlant, PlantInvalid> {
+  const parsed = schema.safeParse(readMembers(input));
+  if (parsed.success) return ok(copyPlant(parsed.data));
+  const faults = parsed.error.issues.map(({ message }) => faultByMessage.get(message));
+  return err({ kind: 'plant-invalid', faults: faults as [PlantFault, ...PlantFault[]] });
+}
+
 /** A fault of the input for a plant, as a name of the error table. */
 export type PlantFault = Extract<
   Exclude<ErrorName, 'id-taken'>,
@@ -21,23 +41,3 @@ export type PlantInvalid = {
 const faultByMessage = new Map<string | undefined, PlantFault>(
   Object.entries(errorTable).map(([name, { message }]) => [message, name as PlantFault]),
 );
-
-/**
- * Reads any value as a new plant. Only own members count, members that a plant does not have
- * are ignored, and a member that is `undefined` is absent. Never throws.
- *
- * @returns the plant, or every fault at once, in the order of the members
- * @example
- * ```ts
- * import { parseNewPlant } from '@plantstore/core';
- *
- * parseNewPlant({ id: 7, name: 'Monstera' }); // ok({ id: 7n, name: 'Monstera' })
- * parseNewPlant({ id: 1.5 }); // err({ kind: 'plant-invalid', faults: ['id-not-integer', 'name-required'] })
- * ```
- */
-export const parseNewPlant = (input: unknown): Result<NewPlant, PlantInvalid> => {
-  const parsed = schema.safeParse(readMembers(input));
-  if (parsed.success) return ok(copyPlant(parsed.data));
-  const faults = parsed.error.issues.map(({ message }) => faultByMessage.get(message));
-  return err({ kind: 'plant-invalid', faults: faults as [PlantFault, ...PlantFault[]] });
-};

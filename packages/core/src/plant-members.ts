@@ -121,7 +121,8 @@ export function textLength({ name, tag }: Readonly<Plant>): number {
 }
 
 /**
- * Returns a plant without its id as JSON text. Plants have the same content if their texts are equal.
+ * Returns a plant without its id as JSON text. Plants have the same content if their texts are
+ * equal.
  *
  * @example
  * ```ts

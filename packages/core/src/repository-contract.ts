@@ -18,69 +18,10 @@ import {
   withMember,
 } from './contract-plants.ts';
 
-/** The functions of a test runner that the suite uses, as Vitest, Jest and bun:test have them. */
-export type TestRunner = {
-  /** Groups tests under a name. */
-  readonly describe: (name: string, body: () => void) => unknown;
-  /** Declares a test. */
-  readonly it: (name: string, body: () => Promise<void>) => unknown;
-  /** Takes the value to compare. */
-  readonly expect: (actual: unknown) => {
-    /** Throws if the two are not deeply equal. */
-    toEqual(expected: unknown): void;
-  };
-};
-
-/** A repository under test. */
-export type OpenedRepository = {
-  /** The repository, empty at first. */
-  readonly repository: PlantRepository;
-  /**
-   * Another repository on the same plants, as a second process opens it. The suite lets the two create plants with the
-   * same ids at the same time. Omit it if only one process at a time may open the store.
-   */
-  readonly second?: PlantRepository;
-  /** Closes the open repository and opens it again with the same plants. Called twice. Omit it if plants are not durable. */
-  readonly reopen?: () => Promise<PlantRepository>;
-  /**
-   * A plant that a custom rule of the repository refuses; omit it if there is no rule. The rule must
-   * allow a plant with this id and the name `Monstera`, and the other plants of the suite.
-   */
-  readonly refused?: NewPlant;
-  /** Releases the resources of this test. */
-  readonly dispose?: () => Promise<void>;
-};
-
-const outcome = async (repository: PlantRepository, plant: NewPlant): Promise<string> =>
-  repository.create(plant).match(
-    () => 'ok',
-    (error) => error.kind,
-  );
-
-const outcomes = async (repository: PlantRepository, plants: readonly NewPlant[]) => {
-  const found: string[] = [];
-  // A store may limit how many creates wait.
-  for (let at = 0; at < plants.length; at += 5_000) {
-    const part = plants.slice(at, at + 5_000);
-    found.push(...(await Promise.all(part.map(async (plant) => outcome(repository, plant)))));
-  }
-  return found;
-};
-
-/** Returns plants with consecutive ids. */
-const numbered = (plants: readonly Plant[], first = 1000): readonly NewPlant[] =>
-  plants.map((plant, index) => ({ id: BigInt(first + index), ...plant }));
-
-/** Returns another plant with the same id. */
-const anotherOf = ({ id }: NewPlant): NewPlant => ({ id, name: 'Calathea' });
-
-/** Returns one of two contents for each id that a store may confuse. */
-const similar = (at: 0 | 1) => numbered(similarPlants.map((pair) => pair[at]));
-
 /**
  * Declares the test suite that every {@link PlantRepository} passes: atomic creates, idempotent by
- * content, exact ids and text, concurrent creates, also of two processes, and plants that survive a restart.
- * It works with any test runner that has `describe`, `it` and `expect`.
+ * content, exact ids and text, concurrent creates, also of two processes, and plants that survive a
+ * restart. It works with any test runner that has `describe`, `it` and `expect`.
  *
  * @param runner - `describe`, `it` and `expect` of your test runner
  * @param name - the name of the repository in the test report
@@ -96,11 +37,11 @@ const similar = (at: 0 | 1) => numbered(similarPlants.map((pair) => pair[at]));
  * }));
  * ```
  */
-export const describeRepository = (
+export function describeRepository(
   { describe, it, expect }: TestRunner,
   name: string,
   open: () => Promise<OpenedRepository>,
-): void => {
+): void {
   const test = (behaviour: string, body: (opened: OpenedRepository) => Promise<void>) =>
     it(behaviour, async () => {
       const opened = await open();
@@ -127,8 +68,8 @@ export const describeRepository = (
   };
 
   /**
-   * Creates one plant with the same id, and one with its own id, through each repository at once. Repeated, because one
-   * race may miss a fault.
+   * Creates one plant with the same id, and one with its own id, through each repository at once.
+   * Repeated, because one race may miss a fault.
    */
   const expectRaces = async (
     one: PlantRepository,
@@ -148,7 +89,8 @@ export const describeRepository = (
       plants.push(...racing.flat());
       results.push(...created.flat());
     }
-    // Each repository has the plants whose creates were `ok`, and no others. First with plants that must not be stored.
+    // Each repository has the plants whose creates were `ok`, and no others. First with plants that
+    // must not be stored.
     for (const repository of [one, other])
       await expectAll(repository, plants.map(anotherOf), 'id-taken');
     for (const repository of [one, other])
@@ -301,4 +243,73 @@ export const describeRepository = (
       await expectAll(opened, plants, 'ok');
     });
   });
+}
+
+/** The functions of a test runner that the suite uses, as Vitest, Jest and bun:test have them. */
+export type TestRunner = {
+  /** Groups tests under a name. */
+  readonly describe: (name: string, body: () => void) => unknown;
+  /** Declares a test. */
+  readonly it: (name: string, body: () => Promise<void>) => unknown;
+  /** Takes the value to compare. */
+  readonly expect: (actual: unknown) => {
+    /** Throws if the two are not deeply equal. */
+    toEqual(expected: unknown): void;
+  };
 };
+
+/** A repository under test. */
+export type OpenedRepository = {
+  /** The repository, empty at first. */
+  readonly repository: PlantRepository;
+  /**
+   * Another repository on the same plants, as a second process opens it. The suite lets the two
+   * create plants with the same ids at the same time. Omit it if only one process at a time may
+   * open the store.
+   */
+  readonly second?: PlantRepository;
+  /**
+   * Closes the open repository and opens it again with the same plants. Called twice. Omit it if
+   * plants are not durable.
+   */
+  readonly reopen?: () => Promise<PlantRepository>;
+  /**
+   * A plant that a custom rule of the repository refuses; omit it if there is no rule. The rule
+   * must allow a plant with this id and the name `Monstera`, and the other plants of the suite.
+   */
+  readonly refused?: NewPlant;
+  /** Releases the resources of this test. */
+  readonly dispose?: () => Promise<void>;
+};
+
+async function outcome(repository: PlantRepository, plant: NewPlant): Promise<string> {
+  return repository.create(plant).match(
+    () => 'ok',
+    (error) => error.kind,
+  );
+}
+
+async function outcomes(repository: PlantRepository, plants: readonly NewPlant[]) {
+  const found: string[] = [];
+  // A store may limit how many creates wait.
+  for (let at = 0; at < plants.length; at += 5_000) {
+    const part = plants.slice(at, at + 5_000);
+    found.push(...(await Promise.all(part.map(async (plant) => outcome(repository, plant)))));
+  }
+  return found;
+}
+
+/** Returns another plant with the same id. */
+function anotherOf({ id }: NewPlant): NewPlant {
+  return { id, name: 'Calathea' };
+}
+
+/** Returns one of two contents for each id that a store may confuse. */
+function similar(at: 0 | 1): readonly NewPlant[] {
+  return numbered(similarPlants.map((pair) => pair[at]));
+}
+
+/** Returns plants with consecutive ids. */
+function numbered(plants: readonly Plant[], first = 1000): readonly NewPlant[] {
+  return plants.map((plant, index) => ({ id: BigInt(first + index), ...plant }));
+}

@@ -1,19 +1,9 @@
-const quote = 0x22;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const letterI = 0x69;
-
-/** The name `id` of a member, whose letters may be escaped, and the source text of its value if that is a number. */
-const idMember = /"(?:i|\\u0069)(?:d|\\u0064)"\s*:\s*(-?\d[\d.eE+-]*)?/y;
-
 /**
- * Returns how deeply the arrays and objects of a JSON text are nested, and the source text of the number under the last
- * member `id` of its object, or `undefined` if there is no number. Of text that is not JSON, it returns any values.
+ * Returns how deeply the arrays and objects of a JSON text are nested, and the source text of the
+ * number under the last member `id` of its object, or `undefined` if there is no number. Of text
+ * that is not JSON, it returns any values.
  */
-export const scanJson = (json: string): { depth: number; idSource: string | undefined } => {
+export function scanJson(json: string): { depth: number; idSource: string | undefined } {
   let depth = 0;
   let open = 0;
   let idSource: string | undefined;
@@ -37,4 +27,18 @@ export const scanJson = (json: string): { depth: number; idSource: string | unde
     }
   }
   return { depth, idSource };
-};
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const letterI = 0x69;
+
+/**
+ * The name `id` of a member, whose letters may be escaped, and the source text of its value if that
+ * is a number.
+ */
+const idMember = /"(?:i|\\u0069)(?:d|\\u0064)"\s*:\s*(-?\d[\d.eE+-]*)?/y;

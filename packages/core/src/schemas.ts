@@ -16,7 +16,8 @@ if ((z.globalRegistry as unknown) === undefined) {
   throw new Error('@plantstore/core/schemas requires zod 4: npm install zod@4');
 }
 
-// An input without a fault is that of a check which an app has added, and which has its own message.
+// An input without a fault is that of a check which an app has added, and which has its own
+// message.
 type ErrorOf = (issue: { readonly input?: unknown }) => string | undefined;
 
 const text = (description: string, absent: ErrorName, invalid: ErrorName) => {
