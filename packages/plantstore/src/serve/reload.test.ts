@@ -176,3 +176,14 @@ it('a change is noticed once the file has stayed the same between two looks, unl
   await files.markRead();
   expect(files.markFailed('the disk reports an error')).toBe(true);
 });
+
+it('a file that cannot be used is reported again if it could be used since', async () => {
+  const files = watchFiles(join(await newFolder(), 'tokens'));
+  const isReported = async () => {
+    await files.markRead();
+    return files.markFailed('it does not exist');
+  };
+  expect([await isReported(), await isReported()]).toEqual([true, false]);
+  await files.markRead();
+  expect([await isReported(), await isReported()]).toEqual([true, false]);
+});

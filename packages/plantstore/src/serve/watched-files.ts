@@ -10,6 +10,8 @@ export function watchFiles(...paths: readonly (string | undefined)[]) {
   return {
     /** Call it before the files are read, so that a later change is seen. */
     async markRead(): Promise<void> {
+      // They could be used until now, so that the next fault is a new one.
+      if (read !== '') failed = '';
       read = await stateOf();
     },
     /**
