@@ -33,6 +33,8 @@ it('the file of --env-file is read as Node reads it, with any line ends and a by
     'PLANTSTORE_LOG=',
     'PLANTSTORE_PORT=1',
     '\tPLANTSTORE_PORT=8080 ',
+    'PLANTSTORE_METRICS=on',
+    'export PLANTSTORE_METRICS= # the default',
   ];
   for (const lineEnd of ['\n', '\r\n']) {
     expect(await readWith(lines.join(lineEnd))).toMatchObject({
@@ -40,6 +42,7 @@ it('the file of --env-file is read as Node reads it, with any line ends and a by
       database: { kind: 'postgres', url: 'postgres://ada:a;b#c $(id)@db/garden' },
       tokens: { entries: [{}, {}] },
       port: 8080,
+      metrics: false,
     });
   }
 });
@@ -67,6 +70,7 @@ it('every fault of the file is named with its line, without a value', async () =
     "PLANTSTORE_DATABASE='s3cr3t'@db",
     'PLANTSTORE_TOKENS="s3cr3t',
     'PLANTSTORE_LOG=s3cr3t\rPLANTSTORE_PORT=1',
+    'export ',
   ];
   const unreadable = (line: number) =>
     `no variable can be read in line ${line} of FILE: write NAME=value or NAME='value'`;
@@ -77,7 +81,7 @@ it('every fault of the file is named with its line, without a value', async () =
       'unknown variable in line 3 of FILE; see --help',
       'unknown variable PLANTSTORE_ENV_FILE in line 4 of FILE; see --help',
       'unknown variable in line 5 of FILE; see --help',
-      ...[6, 7, 8, 9, 10, 11].map(unreadable),
+      ...[6, 7, 8, 9, 10, 11, 12].map(unreadable),
     ],
   });
 });

@@ -64,7 +64,7 @@ export function parseValue<Value>(
 
 /** A line whose value `parseEnv` returns: it cuts others at a `#`, and skips unreadable ones. */
 const lineForm =
-  /^(?!.*\r)[ \t]*(?<assignment>(?:export[ \t]+)?(?<name>[\w.-]+)[ \t]*=(?:[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^ \t"'`#][^#]*?))?)?[ \t]*(?:(?<=^|[ \t])#.*)?$/;
+  /^(?!.*\r)[ \t]*(?:(?:export[ \t]+)?(?<assignment>(?<name>[\w.-]+)[ \t]*=(?:[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^ \t"'`#][^#]*?))?))?[ \t]*(?:(?<=^|[ \t])#.*)?$/;
 
 /** Reads the settings in a file of environment variables. The errors are all faults, without a value. */
 function readEnvFile(path: string): Result<Environment, readonly string[]> {
