@@ -1,4 +1,5 @@
 import { backUpPlants } from '@plantstore/sqlite';
+import { writeLine } from '../settings/write-messages.ts';
 import { type Command, done, failed, useOwnTool } from './command.ts';
 import { plantCount } from './progress.ts';
 
@@ -17,7 +18,7 @@ TO.RANDOM.partial, which can be removed.`,
     const backedUp = await backUpPlants({ from: database.path, to });
     if (backedUp.isErr()) return failed(backedUp.error.message);
     const { plants, size } = backedUp.value;
-    stdout.write(`${to}: ${plantCount(plants)}, ${size} bytes, checked\n`);
+    writeLine(stdout, `${to}: ${plantCount(plants)}, ${size} bytes, checked`);
     return done;
   },
 };

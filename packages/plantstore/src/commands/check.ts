@@ -1,4 +1,5 @@
 import { checkPlants } from '@plantstore/sqlite';
+import { writeLine } from '../settings/write-messages.ts';
 import { type CommandCall, done, type CommandResult, failed, type Command } from './command.ts';
 import { createProgress, plantCount } from './progress.ts';
 import { readFailure, readStored } from './stored-plants.ts';
@@ -18,14 +19,16 @@ function checkSqlite(path: string, { stdout }: CommandCall): CommandResult {
   if (checked.isErr()) return failed(checked.error.message);
   const { plants, size, walSize, damage } = checked.value;
   if (damage.length > 0) {
-    stdout.write(damage.map((line) => `${line}\n`).join(''));
+    for (const line of damage) writeLine(stdout, line);
     return failed(
       `${path} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL`,
     );
   }
-  stdout.write(
-    `${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file\nsound\n`,
+  writeLine(
+    stdout,
+    `${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file`,
   );
+  writeLine(stdout, 'sound');
   return done;
 }
 
@@ -43,6 +46,6 @@ async function readEvery(call: CommandCall): Promise<CommandResult> {
     progress.show(() => `${plantCount(plants)} read`);
   }
   progress.clear();
-  call.stdout.write(`${plantCount(plants)} read${source}\n`);
+  writeLine(call.stdout, `${plantCount(plants)} read${source}`);
   return done;
 }

@@ -7,6 +7,7 @@ import { textLength } from '@plantstore/core/wire';
 import { err } from 'neverthrow';
 import { createLog } from '../log/log.ts';
 import { openStore, type Store } from '../open-store.ts';
+import { writeLine } from '../settings/write-messages.ts';
 import {
   type CommandCall,
   type CommandResult,
@@ -93,7 +94,7 @@ async function importRecords(
   await imported.finish();
   const failure = imported.failure();
   progress.clear();
-  call.stdout.write(`${summary()}\n`);
+  writeLine(call.stdout, summary());
   if (failure !== undefined) return failed(`${failure}; run it again to continue`);
   // In strict mode, a record that was refused before it has stopped the import.
   if (unread !== undefined && !imported.isStopped()) {

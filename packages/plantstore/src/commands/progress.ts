@@ -1,3 +1,5 @@
+import { escapeUnprintable } from '../settings/text.ts';
+import { writeLine } from '../settings/write-messages.ts';
 import type { CommandStreams } from './command.ts';
 
 /** A progress line that is updated in place. It is written to a terminal only. */
@@ -23,11 +25,11 @@ export function createProgress({ stderr }: Pick<CommandStreams, 'stderr'>): Prog
       if (stderr.isTTY !== true || performance.now() - shownAt < intervalMs) return;
       shownAt = performance.now();
       isShown = true;
-      stderr.write(`${clearLine}${text()}`);
+      stderr.write(clearLine + escapeUnprintable(text()));
     },
     writeLine(line) {
       clear();
-      stderr.write(`${line}\n`);
+      writeLine(stderr, line);
     },
     clear,
   };

@@ -1,4 +1,5 @@
 import { restorePlants } from '@plantstore/sqlite';
+import { writeLine } from '../settings/write-messages.ts';
 import { type Command, done, failed, useOwnTool } from './command.ts';
 import { plantCount } from './progress.ts';
 
@@ -16,7 +17,7 @@ If interrupted, run it again.`,
       return useOwnTool('restore', 'pg_restore --dbname=DATABASE FROM');
     const restored = await restorePlants({ from, to: database.path });
     if (restored.isErr()) return failed(restored.error.message);
-    stdout.write(`${database.path}: ${plantCount(restored.value.plants)}, checked\n`);
+    writeLine(stdout, `${database.path}: ${plantCount(restored.value.plants)}, checked`);
     return done;
   },
 };

@@ -159,3 +159,20 @@ it('export names the columns of another program, and exports the plants without 
       'columns of other programs or versions are left out: "colour, size,\\n\\u001b[2J"\n1 plant exported\n',
   });
 });
+
+it('a command escapes the characters in its results that cannot be seen', async () => {
+  const folder = await newFolder();
+  const path = join(folder, 'a\u202eb.db');
+  const env = { PLANTSTORE_DATABASE: `sqlite:${path}` };
+  await runIn(folder, ['import'], '', env);
+  const results = [
+    await runIn(folder, ['check'], '', env),
+    await runIn(folder, ['backup', `${path}.copy`], '', env),
+    await runIn(folder, ['restore', `${path}.copy`], '', {
+      PLANTSTORE_DATABASE: `sqlite:${path}.new`,
+    }),
+  ];
+  const shown = path.replace('\u202e', String.raw`\u202e`);
+  const names = results.map(({ stdout }) => stdout.slice(0, stdout.indexOf(': ')));
+  expect(names).toEqual([shown, `${shown}.copy`, `${shown}.new`]);
+});

@@ -8,5 +8,10 @@ export function writeMessages(
   warnings: readonly string[] = [],
 ): void {
   for (const message of [...errors, ...warnings.map((warning) => `warning: ${warning}`)])
-    stderr.write(`plantstore: ${escapeUnprintable(message)}\n`);
+    writeLine(stderr, `plantstore: ${message}`);
+}
+
+/** Writes a line in which every character can be seen, whatever others put into it. */
+export function writeLine(stream: Writable, line: string): void {
+  stream.write(`${escapeUnprintable(line)}\n`);
 }
