@@ -1,4 +1,5 @@
 import { readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -113,6 +114,7 @@ describe('server', () => {
 });
 
 const permission = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*'];
+const programOnly = fileURLToPath(new URL('../../', import.meta.url));
 const needsWorker = expect.stringMatching(/--permission.*--allow-worker/) as unknown;
 
 it.each<readonly [string, readonly string[], readonly string[], unknown]>([
@@ -121,9 +123,18 @@ it.each<readonly [string, readonly string[], readonly string[], unknown]>([
   ['a backup', permission, ['backup', 'new.db'], needsWorker],
   [
     'an export',
-    ['--permission', `--allow-fs-read=${fileURLToPath(new URL('../../', import.meta.url))}*`],
+    ['--permission', `--allow-fs-read=${programOnly}*`],
     ['export'],
     expect.stringMatching(/--permission.*--allow-fs-read/) as unknown,
+  ],
+  [
+    'a server',
+    [
+      ...['--permission', `--allow-fs-read=${programOnly}*`, `--allow-fs-read=${tmpdir()}/*`],
+      ...['--allow-worker', '--disable-warning=PERM0006'],
+    ],
+    ['--tokens-file=/etc/hostname'],
+    expect.stringMatching(/hostname may not be read: .*--permission; .*--allow-fs-read/) as unknown,
   ],
   [
     'a server',

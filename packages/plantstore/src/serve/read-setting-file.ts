@@ -6,6 +6,7 @@ const faults = new Map([
   ['ENOTDIR', 'does not exist'],
   ['EACCES', 'may not be read by this user'],
   ['EISDIR', 'is a folder'],
+  ['ERR_ACCESS_DENIED', 'may not be read: Node runs with --permission; add --allow-fs-read'],
 ]);
 
 /** Reads a file that the settings name. The error is a reason that follows the path in a sentence. */
