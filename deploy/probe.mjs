@@ -2,7 +2,7 @@
 import { Agent, get } from 'node:http';
 
 const { PLANTSTORE_HOST: host = '', PLANTSTORE_HEALTH_PORT: port = '' } = process.env;
-if (port === '' || port === 'off') process.exit(0);
+if (['', 'off', 'false'].includes(port)) process.exit(0);
 
 const probe = get({
   host: ['', '::', '0.0.0.0'].includes(host) ? '127.0.0.1' : host,

@@ -188,9 +188,12 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Wo
 
 function onOff(): Parser<boolean> {
   const { placeholder, parse } = oneOf('on', 'off');
-  // YAML makes true of on, and false of off.
-  const wordOf = (text: string) => text.replace(/^true$/, 'on').replace(/^false$/, 'off');
   return { placeholder, parse: (text) => parse(wordOf(text)).map((word) => word === 'on') };
+}
+
+/** Returns the word that YAML makes true or false of. */
+function wordOf(text: string): string {
+  return text.replace(/^true$/, 'on').replace(/^false$/, 'off');
 }
 
 type OptionRow<Value> = { readonly parser: Parser<Value>; readonly default: Value };
@@ -207,7 +210,7 @@ function numberOption(placeholder: string, rule: OptionRule<number>): OptionRow<
 function healthPort(): Parser<number | undefined> {
   const { parser } = numberOption('PORT', optionRules.port);
   const parsePort = (text: string) => parser.parse(text).mapErr((wrong) => `${wrong}, or off`);
-  return { ...parser, parse: (text) => (text === 'off' ? ok(undefined) : parsePort(text)) };
+  return { ...parser, parse: (text) => (wordOf(text) === 'off' ? ok(undefined) : parsePort(text)) };
 }
 
 function listParser(placeholder: string, rule: OptionRule): Parser<readonly string[]> {
@@ -241,14 +244,20 @@ export function splitList(text: string): string[] {
 }
 
 /** What a URL, a path of Windows, a template, or a value with quotes or a comment has. */
-const noPath = /^(?:[a-z]+:|[$%]\w|[\s\p{Cf}\p{QMark}`])|[\p{QMark}`]$|[?\\]|\s#|\$[{(]|\{\{/iu;
+const noPath =
+  /^(?:[a-z][a-z\d]*:|[\s\p{Cf}\p{QMark}`~])|(?:^|\/)[$%]\w|[\p{QMark}`]$|[?\\]|\s#|\$[{(]|\{\{/iu;
 
 function databaseParser(): Parser<DatabaseSetting> {
   return {
     placeholder: 'DATABASE',
     parse(text) {
       if (text === 'memory:') return ok({ kind: 'memory' });
-      if (/^postgres(?:ql)?:\/\//.test(text)) return ok({ kind: 'postgres', url: text });
+      if (/^postgres(?:ql)?:\/\//.test(text)) {
+        // A password may have most of what a path may not.
+        return /\s#/.test(text)
+          ? err('must have no " #" in its URL: a comment is no part of a value')
+          : ok({ kind: 'postgres', url: text });
+      }
       const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
       if (path !== undefined && noPath.test(path))
         return err(

@@ -223,6 +223,8 @@ describe('readSettings', () => {
     [['--base-path', '/a/.']],
     [['--base-path', '/a\\b']],
     [['--base-path', '/a\tb']],
+    [['--base-path', `/$\{GARDEN}`]],
+    [['--base-path', '/{{ garden }}']],
     [['--max-body-bytes', '0']],
     [['--max-body-bytes', '268435457']],
     [['--port', '65536']],
@@ -308,6 +310,10 @@ describe('readSettings', () => {
     '$(pwd)/plants.db',
     '%APPDATA%/plants.db',
     '{{ plants }}',
+    '~/plants.db',
+    '/data/$PLANTS.db',
+    '/data/%PLANTS%.db',
+    'sqlite3:plants.db',
   ])('readSettings rejects sqlite:%s, which is a URL, a template or a path of Windows', (path) => {
     expect(faults([`--database=sqlite:${path}`])).toEqual([
       `--database must have a path directly after sqlite:, without a scheme, quotes, ?, \\, " #" or a variable, not ${quoted(`sqlite:${path}`)}`,
@@ -322,9 +328,19 @@ describe('readSettings', () => {
     '50%.db',
     'a$b.db',
     './a:b.db',
+    './~a.db',
+    '2026-11-22T20:45.db',
     '植物/🌱.db',
   ])('readSettings accepts sqlite:%s', (path) => {
     expect(settings([`--database=sqlite:${path}`])).toMatchObject({ database: { path } });
+  });
+
+  it('readSettings rejects the URL of a database that a comment follows, and takes a # of its password', () => {
+    for (const url of ['postgres://db/garden # main', 'postgresql://ada:a@db/garden\u00a0#'])
+      expect(faults(['--database', url])).toEqual([
+        '--database must have no " #" in its URL: a comment is no part of a value',
+      ]);
+    expect(faults(['--database', 'postgres://ada:a#b $c@db/garden'])).toEqual([]);
   });
 
   it('readSettings shows no wrong database that may contain a password', () => {
@@ -353,7 +369,8 @@ describe('readSettings', () => {
 
   it('readSettings takes off for the health port, which then serves no metrics', () => {
     const env = { PLANTSTORE_HEALTH_PORT: '9000', PLANTSTORE_METRICS: 'on' };
-    expect(settings(['--health-port=off', '--metrics=off'], env)).toEqual(defaults);
+    for (const off of ['off', 'false'])
+      expect(settings([`--health-port=${off}`, '--metrics=off'], env)).toEqual(defaults);
     expect(faults(['--health-port=off'], env)).toEqual([
       'PLANTSTORE_METRICS needs a port for /metrics: set --health-port',
     ]);

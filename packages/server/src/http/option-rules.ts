@@ -34,7 +34,7 @@ export const serviceRules = {
   authenticate: rule(undefined, 'must be a function', (value) => typeof value === 'function'),
   basePath: rule(
     '',
-    'must be a path that begins with a slash, without empty or dot segments, backslashes or a query',
+    'must be a path that begins with a slash, without empty or dot segments, backslashes, braces or a query',
     (value) => typeof value === 'string' && normalizeBasePath(value) !== undefined,
   ),
   corsOrigins: rule(
@@ -83,7 +83,7 @@ function limit(name: keyof Limits, max: number): OptionRule<number> {
 /**
  * Returns a base path in the form in which paths are compared: percent-decoded, without a trailing
  * slash. Returns `undefined` for one that does not begin with a slash, cannot be decoded, or has an
- * empty segment, a dot segment, a backslash, a control character, a query or a fragment.
+ * empty segment, a dot segment, a backslash, a brace, a control character, a query or a fragment.
  */
 export function normalizeBasePath(basePath: string): string | undefined {
   if (basePath === '') return '';
@@ -91,8 +91,8 @@ export function normalizeBasePath(basePath: string): string | undefined {
   return percentDecode(basePath)?.replace(/\/$/, '');
 }
 
-/** What a URL parser would change or cut off in a path. */
-const ambiguous = /[?#\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
+/** What a URL parser would change or cut off in a path, and what is left of a template. */
+const ambiguous = /[?#{}\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
 
 /** Returns whether a value is an origin as browsers send it: lower case, no path, no default port. */
 function isOrigin(value: unknown): boolean {

@@ -119,6 +119,8 @@ describe('base path', () => {
     '/%',
     '/a\\b',
     '/a\nb',
+    '/{a',
+    '/a}',
     '/a\x7f',
   ])('a base path is rejected if it is %s', (basePath) => {
     expect(normalizeBasePath(basePath)).toBeUndefined();
