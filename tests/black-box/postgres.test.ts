@@ -221,3 +221,19 @@ it('a start names its table and warns of row security, with which check and expo
   await untilLogged(server, 'row security is active');
   await untilLogged(server, String.raw`"table":"\"public\".plants in secured"`);
 });
+
+it('an import creates the first of several plants with one id, although two connections create plants', async () => {
+  const { url, run } = await newDatabase('in_order');
+  const env = { PLANTSTORE_DATABASE: url };
+  const cwd = await newFolder();
+  await runCommand(['import'], { cwd, env });
+  await run(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END $$;
+    CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.name = 'first') EXECUTE FUNCTION wait()`);
+  const linesOf = (name: string, from: number) =>
+    Array.from({ length: 1_000 }, (_, index) => `{"id":${from + index},"name":"${name}"}\n`);
+  const stdin = [...linesOf('first', 0), ...linesOf('second', 500)].join('');
+  const { stdout } = await runCommand(['import'], { cwd, env, stdin });
+  expect(stdout).toMatch(/^1500 plants created in .*, 0 already there, 500 refused\n$/);
+  expect(await run("SELECT FROM plants WHERE name = 'first'")).toHaveLength(1_000);
+});

@@ -1,10 +1,16 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { IdTaken, PlantRefused, PlantRepository, StoreUnavailable } from '@plantstore/core';
+import type {
+  IdTaken,
+  NewPlant,
+  PlantRefused,
+  PlantRepository,
+  StoreUnavailable,
+} from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
 import { textLength } from '@plantstore/core/wire';
-import { err } from 'neverthrow';
+import { err, ResultAsync } from 'neverthrow';
 import { createLog } from '../log/log.ts';
 import { openStore, type Store } from '../open-store.ts';
 import { writeLine } from '../settings/write-messages.ts';
@@ -134,9 +140,20 @@ function createImport(repository: PlantRepository, strict: boolean, progress: Pr
   };
 
   const create = async (lines: readonly PlantRecord[]): Promise<void> => {
+    // Of plants with one id, the first of the file is created: a store may commit several batches at a time.
+    const inTurn = new Map<bigint, ReturnType<PlantRepository['create']>>();
+    const createInTurn = (plant: NewPlant) => {
+      const earlier = inTurn.get(plant.id);
+      const created =
+        earlier === undefined
+          ? repository.create(plant)
+          : ResultAsync.fromSafePromise(earlier).andThen(() => repository.create(plant));
+      inTurn.set(plant.id, created);
+      return created;
+    };
     const creates = lines.map((line) => ({
       line,
-      result: line.decoded.asyncAndThen((plant) => repository.create(plant)),
+      result: line.decoded.asyncAndThen(createInTurn),
     }));
     for (const { line, result } of creates) {
       const created = await result;
