@@ -130,8 +130,11 @@ it.each<readonly [string, readonly string[], readonly string[], unknown]>([
   [
     'a server',
     [
-      ...['--permission', `--allow-fs-read=${programOnly}*`, `--allow-fs-read=${tmpdir()}/*`],
-      ...['--allow-worker', '--disable-warning=PERM0006'],
+      '--permission',
+      `--allow-fs-read=${programOnly}*`,
+      `--allow-fs-read=${tmpdir()}/*`,
+      '--allow-worker',
+      '--disable-warning=PERM0006',
     ],
     ['--tokens-file=/etc/hostname'],
     expect.stringMatching(/hostname may not be read: .*--permission; .*--allow-fs-read/) as unknown,

@@ -11,7 +11,7 @@ export function writeMessages(
     writeLine(stderr, `plantstore: ${message}`);
 }
 
-/** Writes a line in which every character can be seen, whatever others put into it. */
+/** Writes a line, in which characters that are not printable are escaped. */
 export function writeLine(stream: Writable, line: string): void {
   stream.write(`${escapeUnprintable(line)}\n`);
 }
