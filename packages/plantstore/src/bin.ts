@@ -34,14 +34,13 @@ const { argv, env, stdout, stderr } = process;
 // As process.stdin, a folder is an empty stream; reading it fails.
 const stdin = () => (fstatSync(0).isDirectory() ? createReadStream('', { fd: 0 }) : process.stdin);
 
-const signals = process;
 const status = await main({
   argv: argv.slice(2),
   env,
   stdin,
   stdout,
   stderr,
-  signals,
+  signals: process,
   endAtOnce,
 }).catch((thrown: unknown) => fail(describeFault(thrown)));
 process.exit(status);

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { err, ok, type Result } from 'neverthrow';
+import { err, ok, Result } from 'neverthrow';
 import type { TlsOptions } from '@plantstore/server';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -35,16 +35,14 @@ export async function loadStartInputs(
   const watchedTokens = watchFiles(settings.tokensFile);
   const watchedTls = watchFiles(settings.tlsCert, settings.tlsKey);
   await Promise.all([watchedTokens.markRead(), watchedTls.markRead()]);
-  const tls = await loadTls(settings);
-  const tokens = await loadTokens(settings);
-  const prometheus = settings.metrics ? await loadPrometheus() : ok(undefined);
-  if (host.isOk() && tls.isOk() && tokens.isOk() && prometheus.isOk()) {
-    const loaded = { tls: tls.value, tokens: tokens.value, prometheus: prometheus.value };
-    return ok({ ...loaded, watchedTokens, watchedTls });
-  }
-  const results = [host, tls, tokens, prometheus];
-  const messages = results.flatMap((result) => (result.isErr() ? [result.error] : []));
-  return err({ messages, status: host.isErr() ? 2 : 1 });
+  return Result.combineWithAllErrors([
+    host,
+    await loadTls(settings),
+    await loadTokens(settings),
+    settings.metrics ? await loadPrometheus() : ok(undefined),
+  ])
+    .map(([, tls, tokens, prometheus]) => ({ tls, tokens, prometheus, watchedTokens, watchedTls }))
+    .mapErr((messages) => ({ messages, status: host.isErr() ? 2 : 1 }));
 }
 
 /** Resolves the host: a start with a wrong name would fail after it has opened the database. */
