@@ -182,3 +182,13 @@ describe('plant-refused error of the repository', () => {
     });
   });
 });
+
+it('--insecure-http-parser of Node does not let a body have two lengths', async () => {
+  const { port } = await startProgram({ nodeArgs: ['--insecure-http-parser'] });
+  const chunked = { 'Transfer-Encoding': 'chunked' };
+  const body = `${plant.length.toString(16)}\r\n${plant}\r\n0\r\n\r\n`;
+  expect(await sendRaw(port, post(body, chunked))).toMatchObject({
+    status: 400,
+    body: expect.stringContaining('"error":1000') as unknown,
+  });
+});

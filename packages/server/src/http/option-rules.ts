@@ -82,8 +82,7 @@ function limit(name: keyof Limits, max: number): OptionRule<number> {
 
 /**
  * Returns a base path in the form in which paths are compared: percent-decoded, without a trailing
- * slash. Returns `undefined` for one that does not begin with a slash, cannot be decoded, or has an
- * empty segment, a dot segment, a backslash, a brace, a control character, a query or a fragment.
+ * slash. Returns `undefined` for one without a leading slash, that is ambiguous or cannot be decoded.
  */
 export function normalizeBasePath(basePath: string): string | undefined {
   if (basePath === '') return '';

@@ -83,6 +83,7 @@ function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: maxHeaderBytes,
     highWaterMark: maxBufferedBytes,
+    insecureHTTPParser: false,
     // Node would respond to a missing Host without a body.
     requireHostHeader: false,
   };
