@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { newFolder, runIn } from '../../test/run-in-folder.ts';
 import { settingTable } from '../settings/setting-table.ts';
 import { commands } from './run-command.ts';
@@ -81,7 +81,12 @@ it('a command that reads names a database that does not exist, and creates none'
 });
 
 it('a command uses the default database if none is named', async () => {
-  const { status, stderr } = await runIn(await newFolder(), ['export'], '', {
+  const folder = await newFolder();
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  // The clone has a database of `pnpm start`.
+  process.chdir(folder);
+  const { status, stderr } = await runIn(folder, ['export'], '', {
     PLANTSTORE_DATABASE: undefined,
   });
   expect(status).toBe(1);
