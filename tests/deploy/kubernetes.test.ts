@@ -114,7 +114,7 @@ it.each([
 const mebibytes = 2 ** 20;
 
 it.each(names)(
-  'the pod of %s starts as its manifest says, is probed, and stops in time',
+  'the pod of %s starts as in its manifest, is probed, and stops in time',
   async (name) => {
     const manifests = await parse(await read(name));
     const [pod] = manifests.flatMap(({ spec }) => spec.template?.spec ?? []);

@@ -78,7 +78,7 @@ it('systemd-socket-activate hands its socket over', async () => {
   onTestFinished(() => void child.kill('SIGKILL'));
   let log = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (log += text));
-  // Its first line says that it listens. It starts the server at the first connection, which then waits.
+  // Its first line is written once it listens. It starts the server at the first connection, which then waits.
   await once(child.stderr, 'data');
   const response = await fetch(`http://127.0.0.1:${port}/plants`, {
     method: 'POST',

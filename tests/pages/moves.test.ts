@@ -59,7 +59,7 @@ const newMachine = async (units: string, postgresPort = 0) => {
       const found = blocks.map(([, code = '']) => code).filter((code) => code.includes(text));
       expect(found).toHaveLength(1);
       const [code = ''] = found;
-      // As the page says: without the socket, it is left out.
+      // As on the page: without the socket, it is left out.
       await run(units.includes('.socket') ? code : code.replaceAll('plantstore.socket ', ''));
     },
   };

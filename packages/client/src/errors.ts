@@ -96,7 +96,7 @@ export type UnexpectedStatus = Responded & {
 
 /**
  * The error for a response that violates the contract: a 200 without the plant that was sent, or after a redirect that
- * `fetch` followed, or a 400 without an error. After a 200, `message` names the member that differs: an older server does not know a later member.
+ * `fetch` followed, or a 400 without an error. After a 200, `message` names the member that differs: an older server drops a later member.
  *
  * @interface
  */

@@ -41,7 +41,7 @@ export function openPostgresRepository(
 export interface PostgresRepository extends PlantStore {
   /** The table with its schema and database, for the operator. */
   readonly table: string;
-  /** What the operator should know about the table; empty if there is nothing. */
+  /** Warnings about the table, for the operator. */
   readonly warnings: readonly string[];
   /** Number of creates in flight. A create that waits for another program's lock may count twice. */
   readonly waiting: () => number;

@@ -30,7 +30,7 @@ it.each([
   ['a policy that hides no plant', 'CREATE POLICY whole ON plants USING (true)'],
   ['FORCE for its owner', 'ALTER TABLE plants OWNER TO $ROLE, FORCE ROW LEVEL SECURITY'],
   ['a role that sets row_security to off', 'ALTER ROLE $ROLE SET row_security = off'],
-])('readPlants refuses row security with %s, and says the way out', async (_, statement) => {
+])('readPlants refuses row security with %s, and states the way out', async (_, statement) => {
   const { direct, user, url, run } = await newSecured('SELECT', secured, statement);
   await run("INSERT INTO plants VALUES (1, 'a', NULL), (2, 'b', NULL)");
   const { ids, error } = await readAll(url);

@@ -145,7 +145,7 @@ describe('the header of CSV', () => {
     'a file of CSV without a header, %j, is refused',
     async (file) => {
       expect(await read(file)).toEqual([
-        expect.stringMatching(/^the header must .*; there is none$/),
+        expect.stringMatching(/^the header must .*; it is missing$/),
       ]);
     },
   );

@@ -141,7 +141,7 @@ export async function* readCsv(
   }
   const failure = await parseNext(undefined);
   yield* takeRecords(failure);
-  if (failure === undefined && columns === undefined) yield err(`${headerRule}; there is none`);
+  if (failure === undefined && columns === undefined) yield err(`${headerRule}; it is missing`);
 }
 
 function isLineEnd(byte: number | undefined): boolean {

@@ -2,7 +2,7 @@ import * as prometheus from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
-it('the duration of a commit is in seconds, as the name of its metric and the alerts say', async () => {
+it('the duration of a commit is in seconds, as in the name of its metric and in the alerts', async () => {
   const metrics = createMetrics(prometheus, async () => Promise.resolve(true));
   onTestFinished(metrics.stop);
   metrics.onCommit({ plants: 3, durationMs: 250 });

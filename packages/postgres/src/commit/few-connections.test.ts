@@ -56,7 +56,7 @@ describe('few connections', () => {
       .toBe(true);
   });
 
-  it('a start that the limit of connections prevents says how many connections a server uses', async () => {
+  it('a start that the limit of connections prevents names how many connections a server uses', async () => {
     const { url } = await limited(0);
     const { kind, message } = await failToOpen(url);
     expect([kind, message]).toEqual([

@@ -118,7 +118,7 @@ const nextPlants = (table: string, from: bigint): string =>
     WHERE id >= '${from}'::bigint ORDER BY id LIMIT ${maxPagePlants}) AS page`;
 // Row security, also of a table below a view, then is an error, and hides no row. In one message with a query, because a pooler keeps no settings.
 const failIfHidden = 'SET LOCAL row_security = off; ';
-// PostgreSQL knows the size of a long text without reading it.
+// PostgreSQL stores the size of a long text apart from the text.
 const size = textNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
 
 /** Returns a page as one text, because the driver takes longer for a value than the server; NULL when it is too long. */

@@ -183,7 +183,7 @@ const failed = (reason: string): Refused => ({ kind: 'failed', reason });
 function failureReply(cause: unknown): Refused {
   const failure = failureOf(cause);
   if (failure === undefined) throw cause;
-  // Without a kind, the message says more, for example about an index whose expression fails for a plant.
+  // Without a kind, the message states more, for example about an index whose expression fails for a plant.
   const description = failure === 'unexpected' && cause instanceof Error ? cause.message : failure;
   const reason = `the database cannot be written: ${description}`;
   // After a full disk or a lock timeout, the connection remains usable.

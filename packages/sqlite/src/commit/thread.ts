@@ -15,7 +15,7 @@ import type { NotInserted } from './statements.ts';
 /** Start parameters of the commit worker. */
 export type WorkerData = Expected & {
   readonly path: string;
-  /** The file that must be at the path. `undefined` if there is none: the worker creates it, and exits. */
+  /** The file that must be at the path. `undefined` if no file is there: the worker creates it, and exits. */
   readonly file: OpenedFile | undefined;
 };
 

@@ -54,7 +54,7 @@ export function countConnection(path: string): () => void {
   };
 }
 
-/** Forgets connections of a thread that was ended before it could close them. Node has closed them. */
+/** Stops counting connections of a thread that was ended before it could close them. Node has closed them. */
 export function forgetConnections(file: number, count: number): void {
   Atomics.sub(counts, indexOf(file), count);
 }

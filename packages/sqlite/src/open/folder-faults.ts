@@ -14,7 +14,7 @@ export function findFolderFault(folder: string, mayWrite: boolean): Fault | unde
     kind = 'no-shared-memory';
     truncateSync(probe, 2 ** 15);
     truncateSync(probe);
-    // No other process knows the file.
+    // No other process uses the file.
     kind = 'no-locks';
     database = new Database(probe, { timeout: 0 }, false);
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

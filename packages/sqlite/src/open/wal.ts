@@ -58,7 +58,7 @@ function isOfAnotherFile(path: string): boolean {
   return withoutConnections(path, () => isInRollbackMode(path)) === true;
 }
 
-/** Whether the header of a file says that it is not in WAL mode (sqlite.org/fileformat2.html#file_format_version_numbers). */
+/** Whether a file is, by its header, not in WAL mode (sqlite.org/fileformat2.html#file_format_version_numbers). */
 function isInRollbackMode(path: string): boolean {
   const versions = Buffer.alloc(2);
   withOpenFile(path, 'r', (file) => readSync(file, versions, 0, 2, 18));
