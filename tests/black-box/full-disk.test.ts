@@ -29,7 +29,7 @@ it('a server that stops on a full disk warns that its newest plants are only in 
     {
       level: 'warn',
       wal: `${folder}/plants.db-wal`,
-      message: expect.stringContaining('copy it together with the database') as unknown,
+      message: expect.stringContaining('keep it together with the database') as unknown,
     },
     { level: 'info', message: 'stopped' },
   ]);

@@ -39,7 +39,7 @@ const heldWalMessage =
   'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
 const replacedMessage = 'the database file is not the one that was opened';
 const walLeftMessage =
-  'the newest plants are still in the WAL: copy it together with the database; or end the programs that have the database open, free space on the disk, then start and stop the server';
+  'the newest plants are still in the WAL: keep it together with the database; unless another program overwrote either, end the programs that have the database open, free space on the disk, then start and stop the server';
 
 async function openSqlite(
   path: string,
