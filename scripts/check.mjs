@@ -58,7 +58,7 @@ async function check(name, subjects, [program, ...args]) {
   const start = performance.now();
   const { promise, resolve } = Promise.withResolvers();
   const command = [join('node_modules', program), ...args];
-  // A test of broken code can wait for ever.
+  // A test of broken code can wait forever.
   const options = { maxBuffer: Infinity, timeout: 180_000 };
   execFile(process.execPath, command, options, (error, stdout, stderr) => {
     const result = error === null ? 'passed' : 'failed';

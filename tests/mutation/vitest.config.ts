@@ -15,7 +15,7 @@ export default defineConfig({
         test: {
           ...project.test,
           include: [...tests],
-          // Mutants make many tests wait for ever.
+          // Mutants make many tests wait forever.
           testTimeout: 5_000,
         },
       },

@@ -49,7 +49,7 @@ describe('a request that is no Request', () => {
       { body: iterable({ ...stalled, return: () => Promise.reject(new Error('no')) }) },
     ],
     [
-      'whose iterator returns empty chunks for ever',
+      'whose iterator returns empty chunks forever',
       408,
       { body: iterable({ next: async () => ({ value: new Uint8Array() }) }) },
     ],

@@ -35,11 +35,11 @@ export function closeSlowly(
   });
   socket.end(lastBytes);
   dropInput(socket);
-  drain(socket, lingerMs, settle);
+  drain(socket, graceMs, settle);
 }
 
 /** Time for which input is dropped after the last response is written, in milliseconds. */
-const lingerMs = 500;
+const graceMs = 500;
 
 /** Drops all further input of a connection, so that no further request is parsed and kept. */
 export function dropInput(socket: Duplex): void {
