@@ -72,6 +72,50 @@ describe('readPlants', () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
+  it('readPlants reads every row of a table in which ids repeat', async () => {
+    const url = sharedUrl(await emptyDatabase());
+    const insert = 'INSERT INTO plants SELECT';
+    await runSql(
+      url,
+      'CREATE TABLE plants (id bigint, name text NOT NULL, tag text)',
+      `${insert} 7, 'short' FROM generate_series(1, 1500)`,
+      `${insert} 8, repeat('long', 500000) FROM generate_series(1, 5)`,
+      `${insert} 9, 'last'`,
+    );
+    const { plants, errors } = await readAll(url);
+    const count = (wanted: bigint) => plants.filter(({ id }) => id === wanted).length;
+    expect([count(7n), count(8n), count(9n), errors]).toEqual([1_500, 5, 1, []]);
+  });
+
+  it.each(['id', 'name'])(
+    'readPlants refuses a table with a row that has no %s',
+    async (column) => {
+      const url = sharedUrl(await emptyDatabase());
+      await runSql(
+        url,
+        'CREATE TABLE plants (id bigint, name text, tag text)',
+        "INSERT INTO plants VALUES (7, 'Monstera')",
+      );
+      const monstera = { id: 7n, name: 'Monstera' };
+      expect(await readAll(url)).toEqual({ plants: [monstera], errors: [] });
+      await runSql(
+        url,
+        `INSERT INTO plants SELECT 8, 'Ficus'`,
+        `UPDATE plants SET ${column} = NULL WHERE id = 8`,
+      );
+      const { plants, errors } = await readAll(url);
+      expect([plants, errors]).toEqual([
+        [],
+        [
+          expect.objectContaining({
+            kind: 'table-foreign',
+            message: expect.stringContaining('rows where id IS NULL OR name IS NULL') as unknown,
+          }),
+        ],
+      ]);
+    },
+  );
+
   it('readPlants requires only the SELECT privilege', async () => {
     const database = await newDatabase();
     await openAndClose(sharedUrl(database));

@@ -45,25 +45,18 @@ export async function* readPlantBatches({
 }: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenPostgresError>, void, void> {
   const connect = createConnect({ url: text, statementTimeoutMs: pageTimeoutMs, readsOnly: true });
   const connected = await connect();
-  if (connected.isErr()) {
-    yield err(connected.error.error);
-    return;
-  }
+  if (connected.isErr()) return yield err(connected.error.error);
   const { session, url } = connected.value;
   const attempt = async <T>(work: Promise<Result<T, OpenPostgresError>>) =>
     work.catch((thrown: unknown) => err(statementError(url, session.address, thrown)));
   try {
     const found = await attempt(findReadable(session, url));
-    if (found.isErr()) {
-      yield err(found.error);
-      return;
-    }
+    if (found.isErr()) return yield err(found.error);
     const { plantsTable, unknown } = found.value;
     onTable(plantsTable.shown);
     if (unknown.length > 0) onUnknownColumns(unknown);
-    let last = after ?? smallestId - 1n;
-    while (last < largestId) {
-      const page = await attempt(readPage(session, plantsTable, last + 1n));
+    for (let last = after; ;) {
+      const page = await attempt(readPage(session, plantsTable, last));
       const end = page.isOk() ? page.value.at(-1) : undefined;
       if (page.isErr() || end !== undefined) yield page;
       if (end === undefined) return;
@@ -90,13 +83,17 @@ export type ReadPlantsOptions = {
 async function findReadable(session: Session, url: DatabaseUrl) {
   const found = await findTable(session, url);
   if (found.isErr()) return err(found.error);
-  const plantsTable = found.value;
-  const { definition, isReadable, unknown } = await readColumns(session, plantsTable.table);
-  return isReadable ? ok({ plantsTable, unknown }) : err(foreign(url, definition));
+  const { table } = found.value;
+  const { definition, isReadable, isUsable, unknown } = await readColumns(session, table);
+  if (!isReadable) return err(foreign(url, definition));
+  const text = `SELECT FROM ${table} WHERE NOT ${isUsable} AND (${isIncomplete}) LIMIT 1`;
+  const { length } = await session.query({ text });
+  if (length > 0) return err(foreign(url, `${definition}; rows where ${isIncomplete}`));
+  return ok({ plantsTable: found.value, unknown });
 }
 
-async function readPage(session: Session, { table }: PlantsTable, from: bigint) {
-  const next = nextPlants(table, from);
+async function readPage(session: Session, { table }: PlantsTable, last?: bigint) {
+  const next = nextPlants(table, last);
   const [[page] = []] = await session.query({ text: failIfHidden + wholePage(next) });
   if (typeof page === 'string') return ok((JSON.parse(page) as readonly Row[]).map(plantOf));
   const rows = await session.query({ text: failIfHidden + longPage(next) });
@@ -108,16 +105,17 @@ const pageTimeoutMs = 30_000;
 const maxPagePlants = 1_000;
 /** Maximum text of a page, in bytes; a single plant may exceed it. */
 const maxPageBytes = 4 * 2 ** 20;
-const smallestId = -(2n ** 63n);
-const largestId = 2n ** 63n - 1n;
 const columns = columnNames.join(', ');
 // A column that the table of an earlier version does not have is that of `absent`, which encloses it.
 const absent = nullableNames.map((name) => `NULL::text AS ${name}`).join(', ');
-const nextPlants = (table: string, from: bigint): string =>
+// Ids repeat in a table without a key, a view, or a table with inheritance: a page has all rows of its last id.
+const nextPlants = (table: string, last?: bigint): string =>
   `SELECT page.* FROM (SELECT ${absent}) AS absent, LATERAL (SELECT ${columns} FROM ${table}
-    WHERE id >= '${from}'::bigint ORDER BY id LIMIT ${maxPagePlants}) AS page`;
+    ${last === undefined ? '' : `WHERE id > '${last}'::bigint`} ORDER BY id FETCH FIRST ${maxPagePlants} ROWS WITH TIES) AS page`;
 // Row security, also of a table below a view, then is an error, and hides no row. In one message with a query, because a pooler keeps no settings.
 const failIfHidden = 'SET LOCAL row_security = off; ';
+// The members of every version; later ones are optional.
+const isIncomplete = 'id IS NULL OR name IS NULL';
 // PostgreSQL stores the size of a long text apart from the text.
 const size = textNames.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ');
 
@@ -128,6 +126,6 @@ const wholePage = (next: string): string =>
 
 const longPage = (next: string): string => `SELECT ${columns} FROM (
     SELECT ${columns}, sum(${size}) OVER
-      (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      (ORDER BY id GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM (${next}) AS page
   ) AS sized WHERE coalesce(before, 0) < ${maxPageBytes} ORDER BY id`;
