@@ -36,6 +36,7 @@ describe('create with a failing statement', () => {
     ['a lock that is released', { error: '55P03' }],
     ['a full disk on the server', { error: '53100' }],
     ['a leader that became a standby', { error: '25006' }],
+    ['a transaction timeout on the server', { error: '25P04', severity: 'FATAL' }],
     ['a shutdown', { error: '57P01', severity: 'FATAL' }],
     ['a crash', { error: '57P02', severity: 'FATAL' }],
     ['a server that is starting up', { error: '57P03', severity: 'FATAL' }],

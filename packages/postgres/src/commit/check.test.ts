@@ -111,6 +111,22 @@ describe('check of a PostgreSQL repository', () => {
     },
   );
 
+  it.each([
+    'id TYPE int',
+    'id TYPE numeric',
+    'id TYPE float8',
+    'name TYPE char(9)',
+    'tag TYPE name',
+  ])(
+    'the check of a PostgreSQL repository fails while the table changes or refuses plants after ALTER %s',
+    async (column) => {
+      const url = sharedUrl(await emptyDatabase());
+      const repository = await open(url);
+      await runSql(url, `ALTER TABLE plants ALTER ${column}`);
+      expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/type/);
+    },
+  );
+
   it('the check of a PostgreSQL repository fails while the table is UNLOGGED', async () => {
     const url = sharedUrl(await emptyDatabase());
     const repository = await open(url);

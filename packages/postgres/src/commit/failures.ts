@@ -40,10 +40,10 @@ const strategies: readonly (readonly [RegExp, RetryStrategy])[] = [
   [/^(40001|40P01|40003)$/, 'repeat'],
   // Lock timeout, canceled statement, insufficient resources.
   [/^(55P03|57014|53...)$/, 'repeat'],
-  // A former leader that is read-only; shutdown, crash or startup; connection exceptions.
-  [/^(25006|57P0.|08...)$/, 'reconnect'],
-  // The statement, the role, the table or the disk: every other plant would fail, too.
-  [/^(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...$/, 'fail'],
+  // A former leader that is read-only; a transaction timeout; shutdown, crash or startup; connection exceptions.
+  [/^(25006|25P0.|57P0.|08...)$/, 'reconnect'],
+  // The statement, the role, the table, a sequence or the disk: every other plant would fail, too.
+  [/^(2200H|(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...)$/, 'fail'],
 ];
 
 /** Whether a policy refused a row, or a trigger raised an exception: its SQLSTATE can be that of a missing privilege, or any other. */

@@ -115,6 +115,26 @@ it.each([
   },
 );
 
+it.each([
+  ['its id column is integer', 'ALTER TABLE plants ALTER id TYPE int'],
+  [
+    'a sequence is exhausted',
+    'ALTER TABLE plants ADD number int GENERATED ALWAYS AS IDENTITY (MAXVALUE 2)',
+    "INSERT INTO plants VALUES (1, 'a'), (2, 'b')",
+  ],
+])(
+  'a plant is store-unavailable when the table accepts no plant like it because %s',
+  async (_, ...statements) => {
+    const { repository } = await openWith(...statements);
+    const created = await Promise.all(
+      [2n ** 40n, 2n ** 41n].map(async (id) => repository.create({ id, name: 'x' })),
+    );
+    expect(created.map((one) => one._unsafeUnwrapErr().kind)).toEqual(
+      Array(2).fill('store-unavailable'),
+    );
+  },
+);
+
 it('a batch fails after a few statements when a trigger has a fault for every plant', async () => {
   const { direct, url } = await newTable();
   await runSql(

@@ -58,9 +58,8 @@ export async function findTable(
   url: DatabaseUrl,
 ): Promise<Result<PlantsTable, OpenPostgresError>> {
   const { database, user } = url;
-  const [[schema, obstacle, isSecured, isStandby, others] = []] = await session.query({
-    text: plantsOnPath,
-  });
+  const rows = await session.query({ text: plantsOnPath });
+  const [[schema, obstacle, isSecured, isStandby, others] = []] = rows;
   if (typeof schema !== 'string') {
     const description = `${nameOf(session.address)}, on the search path of the session`;
     return err(connectError(url, [{ reason: 'table-missing', description }]));
@@ -113,7 +112,7 @@ export async function readColumns(session: Session, table: string) {
     unknown: rows.filter((row) => !isMember(row)).map(([name]) => name ?? ''),
     missing: columnNames.filter((name) => rows.every((row) => row[0] !== name)),
     isUsable: rows.every((row) => (isMember(row) ? declarations.has(row[1]) : row[2] === 'f')),
-    isReadable: rows.every((row) => !isMember(row) || row[0] === 'id' || row[3] === 't'),
+    isReadable: rows.every((row) => !isMember(row) || row[3] === 't'),
   };
 }
 
@@ -210,7 +209,8 @@ const tableColumns = `SELECT a.attname, concat_ws(' ', a.attname,
     replace(format_type(a.atttypid, a.atttypmod), '"', ''),
     CASE WHEN EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = a.attrelid AND i.indisprimary
       AND i.indimmediate AND i.indkey::text = a.attnum::text) THEN 'PRIMARY KEY'
-      WHEN a.attnotnull THEN 'NOT NULL' END), ${needsValue}, y.typcategory = 'S'
+      WHEN a.attnotnull THEN 'NOT NULL' END), ${needsValue},
+    CASE a.attname WHEN 'id' THEN y.typoutput::text ~ 'int.out' ELSE y.typcategory = 'S' END
   FROM ${columnsOf('to_regclass($1::text)')} ORDER BY a.attnum`;
 
 /**
@@ -225,8 +225,9 @@ const tableState = `SELECT current_setting('transaction_read_only'),
   WHEN t.relkind = 'p' AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid) THEN 'has no partition'
   WHEN EXISTS (SELECT 1 FROM pg_index i, ${columnsOf('t.oid')} AND a.attnum::text = i.indkey::text
       AND i.indrelid = t.oid AND i.indisunique AND NOT i.indimmediate AND a.attname = 'id') THEN 'has a DEFERRABLE key'
-  WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND ${needsValue} AND a.attname NOT IN (${quotedNames}))
-    THEN 'has another column that needs a value' END,
+  WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND CASE WHEN a.attname IN (${quotedNames})
+      THEN y.typoutput::text !~ '(int8|text|varchar)out' ELSE ${needsValue} END)
+    THEN 'has a column whose type changes or limits values, or another that needs one' END,
   row_security_active(t.oid) AND (SELECT count(DISTINCT command) < 2
     FROM pg_policy p, unnest(p.polroles) AS role, unnest(ARRAY['r', 'a']) AS command
     WHERE p.polrelid = t.oid AND p.polpermissive AND p.polcmd::text IN ('*', command)

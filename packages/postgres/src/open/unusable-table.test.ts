@@ -228,6 +228,20 @@ describe('a table that cannot be used', () => {
     },
   );
 
+  it.each(['numeric', 'float8', 'text'])(
+    'readPlants refuses a table whose id is %s',
+    async (type) => {
+      const url = sharedUrl(await emptyDatabase());
+      await runSql(
+        url,
+        `CREATE TABLE plants (id ${type} PRIMARY KEY, name text NOT NULL, tag text)`,
+        "INSERT INTO plants VALUES ('9223372036854775808', 'Monstera')",
+      );
+      const [read] = await collect({ url });
+      expect(read?._unsafeUnwrapErr().kind).toBe('table-foreign');
+    },
+  );
+
   it('readPlants names the definition of a table whose column is not of text', async () => {
     const url = sharedUrl(await emptyDatabase());
     await runSql(url, 'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(9), tag integer)');
