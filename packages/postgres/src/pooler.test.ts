@@ -1,10 +1,11 @@
 import type { PlantRepository } from '@plantstore/core';
 import { requires } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { open } from '../test/open.ts';
+import { open, openAndClose } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
 import { poolerVersion as version, startPooler } from '../test/pooler.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
+import { readPlants } from './read/read-plants.ts';
 
 /** Version 1.21 and later support prepared statements, unless max_prepared_statements is 0. */
 const settings =
@@ -63,6 +64,21 @@ describe.each(settings)(
         expect((await repository.create(plant)).isOk()).toBe(true);
       }
       await expectStored(sharedUrl(database), plants);
+    });
+
+    it('pgbouncer may reuse a connection on which a client left a temporary table plants: a start and readPlants use the permanent one', async () => {
+      const database = await newDatabase();
+      const direct = sharedUrl(database);
+      await openAndClose(direct);
+      await runSql(direct, "INSERT INTO plants VALUES (7, 'Monstera')");
+      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
+      await runSql(url, 'CREATE TEMPORARY TABLE plants (LIKE public.plants INCLUDING ALL)');
+      const repository = await open(url);
+      expect(repository.warnings).toEqual([]);
+      expect((await repository.create({ id: 8n, name: 'Ficus' })).isOk()).toBe(true);
+      const ids: bigint[] = [];
+      for await (const read of readPlants({ url })) ids.push(read._unsafeUnwrap().id);
+      expect(ids).toEqual([7n, 8n]);
     });
 
     it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(

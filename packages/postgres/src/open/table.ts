@@ -58,8 +58,8 @@ export async function findTable(
   url: DatabaseUrl,
 ): Promise<Result<PlantsTable, OpenPostgresError>> {
   const { database, user } = url;
-  const rows = await session.query({ text: plantsOnPath });
-  const [[schema, obstacle, isSecured, isStandby, others] = []] = rows;
+  const [first = [], ...others] = await session.query({ text: plantsOnPath });
+  const [schema, obstacle, isSecured, isStandby] = first;
   if (typeof schema !== 'string') {
     const description = `${nameOf(session.address)}, on the search path of the session`;
     return err(connectError(url, [{ reason: 'table-missing', description }]));
@@ -68,9 +68,10 @@ export async function findTable(
   const table = `${quoted(schema)}.plants`;
   const note = isStandby === 't' ? ' (of a standby, which may not have the newest plants)' : '';
   const shown = `${table} in ${database}${note}`;
-  const warnings = (JSON.parse(others ?? '[]') as readonly string[]).map(
-    (other) =>
-      `${shown} is used, and the role ${user} can read ${other}, too: name the schema with options=-csearch_path=… in the URL, or a later start may use another table`,
+  const warnings = others.flatMap(([, , , , other]) =>
+    typeof other === 'string'
+      ? `${shown} is used, and the role ${user} can read ${other}, too: name the schema with options=-csearch_path=… in the URL, or a later start may use another table`
+      : [],
   );
   const warning = `row security is active on ${shown}: its policies can refuse plants, and the role ${user} cannot export them; ${bypass(user)}`;
   if (isSecured === 't') warnings.push(warning);
@@ -187,15 +188,14 @@ const concurrentCreateCodes = ['23505', '42P07', '42710', 'XX000', '40001', '40P
 const deniedCodes = ['42501', '3F000', '25006', 'P0001'];
 const maxAttempts = 10;
 
-/** The relation on the search path, what it is if it has no rows, and the tables that another search path would find. */
+/** The permanent relations on the search path: what one is if it has no rows, and its name if the role can read it. */
 const plantsOnPath = `SELECT n.nspname,
     CASE WHEN t.relkind NOT IN ('r', 'p', 'v', 'm', 'f') THEN pg_describe_object('pg_class'::regclass, t.oid, 0) END,
-    row_security_active(t.oid), pg_is_in_recovery(), array_to_json(ARRAY(
-      SELECT o.relnamespace::regnamespace || '.plants' FROM unnest(current_schemas(false)) WITH ORDINALITY AS s (name, place)
-        JOIN pg_class o ON o.relname = 'plants' AND o.relnamespace = to_regnamespace(quote_ident(s.name))
-      WHERE o.oid <> t.oid AND o.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_table_privilege(o.oid, 'SELECT')
-      ORDER BY place))
-  FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace WHERE t.oid = to_regclass('plants')`;
+    row_security_active(t.oid), pg_is_in_recovery(),
+    CASE WHEN t.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_table_privilege(t.oid, 'SELECT') THEN t.relnamespace::regnamespace || '.plants' END
+  FROM unnest(current_schemas(false)) WITH ORDINALITY AS s (name, place) JOIN pg_namespace n ON n.nspname = s.name
+    JOIN pg_class t ON t.relnamespace = n.oid
+  WHERE t.relname = 'plants' AND t.relpersistence <> 't' ORDER BY place`;
 
 /** Whether an insert must have a value of the column `a` with the type `y`: a domain can refuse NULL, or have a default. */
 const needsValue = `(a.attnotnull OR y.typnotnull) AND NOT a.atthasdef AND a.attidentity = '' AND y.typdefault IS NULL`;
