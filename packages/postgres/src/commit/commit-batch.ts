@@ -18,16 +18,12 @@ export function createCommitBatch(plantsTable: PlantsTable) {
   let isPrepared = true;
 
   /**
-   * Inserts plants, and compares a plant whose id exists with the stored row. The results are durable when the
-   * promise resolves. The insert is idempotent and commits by itself, so the call can be retried after any error.
-   * Of several plants with one id, the first is inserted. Returns `locked` when an open transaction of another session has
-   * inserted or deleted an id; no plant was inserted then. Throws if the server refuses one of several plants for its content.
+   * Inserts plants, in parts if the server refuses one, and compares a plant whose id exists with the stored row. The
+   * results are durable when the promise resolves. The inserts are idempotent and commit by themselves, so the call can
+   * be retried after any error. Of several plants with one id, the first is inserted. Returns `locked` when an open
+   * transaction of another session has inserted or deleted an id.
    */
-  return async (
-    session: Session,
-    plants: readonly NewPlant[],
-    lockMs: number,
-  ): Promise<readonly Created[] | 'locked'> => {
+  return async (session: Session, plants: readonly NewPlant[], lockMs: number) => {
     const found = new Map<bigint, Row>();
     const run = async (query: Query) => {
       for (const row of await session.query(query)) found.set(BigInt(row[0] ?? ''), row);
@@ -44,37 +40,56 @@ export function createCommitBatch(plantsTable: PlantsTable) {
       }
     };
 
-    let refusal: unknown;
-    let missing = plants;
     const inserted = new Set<NewPlant | undefined>();
-    // Twice: another session may delete a plant between the insert and the read.
-    for (let round = 1; round <= 2 && refusal === undefined && missing.length > 0; round += 1) {
+    const failures = new Map<NewPlant, Created>();
+    const isMissing = ({ id }: NewPlant) => !found.has(id);
+    const parts = [plants];
+    let failsForAll: boolean | undefined;
+    let others: Created = refused(new Error(missingReason));
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      const isWhole = part === plants;
       const firsts = new Map<bigint, NewPlant>();
-      for (const plant of missing) if (!firsts.has(plant.id)) firsts.set(plant.id, plant);
+      for (const plant of part.toReversed()) if (isMissing(plant)) firsts.set(plant.id, plant);
+      let failure: Created | undefined;
       try {
         // Sorted, because batches that acquire locks in different orders can deadlock.
         await insert([...firsts.values()].toSorted(byId));
+        failsForAll = false;
       } catch (thrown) {
         if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
-        const isSplit = retryStrategyOf(thrown) === 'split';
-        if (!isSplit && sqlStateOf(thrown) !== insufficientPrivilege) throw thrown;
-        const fault = await findTableFault(session, plantsTable);
-        if (fault !== undefined)
-          return plants.map(() => notKept(new Error(fault.message, { cause: thrown })));
-        if (plants.length > 1 || !isSplit) throw thrown;
-        // The plant may be stored: a constraint can be newer.
-        refusal = thrown;
+        const strategy = retryStrategyOf(thrown);
+        const isOfPlant = strategy === 'split' || strategy === 'isolate';
+        if (!isOfPlant && sqlStateOf(thrown) !== insufficientPrivilege) throw thrown;
+        const fault = isWhole ? await findTableFault(session, plantsTable) : undefined;
+        if (!isOfPlant && fault === undefined) throw thrown;
+        if (fault !== undefined || (strategy === 'isolate' && failsForAll === true)) {
+          others = notKept(
+            fault === undefined ? thrown : new Error(fault.message, { cause: thrown }),
+          );
+          break;
+        }
+        // A trigger with a fault, unless it succeeds for another plant before the next failure.
+        if (part.length === 1 && strategy === 'isolate') failsForAll ??= true;
+        failure = strategy === 'split' ? refused(thrown) : notKept(thrown);
       }
       for (const id of found.keys()) inserted.add(firsts.get(id));
-      missing = missing.filter(({ id }) => !found.has(id));
-      if (missing.length > 0) await run(readStatement(table, missing));
-      missing = missing.filter(({ id }) => !found.has(id));
+      // Also after a failure, as a constraint can be newer than a plant. The parts were read with the whole.
+      const isRead = (isWhole || failure === undefined) && part.some(isMissing);
+      if (isRead) await run(readStatement(table, part.filter(isMissing)));
+      const missing = part.filter(isMissing);
+      // Without a failure again: another session may delete a plant between the insert and the read.
+      const size = failure === undefined ? missing.length : Math.ceil(missing.length / maxParts);
+      const isLast = failure === undefined ? !isWhole : part.length === 1;
+      if (!isLast)
+        for (let end = missing.length; end > 0; end -= size)
+          parts.push(missing.slice(Math.max(end - size, 0), end));
+      else if (failure !== undefined) for (const plant of missing) failures.set(plant, failure);
     }
 
-    return plants.map((plant) => {
+    return plants.map((plant): Created => {
       const { id } = plant;
       const row = found.get(id);
-      if (row === undefined) return refused(refusal ?? new Error(missingReason));
+      if (row === undefined) return failures.get(plant) ?? others;
       // Compared here, because a nondeterministic collation can treat different texts as equal.
       const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
       if (!isSame) return err({ kind: 'id-taken', id });
@@ -92,10 +107,9 @@ export type CommitBatch = ReturnType<typeof createCommitBatch>;
 export async function findCreateFault(session: Session, plantsTable: PlantsTable) {
   const fault = await findTableFault(session, plantsTable);
   if (fault !== undefined) return fault;
-  const plants = [{ id: 0n, name: '' }];
   try {
     for (const statementOf of [insertStatement, readStatement]) {
-      const statement = statementOf(plantsTable.table, plants, 0);
+      const statement = statementOf(plantsTable.table, [{ id: 0n, name: '' }], 0);
       await session.query({ ...statement, text: `EXPLAIN ${statement.text}` });
     }
     return undefined;
@@ -107,6 +121,7 @@ export async function findCreateFault(session: Session, plantsTable: PlantsTable
 
 // A generated column; a rule on INSERT.
 const unsupportedTableCodes = ['428C9', '0A000'];
+const maxParts = 8;
 const lockNotAvailable = '55P03';
 const insufficientPrivilege = '42501';
 const missingReason =

@@ -69,31 +69,24 @@ export function createLane({ use, table, commitBatch, createLocked }: LaneOption
     }
   };
 
-  /** Splits a batch, so that one rejected or locked plant does not fail the others. A fault that fails a half fails all. */
-  const commitHalves = async (plants: readonly NewPlant[], timing: Timing, fault?: unknown) => {
-    const middle = Math.ceil(plants.length / 2);
-    const before: Results = await commit(plants.slice(0, middle), timing);
-    const after = plants.slice(middle);
-    const isAll = fault !== undefined && middle > 1 && before.every(isUnavailable);
-    return [...before, ...(isAll ? after.map(() => notKept(fault)) : await commit(after, timing))];
-  };
-
   const commit = async (plants: readonly NewPlant[], timing: Timing): Promise<Results> => {
     const { deadline, lockMs } = timing;
     try {
       const created = await retry(deadline, async (on) => commitBatch(on, plants, lockMs));
       if (created !== 'locked') return created;
       if (performance.now() >= deadline) throw new Error(lockedReason);
-      if (plants.length > 1)
-        return await commitHalves(plants, { ...timing, lockMs: lockTimeoutsMs.part });
+      if (plants.length > 1) {
+        // Split, so that one locked plant does not fail the others.
+        const part = { ...timing, lockMs: lockTimeoutsMs.part };
+        const middle = Math.ceil(plants.length / 2);
+        const before = await commit(plants.slice(0, middle), part);
+        return [...before, ...(await commit(plants.slice(middle), part))];
+      }
       return createLocked === undefined
         ? await waitForLock(plants, timing)
         : plants.map(async (plant) => createLocked(plant));
     } catch (thrown) {
-      const strategy = retryStrategyOf(thrown);
-      if (plants.length === 1 || (strategy !== 'split' && strategy !== 'isolate'))
-        return plants.map(() => notKept(thrown));
-      return commitHalves(plants, timing, strategy === 'isolate' ? thrown : undefined);
+      return plants.map(() => notKept(thrown));
     }
   };
 
@@ -134,12 +127,6 @@ const lockTimeoutsMs = {
 /** Exponential backoff with jitter, so that processes do not retry at the same time. */
 function backoffMs(attempt: number): number {
   return Math.min(maxPauseMs, firstPauseMs * 2 ** attempt) * (0.5 + Math.random() / 2);
-}
-
-function isUnavailable(result: Results[number]): boolean {
-  return (
-    !(result instanceof Promise) && result.isErr() && result.error.kind === 'store-unavailable'
-  );
 }
 
 const lockedReason =

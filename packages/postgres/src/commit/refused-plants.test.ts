@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
+import { openBehindProxy } from '../../test/behind-proxy.ts';
 import { newTable, open } from '../../test/open.ts';
 import { emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 
@@ -164,3 +165,48 @@ it('a create is repeated when a trigger raises a serialization failure', async (
   );
   expect((await repository.create({ id: 1n, name: 'weed' })).isOk()).toBe(true);
 });
+
+it('plants that a constraint refuses take about one statement each, and the others of their batch are stored', async () => {
+  const { proxy, direct, repository } = await openBehindProxy();
+  await runSql(
+    direct,
+    "INSERT INTO plants VALUES (-1, 'old weed')",
+    "ALTER TABLE plants ADD CHECK (name NOT LIKE '%weed') NOT VALID",
+  );
+  const before = proxy.statements.length;
+  const names = [
+    'old weed',
+    ...Array.from({ length: 512 }, (_, id) => (id < 500 ? 'weed' : 'ivy')),
+  ];
+  const created = await Promise.all(
+    names.map(async (name, n) => repository.create({ id: BigInt(n - 1), name })),
+  );
+  expect(created.map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual(
+    names.map((name) => (name === 'weed' ? 'plant-refused' : 'ok')),
+  );
+  expect(proxy.statements.length - before).toBeLessThan(700);
+  expect(await runSql(direct, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 13 }]);
+});
+
+it.each([
+  [
+    'is refused',
+    "RAISE EXCEPTION 'no weeds';",
+    ['plant-refused', 'plant-refused', 'ok', 'id-taken'],
+  ],
+  [
+    'meets a fault of a trigger',
+    "EXECUTE 'SELECT nowhere';",
+    ['store-unavailable', 'store-unavailable'],
+  ],
+])(
+  'a plant that exists has its result in a batch in which another one %s, and the first of two with one id is stored',
+  async (_, body, kinds) => {
+    const { repository } = await openWith(...trigger(body), "INSERT INTO plants VALUES (0, 'x')");
+    const plants = ['x', 'weed', 'weed', 'ivy', 'fig'].slice(0, kinds.length + 1);
+    const created = await Promise.all(
+      plants.map(async (name, n) => repository.create({ id: BigInt(Math.min(n, 3)), name })),
+    );
+    expect(created.map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual(['ok', ...kinds]);
+  },
+);
