@@ -1,10 +1,9 @@
 import { operation } from '@plantstore/core/wire';
-import { failWithCause, type Outcome } from './errors.ts';
-import { redact } from './redact.ts';
+import { failWithCause, type Outcome, textOf } from './errors.ts';
 import type { Call } from './request.ts';
 import { readResponse, readText } from './response.ts';
 import { parseRetryAfter } from './retry-after.ts';
-import { ignoreErrors, isText, undefinedOnThrow } from './untrusted.ts';
+import { ignoreErrors } from './untrusted.ts';
 
 /** Sends a request once, with the last token of the call, until `signal` aborts; never rejects. */
 export async function attempt(call: Call, signal: AbortSignal): Promise<Outcome> {
@@ -32,29 +31,26 @@ export async function attempt(call: Call, signal: AbortSignal): Promise<Outcome>
       throw new Error('no Response');
     }
     call.missing = 'incomplete response';
-    /** Returns a field of the response; `undefined` if reading it throws, as in a `load` of SvelteKit. */
-    const read = (name: string): string | null | undefined => {
-      const value: unknown = undefinedOnThrow(() => response.headers.get(name));
-      // The value of an injected fetch may be a promise that rejects.
-      void ignoreErrors(() => value);
-      return isText(value) ? redact(tokens, value) : value === undefined ? value : null;
-    };
-    const retryAfter = read('retry-after');
+    /** Returns a field of the response; `undefined` if it cannot be read, as in a `load` of SvelteKit. */
+    const read = (name: string, missing?: '') =>
+      textOf(tokens, () => response.headers.get(name) ?? missing);
+    const retryAfter = read('retry-after', '');
     call.report = {
       attempts,
       status,
-      requestId: read('x-request-id') ?? undefined,
+      requestId: read('x-request-id'),
       // One that cannot be read counts as the longest backoff.
-      retryAfterMs: isText(retryAfter)
-        ? parseRetryAfter(retryAfter, read('date'))
-        : retryAfter === null
-          ? undefined
-          : call.maxRetryDelayMs,
+      retryAfterMs:
+        retryAfter === undefined
+          ? call.maxRetryDelayMs
+          : retryAfter
+            ? parseRetryAfter(retryAfter, read('date'))
+            : undefined,
     };
     // A valid response repeats the plant, at most with every character as a \uXXXX.
     const text = await readText(response, signal, 2 ** 20 + 6 * body.length);
     return readResponse(call, response, body, text, read('location'));
   } catch (thrown) {
-    return failWithCause(call, 'network', call.missing, thrown);
+    return failWithCause(call, call.missing, thrown);
   }
 }

@@ -47,36 +47,31 @@ const send = async (call: Call): Promise<Outcome> => {
     const remainingMs = call.deadline - performance.now();
     const isLast = remainingMs <= limitMs;
     return withTimeout<T | Failure>(caller, isLast ? remainingMs : limitMs, work, (kind) => {
-      if (isLast || kind === 'aborted') call.deadline = 0;
-      if (kind === 'aborted')
-        return fail(call, kind, 'the call was aborted', {
-          cause: describeCause(caller?.reason, tokens),
-        });
-      const message = `${call.missing} within ${isLast ? timeoutMs : limitMs} ms`;
-      return fail(call, kind, message, { phase });
+      if (isLast) call.deadline = 0;
+      return kind === 'aborted'
+        ? fail(call, kind, 'the call was aborted', { cause: describeCause(caller?.reason, tokens) })
+        : fail(call, kind, `${call.missing} within ${isLast ? timeoutMs : limitMs} ms`, { phase });
     });
   };
-  const attemptOnce = () =>
+  const getNewToken = async (signal: AbortSignal): Promise<Failure | undefined> => {
+    const issued = getToken ? await getToken(tokens.at(-1), signal) : token;
+    return issued?.match(
+      (value) => void tokens.push(value),
+      (message) => fail(call, 'token-failed', message),
+    );
+  };
+  const attemptOnce = async (needsToken: boolean): Promise<Outcome> =>
+    (needsToken ? await run('token', getNewToken) : undefined) ??
     run('response', (signal) => attempt(call, signal), call.attemptTimeoutMs);
-  const attemptWithNewToken = async (): Promise<Outcome> => {
-    const failed = await run('token', async (signal) => {
-      const issued = getToken ? await getToken(tokens.at(-1), signal) : token;
-      if (!issued) return undefined;
-      if (issued.isErr()) return fail(call, 'token-failed', issued.error);
-      tokens.push(issued.value);
-      return undefined;
-    });
-    return failed ?? attemptOnce();
-  };
 
   const failed = call.headers[0] && (await run('request-headers', () => mergeHeaders(call)));
   return (
     failed ??
     retry(call, async () => {
-      const outcome = await (tokens[0] ? attemptOnce() : attemptWithNewToken());
+      const outcome = await attemptOnce(!tokens[0]);
       const isRejected = getToken && call.report.status === 401 && call.deadline;
       // A call has one new token at most, beyond the retries.
-      return isRejected && !tokens[1] ? attemptWithNewToken() : outcome;
+      return isRejected && !tokens[1] ? attemptOnce(true) : outcome;
     })
   );
 };

@@ -2,7 +2,7 @@ import type { ErrorName as CoreErrorName, errorTable } from '@plantstore/core/er
 import { err, type Result } from 'neverthrow';
 import type { Plant } from './plant.ts';
 import { redact } from './redact.ts';
-import { isText, undefinedOnThrow } from './untrusted.ts';
+import { ignoreErrors, isText, undefinedOnThrow } from './untrusted.ts';
 
 /** The report of a call in its error and to `onSettled`. What a call does not have is missing, so `undefined`. */
 export type Report = {
@@ -250,7 +250,6 @@ export const invalid = (
 /** Returns the error for a thrown value, which is its cause; its message ends with that of the innermost cause. */
 export const failWithCause = (
   call: CallState,
-  kind: 'network' | 'request-invalid',
   what: string,
   thrown: unknown,
   reason?: 'headers-invalid',
@@ -258,6 +257,7 @@ export const failWithCause = (
   const texts: (string | undefined)[] = [];
   const cause = describeCause(thrown, call.tokens, texts);
   const innermost = texts.find(Boolean) ?? cause.message;
+  const kind = reason ? 'request-invalid' : 'network';
   return fail(call, kind, `${what}: ${innermost}`, { cause, reason } as Own<typeof kind>);
 };
 
@@ -270,18 +270,22 @@ export const describeCause = (
   tokens: readonly string[],
   texts: (string | undefined)[] = [],
 ): CauseDescription => {
-  const textOf = (read: () => unknown): string | undefined => {
-    const value = undefinedOnThrow(read);
-    return isText(value) ? redact(tokens, value) : undefined;
-  };
-  const valueText = textOf(() => String(thrown)) ?? 'a value without text';
-  const text = isText(thrown) ? valueText : textOf(() => (thrown as Thrown).message);
+  const valueText = textOf(tokens, () => String(thrown)) ?? 'a value without text';
+  const text = isText(thrown) ? valueText : textOf(tokens, () => (thrown as Thrown).message);
   const isDeepest = texts.unshift(text) > 3;
   const next = undefinedOnThrow(() => (thrown as Thrown).cause ?? (thrown as Thrown).errors.at(-1));
   return {
-    name: textOf(() => (thrown as Thrown).name) ?? typeof thrown,
+    name: textOf(tokens, () => (thrown as Thrown).name) ?? typeof thrown,
     message: text ?? valueText,
-    code: textOf(() => (thrown as Thrown).code),
+    code: textOf(tokens, () => (thrown as Thrown).code),
     cause: isDeepest || next === undefined ? undefined : describeCause(next, tokens, texts),
   } as CauseDescription;
+};
+
+/** Returns the redacted text that a function returns, or `undefined` if that is no text or the function throws. */
+export const textOf = (tokens: readonly string[], read: () => unknown): string | undefined => {
+  const value = undefinedOnThrow(read);
+  // A member of an injected response may return a promise that rejects.
+  void ignoreErrors(() => value);
+  return isText(value) ? redact(tokens, value) : undefined;
 };

@@ -28,11 +28,9 @@ const patternOf = (token: string): RegExp => {
 };
 
 // A text may have several layers of escapes, such as JSON in a URL.
-const containsToken = (word: string, patterns: readonly RegExp[], layers = 4): boolean => {
-  if (patterns.some((pattern) => pattern.test(word))) return true;
-  const plain = unescaped(word);
-  return layers > 0 && plain !== word && containsToken(plain, patterns, layers - 1);
-};
+const containsToken = (word: string, patterns: readonly RegExp[], layers = 4): boolean =>
+  patterns.some((pattern) => pattern.test(word)) ||
+  (layers > 0 && containsToken(unescaped(word), patterns, layers - 1));
 
 /** A character escaped by JSON, a URL or HTML, or backslashes of JSON before a character. */
 const escaped = /(?:\\+u00|%|&#x0*)([\da-f]{2});?|&#(\d+);?|\\+/gi;

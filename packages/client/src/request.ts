@@ -80,8 +80,8 @@ const plainHttpUrl = /^https?:\/\/[^\0-\x20/\\?#@]+([/\\][^\0-\x20?#]*)?$/i;
 export const plantsUrl = (baseUrl: unknown): string | undefined =>
   undefinedOnThrow(() => {
     // A URL may be of another realm. What has no match throws.
-    const [url] = ((baseUrl as URL).href ?? baseUrl).match(plainHttpUrl) as RegExpMatchArray;
-    return new URL(url).href.replace(/\/?$/, operation.path);
+    const match = ((baseUrl as URL).href ?? baseUrl).match(plainHttpUrl) as RegExpMatchArray;
+    return new URL(match[0]).href.replace(/\/?$/, operation.path);
   });
 
 /** Prepares a call to be sent, or returns the error if it is invalid. Of the plant, only the id is validated. */
@@ -138,28 +138,21 @@ export const prepareCall = (
 export const mergeHeaders = async (call: Call): Promise<Failure | undefined> => {
   /** The field that is being set. */
   let name = '';
+  let value: string | undefined;
   try {
     // Headers lowercases names, so names that differ in case are merged.
     const merged = new Headers();
     for (const source of call.headers) {
       const fields: object = isFunction(source) ? await source() : source;
       const entries = Symbol.iterator in fields ? (fields as Headers) : Object.entries(fields);
-      for (const [field, value] of entries as Iterable<[string, string | undefined]>) {
-        name = field;
-        if (value !== undefined) merged.set(field, value);
-      }
+      for ([name, value] of entries as Iterable<[string, string | undefined]>)
+        if (value !== undefined) merged.set(name, value);
       name = '';
     }
     call.fields = Object.fromEntries(merged);
-    return undefined;
   } catch (thrown) {
     // The error for a field may have its value, which may be a secret.
-    return failWithCause(
-      call,
-      'request-invalid',
-      'headers must be valid fields',
-      name || thrown,
-      'headers-invalid',
-    );
+    return failWithCause(call, 'headers must be valid fields', name || thrown, 'headers-invalid');
   }
+  return undefined;
 };

@@ -91,13 +91,12 @@ export const readText = async (
     void ignoreErrors(() => (reader.cancel ?? reader.return)?.call(reader));
     void ignoreErrors(() => reader.releaseLock?.());
   });
-  let isDone: boolean | undefined;
+  let chunk: Chunk = {};
   let length = 0;
   let parts: string[] = [];
-  while (!isDone && length <= maxLength && !signal.aborted) {
-    const { done, value } = await (reader.read ? reader.read() : reader.next());
-    isDone = done;
-    const part = decoder.decode(value, { stream: !done });
+  while (!chunk.done && length <= maxLength && !signal.aborted) {
+    chunk = await (reader.read ?? reader.next).call(reader);
+    const part = decoder.decode(chunk.value, { stream: !chunk.done });
     length += part.length;
     if (parts.push(part) > chunksPerTurn) {
       // One text, because a part of one character takes more memory than the character.

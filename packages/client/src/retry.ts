@@ -9,19 +9,20 @@ export async function retry(call: Call, attempt: () => Promise<Outcome>): Promis
     const outcome = await attempt();
     if (outcome.isOk()) return outcome;
     const { error } = outcome;
-    const waitMs = (error.retryAfterMs ?? 0) + backoffMs(call, retried);
+    const { attempts, retryAfterMs = 0 } = error;
+    const waitMs = retryAfterMs + backoffMs(call, retried);
     // A wait beyond the deadline could only end in a timeout.
     const isLate = performance.now() + waitMs >= call.deadline;
     if (isLate || retried >= call.retries || !transient.test(error.kind + error.status))
       return outcome;
-    void ignoreErrors(() => call.onRetry?.({ attempts: error.attempts, waitMs, error }));
+    void ignoreErrors(() => call.onRetry?.({ attempts, waitMs, error }));
     // After an abort, the next attempt ends the call before it sends anything.
     await withTimeout<void>(call.signal, waitMs);
   }
 }
 
-/** Request timeout, too many requests, bad gateway, service unavailable, gateway timeout. */
-const transient = /network|timeout|\D(408|429|50[234])$/;
+/** Request timeout, too many requests, bad gateway, service unavailable, gateway timeout. After an abort, none is. */
+const transient = /network|timeout|s\D+(408|429|50[234])$/;
 
 /** Returns the backoff before the next attempt, with full jitter, in milliseconds. */
 export const backoffMs = ({ retryDelayMs, maxRetryDelayMs }: Numbers, retried: number): number => {

@@ -13,10 +13,8 @@ export function withTimeout<T>(
   onInterrupted?: (by: Interruption) => T,
 ): Promise<T> {
   return new Promise((resolve) => {
-    // The deadline may have passed while the thread was blocked.
-    const early = parent?.aborted ? 'aborted' : timeoutMs < 0 && 'timeout';
-    if (early) return resolve(onInterrupted?.(early) as T);
     const own = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined = undefined;
     const settle = (result: T): void => {
       clearTimeout(timer);
       parent?.removeEventListener('abort', abort);
@@ -26,9 +24,12 @@ export function withTimeout<T>(
     const interrupt = (by: Interruption): void => settle(onInterrupted?.(by) as T);
     // Not removed by an option `signal`: Node may collect what would remove it.
     const abort = (): void => interrupt('aborted');
+    if (parent?.aborted) return abort();
+    // The deadline may have passed while the thread was blocked.
+    if (timeoutMs < 0) return interrupt('timeout');
     // Before the timer: it throws for a value that is no signal, and the timer would throw later.
     parent?.addEventListener('abort', abort);
-    const timer = setTimeout(interrupt, timeoutMs, 'timeout');
+    timer = setTimeout(interrupt, timeoutMs, 'timeout');
     // Only Workers reject it: it belongs to a request that has ended, and would never settle.
     work?.(own.signal).then(settle, () => interrupt('timeout'));
   });

@@ -64,11 +64,10 @@ export function createGetToken(
   let lastRefresh: TokenCall | undefined;
 
   const callFunction = (rejected?: string): TokenCall => {
-    const now = performance.now();
     const started: TokenCall = {
       rejected,
-      pauseEnd: now + refreshPauseMs,
-      end: now + timeoutMs,
+      pauseEnd: performance.now() + refreshPauseMs,
+      end: performance.now() + timeoutMs,
       // Called by a microtask, so that a token function that calls its own client waits and does not recurse.
       result: Promise.resolve({ refresh: !!rejected })
         .then(token)
@@ -101,8 +100,8 @@ export function createGetToken(
         signal,
         awaited.end - performance.now(),
         () => awaited.result,
-        (by) => {
-          if (by === 'aborted') awaited.end = awaited.rejected ? awaited.pauseEnd : 0;
+        () => {
+          awaited.end = awaited.rejected ? awaited.pauseEnd : 0;
           return undefined;
         },
       );
