@@ -302,6 +302,20 @@ describe('token function', () => {
   });
 });
 
+it.each([
+  ['', 'is empty'],
+  ['Bearer abc', 'begins with "Bearer "'],
+  ['bearer abc ', 'begins with "Bearer "'],
+  ['abc\n', 'ends with white space'],
+  ['a b', 'must be an RFC 6750 b64token'],
+  [7, 'must be an RFC 6750 b64token'],
+])('the message for the token "%s" is that it %s', async (wrong, fault) => {
+  for (const value of [untyped(wrong), () => untyped(wrong)]) {
+    const error = await errorOf(createTestClient(never, { token: value }));
+    expect(error).toMatchObject({ kind: 'token-failed', message: `token ${fault}` });
+  }
+});
+
 it('a 401 for a token that is a string is returned as an error', async () => {
   const { baseUrl, received } = await startTokenServer('another');
   const error = await errorOf(createClient({ baseUrl, token }));

@@ -112,9 +112,16 @@ export function createGetToken(
   };
 }
 
-/** Returns a value if it can be sent as a token. */
+/** Returns a value if it can be sent as a token, or the message of what is wrong. */
 export const checkToken = (value: unknown): Issued => {
-  return isText(value) && isBearerToken(value)
-    ? ok(value)
-    : err('token must be an RFC 6750 b64token');
+  const text = isText(value) ? value : '?';
+  if (isBearerToken(text)) return ok(text);
+  const fault = /^bearer /i.test(text)
+    ? 'begins with "Bearer "'
+    : /\s$/.test(text)
+      ? 'ends with white space'
+      : text
+        ? 'must be an RFC 6750 b64token'
+        : 'is empty';
+  return err(`token ${fault}`);
 };
