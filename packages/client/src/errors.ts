@@ -257,8 +257,10 @@ export const failWithCause = (
   const texts: (string | undefined)[] = [];
   const cause = describeCause(thrown, call.tokens, texts);
   const innermost = texts.find(Boolean) ?? cause.message;
+  // OpenSSL's line for a response without TLS does not say what is wrong.
+  const message = innermost.replace(/^.*:SSL .*(number|long)/, 'https to an http port: $&');
   const kind = reason ? 'request-invalid' : 'network';
-  return fail(call, kind, `${what}: ${innermost}`, { cause, reason } as Own<typeof kind>);
+  return fail(call, kind, `${what}: ${message}`, { cause, reason } as Own<typeof kind>);
 };
 
 /** What a thrown value may have. */
