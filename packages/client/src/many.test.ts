@@ -102,9 +102,13 @@ describe('createPlants', () => {
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });
   });
 
-  it('createPlants yields signal-invalid for a signal without aborted', async () => {
+  it.each([
+    ['aborted', new EventTarget()],
+    ['addEventListener', { aborted: false }],
+    ['removeEventListener', { aborted: false, addEventListener: () => undefined }],
+  ])('createPlants yields signal-invalid for a signal without %s', async (_, wrong) => {
     const client = createTestClient(never);
-    const signal = untyped(new EventTarget());
+    const signal = untyped(wrong);
     expect(await errorOf(client, signal)).toMatchObject({ reason: 'signal-invalid' });
     const [outcome] = await collect(createPlants(client, [plantOf(1)], { signal }));
     expect(outcome?.result._unsafeUnwrapErr()).toMatchObject({ reason: 'signal-invalid' });

@@ -3,7 +3,7 @@ import type { PlantClient } from './client.ts';
 import type { CreatePlantError } from './errors.ts';
 import type { NewPlant, Plant } from './plant.ts';
 import { withTimeout } from './timeout.ts';
-import { ignoreErrors } from './untrusted.ts';
+import { ignoreErrors, isSignal } from './untrusted.ts';
 
 export const defaultConcurrency = 8;
 
@@ -39,7 +39,7 @@ export function createPlants<Given extends NewPlant>(
 ): AsyncGenerator<PlantOutcome<Given>, void, void> {
   const { concurrency: option = 0, signal } = options ?? {};
   const concurrency = Number.isSafeInteger(option) && option > 0 ? option : defaultConcurrency;
-  const caller = signal && typeof signal.aborted === 'boolean' ? signal : undefined;
+  const caller = isSignal(signal) ? signal : undefined;
   const isAborted = () => caller?.aborted === true;
   const stopping = new AbortController();
   const isStopped = () => stopping.signal.aborted || isAborted();

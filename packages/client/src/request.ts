@@ -4,7 +4,7 @@ import type { ClientOptions, CreatePlantOptions, Limits, RequestHeaders } from '
 import { contentNames, type NewPlant } from './plant.ts';
 import { longestMs } from './retry-after.ts';
 import { checkToken, createGetToken, type GetToken, type Issued } from './token.ts';
-import { isFunction, undefinedOnThrow } from './untrusted.ts';
+import { isFunction, isSignal, undefinedOnThrow } from './untrusted.ts';
 
 type Fetch = NonNullable<ClientOptions['fetch']>;
 
@@ -116,7 +116,7 @@ export const prepareCall = (
   }
   const { signal, headers: own } = options;
   // A signal that could not abort the call is an error.
-  if (signal && typeof signal.aborted !== 'boolean')
+  if (signal && !isSignal(signal))
     return invalid(call, 'signal-invalid', 'signal must be an AbortSignal');
   if (!isFunction(send)) return invalid(call, 'fetch-invalid', 'fetch must be a function');
   const limited = withLimits(settings, options);

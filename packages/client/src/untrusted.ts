@@ -20,3 +20,6 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 
 export const isFunction = (value: unknown): value is (...args: never[]) => unknown =>
   typeof value === 'function';
+
+export const isSignal = (value: AbortSignal | undefined): boolean =>
+  typeof value?.removeEventListener === 'function' && 'aborted' in value;
