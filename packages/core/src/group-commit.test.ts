@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { err, ok } from 'neverthrow';
+import { err, errAsync, ok, okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import {
   type Commit,
@@ -204,6 +204,15 @@ describe('create', () => {
     pending.shift()?.(ok());
     await closing;
     expect((await first).isOk()).toBe(true);
+  });
+
+  it('a create has the result of a ResultAsync, which has no method catch', async () => {
+    const { create, close } = createGroupCommit({
+      lanes: [async () => [okAsync() as never, errAsync({ kind: 'id-taken', id: 2n }) as never]],
+    });
+    const [first, second] = await Promise.all([create(plant(1)), create(plant(2))]);
+    expect([reasonOf(first), reasonOf(second)]).toEqual(['ok', 'id-taken']);
+    await close();
   });
 
   it('a create keeps the process alive until it settles, and an idle group commit does not', async () => {

@@ -188,7 +188,7 @@ export function createGroupCommit({
   const settleSeparately = async (one: Waiting, result: Promise<Created>): Promise<void> => {
     const single = [one];
     inFlight.add(single);
-    settle(one, (await result.catch(incomplete)) ?? incomplete());
+    settle(one, (await Promise.resolve(result).catch(incomplete)) ?? incomplete());
     inFlight.delete(single);
   };
 
