@@ -93,7 +93,12 @@ export class Connection {
     this.isHeld = true;
     this.stoppedAt ??= performance.now();
     this.listen();
+    this.stopReading();
+  }
+
+  private stopReading(): void {
     this.socket?.pause();
+    handleOf(this.socket)?.readStop();
   }
 
   /** Reads the socket again, unless another exchange waits. */
@@ -112,6 +117,8 @@ export class Connection {
     if (this.pending.some(isUnsent)) return;
     this.unreadMs += performance.now() - this.stoppedAt;
     this.stoppedAt = undefined;
+    const handle = handleOf(this.socket);
+    if (handle?.reading === true) handle.readStart();
     this.socket?.resume();
   }
 
@@ -178,10 +185,7 @@ export class Connection {
     });
     // Node resumes a socket after each request. A resume takes effect a turn later, even after a pause.
     socket.on('resume', () => {
-      if (!this.isHeld) return;
-      socket.pause();
-      // Stops Node's parser. A pause emits it only if there was none between the resume and its effect.
-      socket.emit('pause');
+      if (this.isHeld) this.stopReading();
     });
   }
 }
@@ -213,3 +217,10 @@ export type SharedState = RequestSource & {
   inFlight: number;
   readonly isClosing: () => boolean;
 };
+
+/** Undocumented. Otherwise, a paused stream reads on until its buffer is full, unless Node's parser reads for it. */
+function handleOf(socket: Duplex | undefined): Handle | undefined {
+  return (socket as { readonly _handle?: Handle } | undefined)?._handle;
+}
+
+type Handle = { readonly reading: boolean; readStart(): void; readStop(): void };

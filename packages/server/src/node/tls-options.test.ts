@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryRepository } from '@plantstore/core';
 import {
   type Certificate,
@@ -52,6 +53,27 @@ describe('server with TLS', requiresOpenssl, () => {
       expect(received).toEqual(Array<number>(8).fill(200));
       socket.destroy();
     }
+  });
+
+  it('a server with TLS reads at most 64 KiB of a connection while a token is checked, and the rest afterwards', async () => {
+    const checked = Promise.withResolvers<boolean>();
+    const { server, port } = await listenTls({ authenticate: async () => checked.promise });
+    const accepted = once(server, 'secureConnection') as Promise<[Socket]>;
+    const { socket, until } = await connectTls(port);
+    const [peer] = await accepted;
+    socket.write(post(1) + head([...goodFields, 'Content-Length: 900000']) + 'x'.repeat(900_000));
+    let bytesRead = -1;
+    while (bytesRead < post(1).length || bytesRead !== peer.bytesRead) {
+      ({ bytesRead } = peer);
+      for (let turns = 0; turns < 100; turns += 1) await nextTurn();
+    }
+    expect(bytesRead).toBeLessThanOrEqual(65_536);
+    checked.resolve(true);
+    expect(parseResponses(await until(responses(2)))).toMatchObject([
+      { status: 200 },
+      { status: 413 },
+    ]);
+    socket.destroy();
   });
 
   it('a server with TLS responds to a client that half-closes its connection', async () => {

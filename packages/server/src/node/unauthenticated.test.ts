@@ -59,6 +59,8 @@ describe('unauthenticated client', () => {
       createServer({ highWaterMark: 1_024 }, createRequestListener(options)),
     'createHttpServer, with a listener that reads': (options) =>
       createHttpServer(options).prependListener('request', (request) => request.resume()),
+    'createHttpServer, with a listener that reads the socket': (options) =>
+      createHttpServer(options).on('connection', (socket) => socket.on('data', () => {})),
     'createHttpServer, with a listener that resumes the socket': (options) =>
       createHttpServer(options).once('request', ({ socket }) => {
         setImmediate(() => {
