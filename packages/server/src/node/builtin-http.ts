@@ -3,10 +3,7 @@ import type { Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { readHead, type RequestHead } from '../http/request-head.ts';
 
-/**
- * Loads node:http, for a server only, because a program may import this package for its rules. An import would also
- * evaluate its WebSocket client.
- */
+/** Loads node:http, for a server only, because a program may import this package for its rules. */
 export function loadHttp(): typeof import('node:http') {
   return process.getBuiltinModule('node:http');
 }
@@ -58,7 +55,7 @@ export function sharedMessagesOfClosedSockets(): ServerOptions {
     const response = shared.get(socket) ?? new SharedResponse(new Incoming(socket).destroy());
     shared.set(socket, response);
     // Otherwise, Node would take the fields of a later request for trailers of the first.
-    return Object.assign(response.req, { complete: false, rawHeaders: [] });
+    return Object.assign(response.req, { complete: false, rawHeaders: [], headers: undefined });
   }
   function ResponseOrShared(request: IncomingMessage, options: object) {
     const Response = Outgoing as new (request: IncomingMessage, options: object) => ServerResponse;

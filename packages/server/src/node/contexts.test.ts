@@ -3,7 +3,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connectRaw } from '@plantstore/test-support/raw-http';
+import {
+  type Certificate,
+  makeCertificate,
+  requiresOpenssl,
+} from '@plantstore/test-support/certificate';
+import { connectRaw, connectTls } from '@plantstore/test-support/raw-http';
 import { until } from '@plantstore/test-support/record-log';
 import { errAsync, okAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -46,11 +51,15 @@ const recordCalls = (isAsync: boolean) => {
 };
 
 /** Serves each request and CONNECT in a context with its id. */
-const listen = async (kind: 'createHttpServer' | 'createRequestListener', isAsync: boolean) => {
+const listen = async (
+  kind: 'createHttpServer' | 'createRequestListener',
+  isAsync: boolean,
+  tls?: Certificate,
+) => {
   const { context, calls, options } = recordCalls(isAsync);
   const isServer = kind === 'createHttpServer';
   const server: Server = isServer
-    ? createHttpServer(options)
+    ? createHttpServer({ ...options, ...(tls !== undefined && { tls }) })
     : createServer(createRequestListener(options));
   for (const event of ['request', 'connect']) {
     const [serve] = server.listeners(event) as ((...args: readonly unknown[]) => void)[];
@@ -62,7 +71,8 @@ const listen = async (kind: 'createHttpServer' | 'createRequestListener', isAsyn
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  const { socket } = await connectRaw((server.address() as AddressInfo).port);
+  const connect = tls === undefined ? connectRaw : connectTls;
+  const { socket } = await connect((server.address() as AddressInfo).port);
   onTestFinished(() => void socket.destroy());
   return { calls, socket };
 };
@@ -148,10 +158,30 @@ it('CONNECT is published and logged in its own context, after the response to an
   expect(ofConnect).toEqual(callsOf(3).filter(([what]) => /start|end|log/.test(what)));
 });
 
+it(
+  'a request that cannot be parsed is logged in no context, also behind others over TLS',
+  requiresOpenssl,
+  async () => {
+    const { calls, socket } = await listen('createHttpServer', true, await makeCertificate());
+    // More than one record, so that Node reads the last one while the first request waits.
+    const long = head(['Host: a', 'X-Request-Id: 3', `X: ${'x'.repeat(16_200)}`], 'GET / HTTP/1.1');
+    socket.write(`${headOf(1)}${plant(1)}${long}<hello>\r\n\r\n`);
+    await until(() => calls.length === 11);
+    const ofOthers = calls.filter(([, id]) => id !== '1' && id !== '3');
+    expect(ofOthers.map(([what, , context]) => [what, context])).toEqual([
+      ['start', undefined],
+      ['end', undefined],
+      ['log line', undefined],
+    ]);
+  },
+);
+
 it('each request of a destroyed connection is published and logged under its own id', async () => {
   const { calls, options } = recordCalls(false);
   const server = createHttpServer(options);
   server.once('request', ({ socket }) => void socket.destroy());
+  const seen: unknown[] = [];
+  server.on('request', ({ headers }) => void seen.push(headers['x-request-id']));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
@@ -160,6 +190,7 @@ it('each request of a destroyed connection is published and logged under its own
   await ended;
   const logged = calls.filter(([what]) => what === 'log line').map(([, id]) => id);
   expect(logged.toSorted()).toEqual(['1', '2', '3', '4']);
+  expect(seen).toEqual(['1', '2', '3', '4']);
 });
 
 it('the context of each request is destroyed once, for those that keep what belongs to it', async () => {

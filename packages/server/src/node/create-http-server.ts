@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -61,7 +62,9 @@ export function createServerParts(options: HttpServerOptions): ServerParts {
   server.on('request', (request, response) => handler.serve(request, response, false));
   server.on('checkContinue', (request, response) => handler.serve(request, response, true));
   server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
-  server.on('clientError', (error, socket) => respondToClientError(handler, error, socket));
+  // Node may read what cannot be parsed in the context of an earlier request.
+  const onClientError = AsyncResource.bind(respondToClientError.bind(undefined, handler));
+  server.on('clientError', onClientError);
   server.on('connect', (request, socket) => respondToConnect(handler, request, socket));
   return { server, shared, connections };
 }
