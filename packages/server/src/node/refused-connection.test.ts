@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
 import { describe, expect, it } from 'vitest';
 import { errorOf, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
+import { onDemand } from '../../test/on-demand.ts';
 
 describe('a connection error', () => {
   it('a head or a body that is too slow gets 408', async () => {
@@ -66,6 +68,23 @@ describe('a connection error', () => {
       socket.destroy();
     },
   );
+
+  it('a connection with a timeout does not serve the request that arrives completely after it', async () => {
+    const { repository, until, completeAll } = onDemand();
+    const { port, server } = await listen({ repository, headersTimeoutMs: 100 });
+    const arrived: unknown[] = [];
+    server.on('request', (request) => arrived.push(request.method));
+    const { socket, ended } = await connectRaw(port);
+    socket.write(`${post(6)}POST /pl`);
+    await until(1);
+    const [, peer] = (await once(server, 'clientError')) as [unknown, Socket];
+    socket.write(post(7).slice(8));
+    await expect.poll(() => peer.bytesRead).toBe(post(6).length + post(7).length);
+    completeAll();
+    expect(parseResponses(await ended).map(({ status }) => status)).toEqual([200, 408]);
+    expect(arrived).toEqual(['POST']);
+    socket.destroy();
+  });
 
   it('a connection error gets a response without a body for HEAD', async () => {
     const { port } = await listen();

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ErrorName } from '@plantstore/core/errors';
 import { RequestRecord } from '../http/request-record.ts';
-import { errorResponse, type HeaderList, type ResponseData } from '../http/responses.ts';
+import { errorResponse, pairsOf, type ResponseData } from '../http/responses.ts';
 import type { Connection } from './connection.ts';
-import { closeSlowly } from './drain.ts';
+import { closeSlowly, dropInput } from './drain.ts';
 import type { RequestHandler } from './create-request-listener.ts';
 import { headOf, loadHttp } from './builtin-http.ts';
 
@@ -20,10 +20,12 @@ export function respondToClientError(
 ): void {
   if (refused.has(socket) || socket.destroyed) return;
   const connection = handler.connectionOf(socket);
-  const response = errorResponse(nameOf(error));
+  const response = errorResponse(errorNameOf(error));
   const again = () => respondToClientError(handler, error, socket);
   if (response.status === 408 && connection?.afterUnreadTime(again)) return;
   refused.add(socket);
+  // A request that arrives after its timeout is not served.
+  dropInput(socket);
   const exchange = connection?.latest;
   if (exchange === undefined || exchange.request.complete) {
     const address = addressOf(socket);
@@ -66,7 +68,7 @@ export function respondToConnect(
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
 
 /** Maps an error of Node's HTTP parser to the error table. */
-function nameOf({ code = '', reason }: ParserError): ErrorName {
+function errorNameOf({ code = '', reason }: ParserError): ErrorName {
   // HPE_INVALID_TRANSFER_ENCODING is also its code for one beside Content-Length, which is invalid framing.
   if (reason?.includes('Content-Length') === true) return 'bad-request';
   return parserErrors.get(code) ?? 'bad-request';
@@ -98,12 +100,10 @@ function afterResponses(connection: Connection | undefined, onDone: () => void):
 /** Writes a response for which Node has no response object, and ends the connection. */
 function respond(socket: Duplex, response: ResponseData, record: RequestRecord): void {
   record.respond(response);
+  const { status, headers, body } = response;
   const own = ['X-Request-Id', record.id, 'Date', new Date().toUTCString(), 'Connection', 'close'];
-  const bytes = rawResponse(response, [...response.headers, ...own]);
+  const lines = pairsOf([...headers, ...own]).map(([name, value]) => `${name}: ${value}\r\n`);
+  const statusLine = `HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ''}\r\n`;
+  const bytes = `${statusLine}${lines.join('')}\r\n${body}`;
   closeSlowly(socket, bytes, AsyncResource.bind(record.end.bind(record)));
-}
-
-function rawResponse({ status, body }: ResponseData, headers: HeaderList): string {
-  const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  return `HTTP/1.1 ${status} ${loadHttp().STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
