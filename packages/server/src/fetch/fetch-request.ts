@@ -7,7 +7,7 @@ export type FetchRequest = Pick<Request, 'method' | 'url' | 'bodyUsed'> & {
     /** Calls back for each field. */
     forEach(callback: (value: string, name: string) => void): void;
   };
-  /** A web stream, a stream of Node or another async iterable of bytes; `null` for none. */
+  /** Bytes, or a web stream, a stream of Node or another async iterable of them; `null` for none. */
   readonly body: object | null;
   /** Aborts the request. Default: it is never aborted. */
   readonly signal?: FetchSignal | null;

@@ -38,6 +38,7 @@ describe('a request that is no Request', () => {
     ['without a signal', 200, {}],
     ['whose signal is null', 200, { signal: null }],
     ['whose body never arrives', 408, { body: new ReadableStream() }],
+    ['whose body is bytes (node-fetch 2)', 200, { body: monstera }],
     ['whose body is a stream of Node', 200, { body: Readable.from([monstera]) }],
     ['whose body is an iterator', 200, { body: iterable(Readable.from([monstera]).iterator()) }],
     ['whose stream of Node is too large', 413, { body: Readable.from([Buffer.alloc(1_001)]) }],

@@ -46,7 +46,7 @@ type Chunks = {
   readonly cancel: () => Promise<unknown>;
 };
 
-/** Returns the chunks of a web stream, a Node stream or another async iterable, if it is one. */
+/** Returns the chunks of bytes, a web stream, a Node stream or another async iterable, if it is one. */
 function chunksOf(body: unknown): Chunks | undefined {
   if (!isObject(body)) return undefined;
   const stream = body as Partial<ReadableStream & NodeJS.ReadableStream & { destroy: () => void }>;
@@ -55,7 +55,7 @@ function chunksOf(body: unknown): Chunks | undefined {
     const reader = stream.getReader();
     return { next: async () => reader.read(), cancel: async () => reader.cancel() };
   }
-  const iterator = stream[Symbol.asyncIterator]?.();
+  const iterator = isBytes(body) ? [body].values() : stream[Symbol.asyncIterator]?.();
   return (
     iterator && {
       next: async () => iterator.next(),
