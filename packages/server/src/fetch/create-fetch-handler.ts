@@ -1,4 +1,4 @@
-import { type Logger, loggerOf } from '../http/logger.ts';
+import { loggerOf } from '../http/logger.ts';
 import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { RequestRecord } from '../http/request-record.ts';
@@ -95,11 +95,7 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
  *
  * @interface
  */
-export type FetchHandlerOptions = ServiceOptions &
-  Partial<Pick<Limits, 'maxInFlight' | 'requestTimeoutMs'>> & {
-    /** Logs each request in one line. Default: no log. */
-    readonly logger?: Logger;
-  };
+export type FetchHandlerOptions = ServiceOptions & Partial<Pick<Limits, 'requestTimeoutMs'>>;
 
 /**
  * The plant store as a function from a `Request` to a `Response`, and as a `fetch` that opens no
@@ -116,14 +112,13 @@ async function unlessAborted<T>(
   signal: FetchSignal | undefined,
   call: () => Promise<T>,
 ): Promise<T | undefined> {
-  if (signal === undefined) return call();
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
   const onAbort = () => resolve(undefined);
-  signal.addEventListener('abort', onAbort);
+  signal?.addEventListener('abort', onAbort);
   try {
     return await Promise.race([call(), aborted]);
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
 

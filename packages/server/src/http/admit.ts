@@ -1,7 +1,7 @@
 import { errorTable } from '@plantstore/core/errors';
 import { operation } from '@plantstore/core/wire';
 import { describeAuthenticateError } from './describe-cause.ts';
-import type { Authenticate } from './options.ts';
+import type { Limits, ServiceOptions } from './options.ts';
 import {
   authorityOf,
   bearerTokenOf,
@@ -64,14 +64,13 @@ export function createAdmit({ path, authenticate, maxBodyBytes, cors }: Admissio
 }
 
 /** The rules that request heads are checked against. */
-export type AdmissionRules = {
-  /** The only path, percent-decoded. */
-  readonly path: string;
-  readonly authenticate: Authenticate;
-  readonly maxBodyBytes: number;
-  /** `undefined` if CORS is off. */
-  readonly cors: Cors | undefined;
-};
+export type AdmissionRules = Pick<ServiceOptions, 'authenticate'> &
+  Pick<Limits, 'maxBodyBytes'> & {
+    /** The only path, percent-decoded. */
+    readonly path: string;
+    /** `undefined` if CORS is off. */
+    readonly cors: Cors | undefined;
+  };
 
 export type Admit = (head: RequestHead) => Admission | Promise<Admission>;
 

@@ -8,7 +8,6 @@ import type { RequestHead } from './request-head.ts';
  * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
  */
 export function createClientAddressOf(trustedProxies: readonly string[]): ClientAddressOf {
-  if (trustedProxies.length === 0) return (peer) => peer && plainAddress(peer);
   const trusted = new BlockList();
   for (const range of trustedProxies) addRange(trusted, range);
   const isTrusted = (address: string) =>

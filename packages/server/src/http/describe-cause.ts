@@ -14,7 +14,7 @@ import { isObject } from './values.ts';
  * ```
  */
 export function describeCause(cause: unknown): string {
-  return describeSafely(cause, (error) => error.stack ?? headOf(error));
+  return describeSafely(cause, (error) => error.stack ?? nameAndMessage(error));
 }
 
 /** Returns an error of `authenticate` as text for a log: names, codes and messages, no token. */
@@ -24,12 +24,12 @@ export function describeAuthenticateError(thrown: unknown, token: string): strin
     const hex = one.charCodeAt(0).toString(16);
     return `(?:\\x${hex}|%${hex})`;
   });
-  return describeSafely(thrown, headOf).replaceAll(new RegExp(pattern, 'gi'), '…');
+  return describeSafely(thrown, nameAndMessage).replaceAll(new RegExp(pattern, 'gi'), '…');
 }
 
 type Show = (error: Error) => string;
 
-const headOf: Show = ({ name, message }) => `${name}: ${message}`;
+const nameAndMessage: Show = ({ name, message }) => `${name}: ${message}`;
 
 function describeSafely(cause: unknown, show: Show): string {
   try {

@@ -1,4 +1,5 @@
 import type { PlantRepository } from '@plantstore/core';
+import type { Logger } from './logger.ts';
 
 /**
  * The options that a server, a request listener and a fetch handler share.
@@ -22,7 +23,9 @@ export type ServiceOptions = {
    * `Authorization` and `Content-Type` are always allowed. Default: none.
    */
   readonly corsAllowedHeaders?: readonly string[];
-} & Partial<Pick<Limits, 'maxBodyBytes' | 'handlerTimeoutMs'>>;
+  /** Logs each request in one line. Default: no log. */
+  readonly logger?: Logger;
+} & Partial<Pick<Limits, 'maxBodyBytes' | 'maxInFlight' | 'handlerTimeoutMs'>>;
 
 /**
  * Decides whether a bearer token may create plants. Only `true` or a token's name lets a request

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import { createClientAddressOf } from '../http/client-address.ts';
-import { type Logger, loggerOf } from '../http/logger.ts';
+import { loggerOf } from '../http/logger.ts';
 import { assertOptions } from '../http/option-rules.ts';
 import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
 import { createService } from '../http/service.ts';
@@ -38,16 +38,13 @@ export function createRequestListener(options: RequestListenerOptions): RequestL
  *
  * @interface
  */
-export type RequestListenerOptions = ServiceOptions &
-  Partial<Pick<Limits, 'maxInFlight'>> & {
-    /** Logs each request in one line. Default: no log. */
-    readonly logger?: Logger;
-    /**
-     * Addresses of proxies, and ranges in CIDR notation (`10.0.0.0/8`), whose `X-Forwarded-For`
-     * names the client in the log and the events. Default: none, and the connection's address.
-     */
-    readonly trustedProxies?: readonly string[];
-  };
+export type RequestListenerOptions = ServiceOptions & {
+  /**
+   * Addresses of proxies, and ranges in CIDR notation (`10.0.0.0/8`), whose `X-Forwarded-For`
+   * names the client in the log and the events. Default: none, and the connection's address.
+   */
+  readonly trustedProxies?: readonly string[];
+};
 
 /** The handler of all requests of a server. */
 export type RequestHandler = {

@@ -45,7 +45,7 @@ export class Exchange implements QueuedExchange {
     this.awaitsContinue = awaitsContinue && /[^ \t,]/.test(this.head.expect ?? '');
     this.record = new RequestRecord(connection.shared, this.head, connection.address);
     // A client that disconnects early is not an error.
-    response.on('error', ignore);
+    response.on('error', () => {});
     // A simulated response may emit only one of them.
     response.on('finish', () => this.onClosed(true));
     response.on('close', () => this.onClosed());
@@ -65,9 +65,7 @@ export class Exchange implements QueuedExchange {
     const admission = this.connection.shared.service.admit(this.head);
     if (isThenable(admission)) {
       this.connection.hold(this);
-      void admission.then((later) => {
-        if (!this.endsEarly()) this.onAdmission(later);
-      });
+      void admission.then((later) => this.onAdmission(later));
     } else this.onAdmission(admission);
   }
 
@@ -80,6 +78,7 @@ export class Exchange implements QueuedExchange {
   }
 
   private onAdmission(admission: Admission): void {
+    if (this.endsEarly()) return;
     const { shared } = this.connection;
     this.record.tokenName = admission.tokenName;
     if (admission.response !== undefined) this.decide(admission.response);
@@ -176,9 +175,8 @@ export class Exchange implements QueuedExchange {
 
   private headersOf({ headers }: ResponseData, closes: boolean): string[] {
     const ofOrigin = this.connection.shared.service.headersFor(this.head.origin);
-    const all = [...headers, ...ofOrigin, 'X-Request-Id', this.record.id];
-    if (closes) all.push('Connection', 'close');
-    return all;
+    const ofConnection = closes ? ['Connection', 'close'] : [];
+    return [...headers, ...ofOrigin, 'X-Request-Id', this.record.id, ...ofConnection];
   }
 
   private mustCloseAfter({ error }: ResponseData): boolean {
@@ -243,5 +241,3 @@ const framingErrors: ReadonlySet<number | undefined> = new Set([
 
 /** Maximum time for which an unwanted body is read and dropped, in milliseconds. */
 const maxDrainMs = 5_000;
-
-function ignore(): void {}

@@ -27,19 +27,17 @@ export class OpenConnections {
 
     if (isTlsServer(server)) {
       net.on('connection', (socket) => {
-        const address = addressOf(socket);
+        const address = endpointOf(socket);
         handshaking.set(address, socket);
         socket.once('close', () => {
           if (handshaking.get(address) === socket) handshaking.delete(address);
         });
       });
       server.on('secureConnection', (socket) => {
-        handshaking.delete(addressOf(socket));
+        handshaking.delete(endpointOf(socket));
         track(socket);
       });
-    } else {
-      net.on('connection', track);
-    }
+    } else net.on('connection', track);
   }
 
   /** Number of open connections, those in a TLS handshake included. */
@@ -96,6 +94,6 @@ const idleGraceMs = 250;
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Identifies a connection. */
-function addressOf({ remoteAddress, remotePort }: Socket): string {
+function endpointOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
