@@ -83,17 +83,12 @@ function giveName(temporary: string, order: CopyOrder): BackUpRefused | undefine
     return { kind: 'no-hard-links', path, message };
   }
   try {
-    syncFolderOf(path);
     unlinkSync(temporary);
+    syncFolderOf(path);
   } catch (thrown) {
     // The name may not survive a power cut. A failed copy leaves no file.
     unlinkSync(path);
     throw thrown;
-  }
-  try {
-    syncFolderOf(path);
-  } catch {
-    // The copy is complete and durable. After a power cut, it can have its temporary name, too.
   }
   return undefined;
 }
