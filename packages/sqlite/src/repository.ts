@@ -94,13 +94,6 @@ export type ClosedSqliteRepository = {
 
 /** A plant repository on a database file. */
 export interface SqliteRepository extends PlantStore {
-  /**
-   * Checks, without writing a plant, that the repository can store plants now: the file exists and
-   * the worker thread responds. Opens the file again if it was moved and put back.
-   */
-  readonly check: PlantStore['check'];
-  /** Number of creates in flight. */
-  readonly waiting: () => number;
   /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it does not exist or is inaccessible. */
   readonly walSize: () => number;
   /**
