@@ -131,10 +131,7 @@ class Store {
     this.#states.close();
   }
 
-  /**
-   * Truncates the WAL file, also of a renamed file: on close, SQLite would keep it under the old name, and a new file would
-   * receive its plants. If the file was removed or replaced, a copy in its place may need the WAL file.
-   */
+  /** Truncates the WAL file, also of a renamed file: a new file of the old name would receive it. */
   #truncateWal(): void {
     if (!this.#isAt('relinked', 'renamed')) return;
     try {

@@ -18,8 +18,7 @@ export type Expected = {
 
 /**
  * Opens a database file as its only owner, and creates or migrates its schema. Throws the exceptions
- * of node:sqlite. After an error, nothing is open, and the file of another program is unchanged. Only
- * SQLite closes an open file: a POSIX close releases its locks (sqlite.org/howtocorrupt.html §2.2).
+ * of node:sqlite. After an error, nothing is open, and the file of another program is unchanged.
  */
 export function openAsOwner(path: string, data: Expected): Result<OwnedDatabase, OpenSqliteError> {
   const file = resolveLinks(path);

@@ -31,11 +31,7 @@ export function rewriteTail(file: string, onOpen: (descriptor: number) => void):
  * After a failed sync, Linux keeps the data in the page cache, and later syncs do not write it:
  * direct I/O bypasses the cache. `onOpen` receives each descriptor that the caller must close.
  */
-export function rewriteFile(
-  path: string,
-  from: number,
-  onOpen: (descriptor: number) => void,
-): void {
+export function rewriteFile(path: string, from: number, onOpen: (file: number) => void): void {
   const file = openSync(path, 'r+');
   onOpen(file);
   const direct = openDirect(path);

@@ -59,10 +59,7 @@ export function forgetConnections(file: number, count: number): void {
   Atomics.sub(counts, indexOf(file), count);
 }
 
-/**
- * Runs a task that closes a descriptor of a file, unless this process has a connection to the file: the close would release
- * all POSIX locks of the process on it (sqlite.org/howtocorrupt.html §2.2).
- */
+/** Runs a task that closes a descriptor of a file, unless that would release a connection's locks. */
 export function withoutConnections<T>(file: string | number, task: () => T): T | undefined {
   const index = indexOf(file);
   if (change(index, (count) => (count === 0 ? reading : count)) !== 0) return undefined;

@@ -58,9 +58,6 @@ type FaultOf<K extends keyof Messages> = Caused & {
 
 type Caused = { readonly cause?: unknown };
 
-/** SQLITE_READONLY_ROLLBACK. */
-const readOnlyRollback = 776;
-
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? `: ${cause.message}` : '');
 
 /** Every kind of error, with its message. */
@@ -69,7 +66,8 @@ const messages = {
   missing: (path: string) => `${path} does not exist; correct the path`,
   'cannot-open': (path: string, { cause }: Caused) => `${path} cannot be opened${reasonOf(cause)}`,
   'read-only': (path: string, { cause }: Caused) =>
-    resultCodeOf(cause) === readOnlyRollback
+    // SQLITE_READONLY_ROLLBACK.
+    resultCodeOf(cause) === 776
       ? `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`
       : `${path} cannot be written to; grant this user write access`,
   'hard-links': (path: string, { hasWal }: { readonly hasWal: boolean }) =>

@@ -7,10 +7,7 @@ import { explain, findCause } from './path-faults.ts';
 /** Time to wait for another process that has the file locked, in milliseconds. */
 export const lockTimeoutMs = 500;
 
-/**
- * Makes this process the owner of a database file until the connection is closed. The lock file is
- * never removed: two processes could lock two files of one name. `path` is the path in the error.
- */
+/** Makes this process the owner of a file until the connection is closed. The error names `path`. */
 export function acquireOwnerLock(path: string, file: string): Result<Database, OpenSqliteError> {
   const lockPath = ownerLockPathOf(file);
   let lock: Database | undefined;
@@ -19,7 +16,8 @@ export function acquireOwnerLock(path: string, file: string): Result<Database, O
     lock = new Database(lockPath, { timeout: lockTimeoutMs }, false);
     // The owner of a read-only database must be able to lock the file later.
     if (isNew) copyPermissions(file, lockPath, 0o600);
-    lock.exec(lockStatements);
+    // Without write access, BEGIN EXCLUSIVE is a shared lock, and the write fails. Never committed.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1');
     return ok(lock);
   } catch (thrown) {
     lock?.close();
@@ -39,9 +37,6 @@ export function copyPermissions(file: string, path: string, extraMode = 0): void
   chmodSync(path, (found.mode & 0o777) | extraMode);
   if (process.geteuid() === 0) chownSync(path, found.uid, found.gid);
 }
-
-/** Without write access, BEGIN EXCLUSIVE is a shared lock, and the write fails. Never committed. */
-const lockStatements = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; PRAGMA user_version = 1';
 
 function errorOf(path: string, lockPath: string, thrown: unknown): OpenSqliteError {
   const failure = failureOf(thrown);

@@ -1,12 +1,9 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { readSync, statSync } from 'node:fs';
 import { withoutConnections } from './connection.ts';
 import type { Fault } from './errors.ts';
 import { withOpenFile } from './path.ts';
 
-/**
- * Returns a fault when a file and its WAL file are not of one database: a page is in neither, or the file is not in WAL
- * mode, as each backup. SQLite would open them and lose plants. Returns `undefined` while an owner writes to them.
- */
+/** Returns a fault if a file and its WAL file are not of one database; none while an owner writes. */
 export function findWalOfAnotherFile(file: string): Fault | undefined {
   const before = stateOf(file);
   if (!isOfAnotherFile(file)) return undefined;
@@ -16,22 +13,15 @@ export function findWalOfAnotherFile(file: string): Fault | undefined {
     : undefined;
 }
 
-/**
- * Reads the WAL file of a database up to the last commit, like SQLite's recovery (sqlite.org/fileformat2.html#walformat).
- * Returns `undefined` for a WAL file without a commit, or of a machine with another byte order.
- */
+/** Reads a WAL file up to its last commit, like SQLite's recovery; `undefined` without a commit. */
 export function readCommitted(file: string) {
-  let wal: number;
   try {
-    wal = openSync(`${file}-wal`, 'r');
-  } catch {
+    return withOpenFile(`${file}-wal`, 'r', readFrames);
+  } catch (thrown) {
     // Without a WAL file there is nothing to check. SQLite reports any other error.
-    return undefined;
-  }
-  try {
-    return readFrames(wal);
-  } finally {
-    closeSync(wal);
+    if (thrown instanceof Error && 'syscall' in thrown && thrown.syscall === 'open')
+      return undefined;
+    throw thrown;
   }
 }
 
