@@ -93,6 +93,9 @@ class Store {
       const notInserted = this.#statements.createAll(batch);
       if (notInserted === undefined)
         return failed('another program altered the table plants of the database');
+      // The commit may have reset the WAL file. What is done after its reply is then found.
+      const changed = this.#findChange();
+      if (changed !== undefined) return { kind: 'refused', reason: changed };
       // After a restart, plants in a file that was removed or replaced would be missing.
       const reason = findReplaced(this.#file)?.message ?? this.#findReplacedCompanion();
       return reason === undefined
@@ -110,9 +113,9 @@ class Store {
   /** Runs a checkpoint if it is due. Returns a failure after which the connection must be closed. */
   checkpoint(): Refused | undefined {
     try {
-      // Again after the commit, which may have reset the WAL file, and after a checkpoint: a later change is then found.
-      if (this.#findChange() !== undefined || !this.#checkpoints.isDue()) return undefined;
+      if (!this.#checkpoints.isDue() || this.#findChange() !== undefined) return undefined;
       this.#checkpoints.run();
+      // A later change is then found.
       this.#findChange();
       return undefined;
     } catch (thrown) {
