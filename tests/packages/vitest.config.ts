@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { reporters, testsIn } from '../../vitest.config.ts';
+import { maxWorkers, reporters, testsIn } from '../../vitest.config.ts';
 
 /** Tests of the packages as they are released: installed by each package manager, on each runtime. */
-export default defineConfig({ test: { reporters, projects: [testsIn('tests/packages')] } });
+export default defineConfig({
+  test: { maxWorkers, reporters, projects: [testsIn('tests/packages')] },
+});
