@@ -96,10 +96,7 @@ export type ClosedSqliteRepository = {
 export interface SqliteRepository extends PlantStore {
   /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it does not exist or is inaccessible. */
   readonly walSize: () => number;
-  /**
-   * Commits the queued plants and closes the file. Later creates return `store-unavailable`.
-   * Further calls have no effect. Acknowledged plants are on the disk even if this is never called.
-   */
+  /** As of every store; the result names what an operator should look at. */
   readonly close: () => Promise<ClosedSqliteRepository>;
 }
 

@@ -41,6 +41,19 @@ it(
   },
 );
 
+it(
+  'an absolute path in a removed working directory gets an error from each function, and no exception',
+  requiresPosix,
+  async () => {
+    const folder = await makeFolder();
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+    const error = matching(/^no-thread: .*the working directory was removed/);
+    const args = ['-c', script, 'sh', process.execPath, program, `${folder}/plants.db`];
+    const check = matching(/^missing/);
+    expect(await runIn(folder, 'sh', args)).toEqual({ start: error, check, backup: error });
+  },
+);
+
 it('a path in place of the options is an exception that names the option', () => {
   const options: unknown = 'plants.db';
   expect(() => openSqliteRepository(options as { path: string })).toThrow(

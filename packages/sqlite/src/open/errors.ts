@@ -111,7 +111,9 @@ const messages = {
   'no-thread': (path: string, { cause }: Caused) =>
     codeOf(cause) === 'ERR_ACCESS_DENIED'
       ? `${path} cannot be opened, because no thread can be started: Node runs with --permission; add --allow-worker`
-      : `${path} cannot be opened, because no thread can be started${reasonOf(cause)}; raise the limit of processes and threads (pids.max, ulimit -u), or remove what forbids them`,
+      : codeOf(cause) === 'ENOENT'
+        ? `${path} cannot be opened, because the working directory was removed; start in another one`
+        : `${path} cannot be opened, because no thread can be started${reasonOf(cause)}; raise the limit of processes and threads (pids.max, ulimit -u), or remove what forbids them`,
   unexpected: (path: string, { cause }: Caused) =>
     `${path} cannot be used as a plant store${reasonOf(cause)}`,
 };

@@ -78,18 +78,31 @@ it.for([
   },
 );
 
+const openOnFewInodes = async (inodes: number, folder: string, ...args: readonly string[]) => {
+  const script = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs "$0" && : > "$0/a" && exec "$@"`;
+  const command = ['--map-root-user', '--mount', 'sh', '-c', script, folder];
+  const { stdout } = await run('unshare', [...command, process.execPath, program, ...args]);
+  return JSON.parse(stdout) as Errors;
+};
+const withoutInode = /^disk-full: .*has no inode left; remove files/;
+
 it.for([3, 4, 5])(
   'a disk with %i inodes is reported as one without an inode left',
   async (inodes, { skip }) => {
     const folder = await makeFolder();
     skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
-    const script = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs "$0" && : > "$0/a" && exec "$@"`;
-    const command = ['--map-root-user', '--mount', 'sh', '-c', script, folder];
-    const args = [...command, process.execPath, program, join(folder, 'plants.db')];
-    const { start } = JSON.parse((await run('unshare', args)).stdout) as Errors;
-    expect(start).toMatch(/^disk-full: .*has no inode left; remove files/);
+    const { start } = await openOnFewInodes(inodes, folder, join(folder, 'plants.db'));
+    expect(start).toMatch(withoutInode);
   },
 );
+
+it('a backup to a disk without an inode left is refused as that', async ({ skip }) => {
+  const [folder, file] = [await makeFolder(), join(await makeFolder(), 'plants.db')];
+  skip(!(await mayMount(folder)), 'this user cannot mount a small disk');
+  makeStore(file);
+  const { backup } = await openOnFewInodes(2, folder, file, join(folder, 'copy.db'));
+  expect(backup).toMatch(withoutInode);
+});
 
 const pathOf = async (name: number, path: number | undefined): Promise<string> => {
   let folder = await makeFolder();

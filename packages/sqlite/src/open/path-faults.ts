@@ -44,6 +44,7 @@ export function findCause(path: string, thrown: unknown, access = readAndWrite):
   const fault = isOfPath && mayBeOfPath ? findPathFault(path, access) : undefined;
   const mayBeOfFolder =
     kind === 'locked' || kind === 'cannot-open' || folderCodes.includes(resultCodeOf(thrown));
+  if (kind === 'disk-full') return findInodeFault(dirname(tryToResolve(path)));
   if (fault !== undefined || !mayBeOfFolder) return fault;
   return findFolderFault(dirname(tryToResolve(path)), access === readAndWrite);
 }

@@ -10,6 +10,7 @@ export function startWorker(
 ): Result<Worker, OpenSqliteError> {
   const { NODE_OPTIONS: _, ...env } = process.env;
   try {
+    process.cwd(); // Throws if it was removed, where a thread ends.
     // Node 22 warns of node:sqlite. A descriptor that must not be closed stays open after the thread.
     const execArgv = ['--disable-warning=ExperimentalWarning'];
     return ok(start({ ...options, env, execArgv, trackUnmanagedFds: false }));

@@ -9,12 +9,11 @@ import { startWorker } from '../open/worker.ts';
 
 /**
  * Copies a database file in a worker thread, while a repository may have it open and create plants. The copy contains every
- * plant that was acknowledged before the backup started. It is written by `VACUUM INTO` to a temporary file
- * `TO.RANDOM.partial`, which an interrupted backup can leave, and gets its name after an integrity check and a sync. No file
- * is ever replaced. The copy is complete without a WAL file. That of the source cannot be reset while it is copied.
+ * plant that was acknowledged before the backup started, and is complete without a WAL file. `VACUUM INTO` writes it to a
+ * file `TO.RANDOM.partial`, which an interrupted backup can leave; it gets its name, which no file may have, once it is
+ * checked and synced. The WAL of the source cannot be reset meanwhile.
  *
  * @returns the number of plants and the size of the copy, or the reason why the backup failed
- *
  * @example
  * ```ts
  * import { backUpPlants } from '@plantstore/sqlite';
