@@ -66,7 +66,8 @@ export function startChild(
     next,
     ended,
     async usage() {
-      if (child.connected) child.send('usage');
+      // A child that is exiting cannot receive it; then the next message is its end.
+      if (child.connected) child.send('usage', () => {});
       return (await next()) as Awaited<ReturnType<Child['usage']>>;
     },
     async stop() {
