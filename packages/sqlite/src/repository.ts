@@ -26,7 +26,6 @@ import { explain } from './open/path-faults.ts';
  * so that the plant survives `kill -9` and a power cut. Only one repository can have the file open
  * at a time, in this process or another. Other programs can read the file.
  *
- * @param options - the path, and options with defaults
  * @returns the repository, or the reason why the file cannot be opened, with a `message` for the operator
  * @example
  * ```ts
@@ -79,16 +78,9 @@ export type HeldWal = {
 
 /** Result of closing a repository. */
 export type ClosedSqliteRepository = {
-  /**
-   * Path of the WAL file, when it contains the latest plants because the last checkpoint failed:
-   * the disk is full or failing, or another program reads the file. Copy both files then.
-   * `undefined` when the database file is complete.
-   */
+  /** The WAL file, if it has the latest plants: the last checkpoint failed. Copy both files then. */
   readonly walLeft: string | undefined;
-  /**
-   * A message for the operator when the database file was removed, renamed or replaced while it was
-   * open: where the plants are, and what to do. `undefined` when it is at its path.
-   */
+  /** Where the plants are and what to do, if the file was removed, renamed or replaced meanwhile. */
   readonly replaced: string | undefined;
 };
 

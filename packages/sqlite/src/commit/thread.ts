@@ -1,13 +1,13 @@
 // webpack recognizes a worker of `worker_threads`, and not of `node:worker_threads`.
 // oxlint-disable-next-line unicorn/prefer-node-protocol
 import { isMainThread, Worker } from 'worker_threads';
-import { closeSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, fstatSync } from 'node:fs';
 import type { NewPlant, StoreUnavailable } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
 import { forgetConnections, withoutConnections } from '../open/connection.ts';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
-import type { OpenedFile } from '../open/path.ts';
+import { findReplaced, type OpenedFile } from '../open/path.ts';
 import { startWorker } from '../open/worker.ts';
 import type { Expected } from './owned-database.ts';
 import type { NotInserted } from './statements.ts';
@@ -132,9 +132,21 @@ function release(held: Int32Array, file: OpenedFile | undefined): void {
   if (file === undefined || connections === 0) return;
   forgetConnections(file.descriptor, connections);
   if (!isMainThread) return;
+  putBackWal(file, descriptors);
   withoutConnections(file.descriptor, () => {
     for (const descriptor of descriptors) if (descriptor > 0) closeSync(descriptor);
   });
+}
+
+/** Puts a WAL file back that was removed, unless SQLite removed it with its index: the thread could not copy its plants. */
+function putBackWal(file: OpenedFile, [, wal = 0, walIndex = 0]: readonly number[]): void {
+  if (wal === 0 || fstatSync(wal).nlink > 0 || fstatSync(walIndex).nlink === 0) return;
+  if (findReplaced(file) !== undefined) return;
+  try {
+    copyFileSync(`/dev/fd/${wal}`, `${file.name}-wal`, constants.COPYFILE_EXCL);
+  } catch {
+    // Another program has made one, or the disk is full.
+  }
 }
 
 function unavailable(reason: string, cause: unknown): CommitResult {

@@ -20,23 +20,22 @@ import { countSql, findDamage, openForReading, readErrorOf } from './reader.ts';
  * ```
  */
 export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> {
-  return absolutePath(path).andThen((absolute) => {
-    const opened = openForReading(absolute);
-    if (opened.isErr()) return err(opened.error);
-    const database = opened.value;
-    try {
-      const file = resolveLinks(absolute);
-      const damage = findDamage(database, file);
-      const unusable = damage.length === 0 ? findUnusable(database, false) : undefined;
-      if (unusable !== undefined) return err(openError(absolute, unusable));
-      const plants = damage.length === 0 ? Number(database.read(countSql)) : 0;
-      return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
-    } catch (thrown) {
-      return err(readErrorOf(absolute, thrown, database));
-    } finally {
-      database.close();
-    }
-  });
+  return absolutePath(path).andThen((absolute) =>
+    openForReading(absolute).andThen((database) => {
+      try {
+        const file = resolveLinks(absolute);
+        const damage = findDamage(database, file);
+        const unusable = damage.length === 0 ? findUnusable(database, false) : undefined;
+        if (unusable !== undefined) return err(openError(absolute, unusable));
+        const plants = damage.length === 0 ? Number(database.read(countSql)) : 0;
+        return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
+      } catch (thrown) {
+        return err(readErrorOf(absolute, thrown, database));
+      } finally {
+        database.close();
+      }
+    }),
+  );
 }
 
 /** Result of checking a SQLite file. */

@@ -41,8 +41,6 @@ export async function* readPlants(
 /**
  * Reads the plants of a database file in batches of at most 1,000, as {@link readPlants} reads them one by one, in a
  * fraction of the time.
- *
- * @param options - the database, and the id to start after
  */
 export async function* readPlantBatches({
   path,

@@ -88,9 +88,8 @@ function findFault(database: Database, file: string): Fault | undefined {
 function integrityFaults(database: Database): string[] {
   const lines: string[] = [];
   try {
-    for (const row of database.prepare('PRAGMA integrity_check').iterate()) {
+    for (const row of database.prepare('PRAGMA integrity_check').iterate())
       lines.push(...String(row['integrity_check']).split('\n'));
-    }
   } catch (thrown) {
     if (!(thrown instanceof Error) || failureOf(thrown) !== 'damaged') throw thrown;
     lines.push(thrown.message);
