@@ -45,10 +45,7 @@ export interface PostgresRepository extends PlantStore {
   readonly warnings: readonly string[];
   /** Number of creates in flight. A create that waits for another program's lock may count twice. */
   readonly waiting: () => number;
-  /**
-   * Waits for the creates in flight and closes the connections. Later creates return
-   * `store-unavailable`. Further calls have no effect. Acknowledged plants are durable without it.
-   */
+  /** Waits for the creates in flight, and closes the connections. */
   readonly close: () => Promise<void>;
 }
 
@@ -154,9 +151,6 @@ function repositoryOn(
       return new ResultAsync(checking);
     },
     waiting: () => mainGroup.waiting() + lockedGroup.waiting(),
-    close: async () => {
-      closing ??= mainGroup.close().then(lockedGroup.close).then(closeSessions);
-      return closing;
-    },
+    close: async () => (closing ??= mainGroup.close().then(lockedGroup.close).then(closeSessions)),
   };
 }
