@@ -169,12 +169,16 @@ it('a change is noticed once the file has stayed the same between two looks, unl
   await files.markRead();
   expect(await looks(2)).toEqual([false, false]);
   // Read again without a change, because the reason may be gone.
-  expect(files.markFailed('too many open files')).toBe(true);
+  expect(await files.markFailed('too many open files')).toBe(true);
   expect(await looks(2)).toEqual([true, true]);
   await files.markRead();
-  expect(files.markFailed('too many open files')).toBe(false);
+  expect(await files.markFailed('too many open files')).toBe(false);
   await files.markRead();
-  expect(files.markFailed('the disk reports an error')).toBe(true);
+  expect(await files.markFailed('the disk reports an error')).toBe(true);
+  // Changed while it was read: the next look reads it again.
+  await files.markRead();
+  await writeFile(path, '123');
+  expect(await files.markFailed('it is wrong')).toBe(false);
 });
 
 it('a file that cannot be used is reported again if it could be used since', async () => {

@@ -54,7 +54,8 @@ async function reloadTokens(
   const loaded = await loadTokens(settings);
   if (loaded.isErr()) {
     const reason = loaded.error;
-    if (watchedTokens.markFailed(reason) || onSignal) log.error({ reason }, notRereadMessage);
+    if ((await watchedTokens.markFailed(reason)) || onSignal)
+      log.error({ reason }, notRereadMessage);
     return;
   }
   accept(loaded.value);
@@ -77,6 +78,6 @@ async function reloadTls(
     return;
   }
   const reason = renewed.message;
-  if (watchedTls.markFailed(reason) || onSignal)
+  if ((await watchedTls.markFailed(reason)) || onSignal)
     log.error({ reason }, 'the certificate could not be reread; the previous one stays in use');
 }

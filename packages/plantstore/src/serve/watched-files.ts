@@ -16,12 +16,13 @@ export function watchFiles(...paths: readonly (string | undefined)[]) {
     },
     /**
      * Call it if they cannot be used, so that each look reads them again: a limit of open files, for example, changes
-     * without them. Returns whether they or the reason are others than before.
+     * without them. Resolves to whether they or the reason are others than before, unless they changed while they were read.
      */
-    markFailed(reason: string): boolean {
-      const last = failed;
-      failed = `${read} ${reason}`;
+    async markFailed(reason: string): Promise<boolean> {
+      const [state, last] = [read, failed];
       read = '';
+      if ((await stateOf()) !== state) return false;
+      failed = `${state} ${reason}`;
       return failed !== last;
     },
     /** Resolves to whether they differ from what was read and used, and have not changed since the last call. */
