@@ -150,7 +150,7 @@ describe.each([
   'pnpm without hoisting',
   'npm, globally and side by side',
   "Yarn's Plug'n'Play",
-])('installed by %s', { timeout: minutes }, (name) => {
+])('installed by %s', { timeout: 5 * minutes }, (name) => {
   let installation: Installation;
 
   beforeAll(() => {
@@ -220,7 +220,7 @@ describe.each([
   });
 });
 
-describe('installation with TypeScript', { timeout: minutes }, () => {
+describe('installation with TypeScript', { timeout: 5 * minutes }, () => {
   it.each(['nodenext', 'bundler', 'inexact', 'browser', 'browser-nodenext'])(
     'an installation with TypeScript compiles with the packages as %s',
     async (project) => {
@@ -259,7 +259,7 @@ describe('installation with TypeScript', { timeout: minutes }, () => {
 });
 
 // The oldest supported version and the newest one. The others run on the version that runs the tests.
-describe.each(['22.18', '26'])('an installation on Node %s', { timeout: minutes }, (name) => {
+describe.each(['22.18', '26'])('an installation on Node %s', { timeout: 5 * minutes }, (name) => {
   const node = join(tools, `node_modules/node-${name}/bin/node`);
   const run = async (...args: readonly string[]) => runIn(app, node, args, { node });
 
@@ -303,7 +303,7 @@ describe.each(['22.18', '26'])('an installation on Node %s', { timeout: minutes 
   });
 });
 
-describe('a minimal installation', { timeout: minutes }, () => {
+describe('a minimal installation', { timeout: 5 * minutes }, () => {
   it('a minimal installation has one copy of the oldest neverthrow, and no zod', async () => {
     expect(await copiesOfNeverthrow(minimal)).toEqual(['neverthrow/package.json']);
     expect(await readManifest(minimal, 'neverthrow')).toHaveProperty('version', '7.2.0');
@@ -357,7 +357,7 @@ describe('a minimal installation', { timeout: minutes }, () => {
   });
 });
 
-describe('beside zod 3 and an old prom-client', { timeout: minutes }, () => {
+describe('beside zod 3 and an old prom-client', { timeout: 5 * minutes }, () => {
   it.each([
     ['npm', npm, '12', /^plantstore: --metrics on .* requires prom-client 13 or newer/],
     ['pnpm', pnpmWithoutHoisting, '14', /^$/],
@@ -385,7 +385,7 @@ describe('beside zod 3 and an old prom-client', { timeout: minutes }, () => {
   );
 });
 
-describe('an app without hoisting', { timeout: minutes }, () => {
+describe('an app without hoisting', { timeout: 5 * minutes }, () => {
   const plant = "{ id: 7n, name: 'Monstera' }";
 
   it.each([
@@ -420,7 +420,7 @@ describe('an app without hoisting', { timeout: minutes }, () => {
   });
 });
 
-describe('client, installed alone without hoisting', { timeout: minutes }, () => {
+describe('client, installed alone without hoisting', { timeout: 5 * minutes }, () => {
   it('the client, installed alone, brings neverthrow and no other package', async () => {
     const installed = await readdir(join(client, 'node_modules/.pnpm'));
     const names = installed.map((name) => name.replace(/(?<=.)@.*$/, ''));

@@ -53,7 +53,7 @@ it('the build writes the same bytes in two folders', () => {
 describe.each(
   Object.entries(tarballs).map(([name, tarball]) => ({ name, tarball })),
   // attw is a process for each package.
-)('the packed $name', { timeout: 60_000 }, ({ name, tarball }) => {
+)('the packed $name', { timeout: 300_000 }, ({ name, tarball }) => {
   let folder = '';
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   beforeAll(() => {

@@ -66,7 +66,7 @@ describe.each<[name: string, path: string, command: () => Promise<string[]>]>([
     async () => [runtime('deno'), 'run', '--no-prompt', '-A', 'servers/deno.ts'],
   ],
   ['workerd.ts', '/plants', exampleOnWorkerd],
-])('the example %s', { timeout: minutes }, (name, path, commandOf) => {
+])('the example %s', { timeout: 5 * minutes }, (name, path, commandOf) => {
   let server: Awaited<ReturnType<typeof start>>;
 
   beforeAll(async () => {
@@ -172,7 +172,7 @@ it(
     disconnecting.socket.resetAndDestroy();
     while ((await status()) !== 200);
   },
-  minutes,
+  5 * minutes,
 );
 
 const droppedRequestsConfig = `using Workerd = import "/workerd/workerd.capnp";

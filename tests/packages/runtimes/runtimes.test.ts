@@ -60,7 +60,7 @@ const startWorker = async (entry: string, compatibilityDate: string): Promise<st
   return `http://127.0.0.1:${port}`;
 };
 
-describe('suite of the packed client', { timeout: 2 * minutes }, () => {
+describe('suite of the packed client', { timeout: 5 * minutes }, () => {
   const node = (version: string) => join(tools, `node_modules/node-${version}/bin/node`);
 
   it.each([
@@ -128,7 +128,7 @@ describe('suite of the packed client', { timeout: 2 * minutes }, () => {
   });
 });
 
-describe('the packed client with an injected fetch', { timeout: 2 * minutes }, () => {
+describe('the packed client with an injected fetch', { timeout: 5 * minutes }, () => {
   it.each(['node-fetch', 'node-fetch-2', 'cross-fetch', 'isomorphic-fetch'])(
     'the packed client stops reading an endless body of %s',
     async (name) => {
