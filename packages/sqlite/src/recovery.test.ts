@@ -107,14 +107,20 @@ describe('recovery of the SQLite repository', () => {
     expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
   });
 
-  it('the SQLite repository recovers when the WAL file is removed and its worker thread crashes, without losing acknowledged plants', async () => {
-    const { repository, threads } = await openWithThreads();
-    await repository.create(plant(1));
-    await rm(`${path}-wal`);
-    await threads[0]?.terminate();
-    expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
-    expect((await repository.create(plant(2))).isOk()).toBe(true);
-  });
+  it.each([
+    ['removed', rm],
+    ['moved', async (wal: string) => rename(wal, `${wal}.moved`)],
+  ] as const)(
+    'the SQLite repository recovers when the WAL file is %s and its worker thread crashes, without losing acknowledged plants',
+    async (_, act) => {
+      const { repository, threads } = await openWithThreads();
+      await repository.create(plant(1));
+      await act(`${path}-wal`);
+      await threads[0]?.terminate();
+      expect((await repository.create(plant(1, 'other')))._unsafeUnwrapErr().kind).toBe('id-taken');
+      expect((await repository.create(plant(2))).isOk()).toBe(true);
+    },
+  );
 
   it('the SQLite repository recovers from a rename, with every plant in the renamed file and none in the WAL file', async () => {
     const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();

@@ -138,14 +138,13 @@ function release(held: Int32Array, file: OpenedFile | undefined): void {
   });
 }
 
-/** Puts a WAL file back that was removed, unless SQLite removed it with its index: the thread could not copy its plants. */
+/** Puts a WAL file back that was removed or moved, unless SQLite removed it with its index: the thread could not copy its plants. */
 function putBackWal(file: OpenedFile, [, wal = 0, walIndex = 0]: readonly number[]): void {
-  if (wal === 0 || fstatSync(wal).nlink > 0 || fstatSync(walIndex).nlink === 0) return;
-  if (findReplaced(file) !== undefined) return;
+  if (wal === 0 || fstatSync(walIndex).nlink === 0 || findReplaced(file) !== undefined) return;
   try {
     copyFileSync(`/dev/fd/${wal}`, `${file.name}-wal`, constants.COPYFILE_EXCL);
   } catch {
-    // Another program has made one, or the disk is full.
+    // It is there, as it usually is, or the disk is full.
   }
 }
 
