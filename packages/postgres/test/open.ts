@@ -12,7 +12,11 @@ export const noLimits = {
 
 /** Opens a repository, and closes it after the test. */
 export const open = async (url: string, options: Partial<PostgresOptions> = {}) => {
-  const opened = await openPostgresRepository({ url, ...noLimits, ...options });
+  const openOnce = async () => openPostgresRepository({ url, ...noLimits, ...options });
+  let opened = await openOnce();
+  // A busy machine may delay a statement of the opening longer than the short timeout of a test.
+  const attempts = options.statementTimeoutMs === undefined ? 1 : 20;
+  for (let count = 1; opened.isErr() && count < attempts; count += 1) opened = await openOnce();
   const repository = opened._unsafeUnwrap();
   onTestFinished(repository.close);
   return repository;
