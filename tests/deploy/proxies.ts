@@ -1,176 +1,147 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { type Certificate, makeCertificate } from '@plantstore/test-support/certificate';
+import { makeCertificate } from '@plantstore/test-support/certificate';
 import { freePort } from '@plantstore/test-support/free-port';
-import { newFolder } from '../black-box/program.ts';
 import { onTestFinished } from 'vitest';
+import { newFolder, token } from '../black-box/program.ts';
+import { read } from '../docs/pages.ts';
 
-/** A proxy of the `deploy` folder, as a process in front of a port of this machine. */
+/** A proxy as a process in front of a port of this machine. */
 export type Proxy = {
   readonly port: number;
-  /** The authority of its certificate, in PEM. */
-  readonly ca: string;
-  /** What it has logged of requests. */
-  readonly accessLog: () => Promise<string>;
+  /** Posts a body to `/plants` over TLS, with the token. */
+  readonly send: (body: string, options?: SendOptions) => Promise<Received>;
 };
 
-/** What a test changes of a proxy's file. */
-export type ProxyOptions = {
-  /** The port of the server behind it. */
-  readonly upstream: number;
-  /** Texts of the file and what replaces them. */
-  readonly changes?: readonly (readonly [string, string])[];
+type SendOptions = { readonly path?: string; readonly headers?: Readonly<Record<string, string>> };
+
+type Received = {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
 };
 
-type Place = {
-  readonly folder: string;
-  readonly port: number;
-  readonly cert: string;
-  readonly key: string;
-};
+/** Starts a proxy as on its page, in front of a port, and waits until it accepts connections. */
+export async function startProxy(name: keyof typeof proxies, upstream: number): Promise<Proxy> {
+  const { block, prepare } = proxies[name];
+  const folder = await newFolder();
+  const { cert, key } = await makeCertificate();
+  const port = await freePort();
+  const place = { folder, port, cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
+  await writeFile(place.cert, cert);
+  await writeFile(place.key, key);
+  const [, fromPage = ''] = block.exec(read('docs/operating.md')) ?? [];
+  const [file, content, ...command] = prepare(
+    replace(fromPage, '127.0.0.1:3000', `127.0.0.1:${upstream}`),
+    place,
+  );
+  await writeFile(join(folder, file), content);
+  await run(command, folder, port);
+  const agent = new Agent({ ca: cert, keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  return {
+    port,
+    send: async (body, { path = '/plants', headers = {} } = {}) => {
+      const sent = request({ agent, host: '127.0.0.1', port, path, method: 'POST' });
+      const all = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      for (const field of Object.entries({ ...all, ...headers })) sent.setHeader(...field);
+      sent.end(body);
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const { statusCode: status, headers: received } = response;
+      return { status, headers: received, body: await text(response) };
+    },
+  };
+}
+
+type Place = Readonly<Record<'folder' | 'cert' | 'key', string>> & { readonly port: number };
 
 type Kind = {
-  readonly name: string;
-  readonly file: string;
-  /** How long an idle connection to the server is kept, in the file, in seconds. */
-  readonly idleSeconds: RegExp;
-  readonly refusesLargeBodies: 'the proxy' | 'the server';
-  /** Replaces timeouts that a test would wait for. */
-  readonly impatient: readonly (readonly [string, string])[];
-  /** Replaces what belongs to the machine that the file is written for. */
-  readonly relocate: (place: Place) => readonly (readonly [string, string])[];
-  /** Writes what else the program needs and returns its command line. */
-  readonly prepare: (file: string, folder: string) => Promise<readonly [string, ...string[]]>;
+  /** The configuration in docs/operating.md. */
+  readonly block: RegExp;
+  /** Returns the configuration for this machine with its file's name, and the command. */
+  readonly prepare: (
+    page: string,
+    place: Place,
+  ) => readonly [file: string, content: string, ...command: string[]];
 };
 
-const accessLogIn = (folder: string): string => join(folder, 'access.log');
-
-const nginx: Kind = {
-  name: 'nginx',
-  file: 'nginx.conf',
-  refusesLargeBodies: 'the proxy',
-  idleSeconds: /^ +keepalive_timeout (\d+)s;$/m,
-  impatient: [['client_body_timeout 15s', 'client_body_timeout 1s']],
-  relocate: ({ folder, port, cert, key }) => [
-    ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
-    ['    listen [::]:443 ssl http2;\n', ''],
-    ['/etc/ssl/plants.example/fullchain.pem', cert],
-    ['/etc/ssl/plants.example/privkey.pem', key],
-    ['/var/log/nginx/plantstore.log', accessLogIn(folder)],
-  ],
-  prepare: async (file, folder) => {
-    const path = join(folder, 'main.conf');
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (use) => `${use}_temp_path ${join(folder, use)};`,
-    );
-    // As root, its workers would be of a user who may not enter the folder.
-    const user = process.getuid?.() === 0 ? 'user root;' : '';
-    await writeFile(
-      path,
-      `${user} daemon off; pid ${join(folder, 'pid')}; worker_processes 1; events {}
-      http { ${temporary.join(' ')} include ${file}; }`,
-    );
-    return ['nginx', '-p', folder, '-c', path, '-e', join(folder, 'error.log')];
-  },
-};
-
-const caddy: Kind = {
-  name: 'Caddy',
-  file: 'Caddyfile',
-  // Caddy does not wait for the whole body before it sends it on.
-  refusesLargeBodies: 'the server',
-  idleSeconds: /^\s+keepalive (\d+)s$/m,
-  impatient: [
-    ['read_body 60s', 'read_body 1s'],
-    ['lb_try_duration 5s', 'lb_try_duration 100ms'],
-  ],
-  relocate: ({ folder, port, cert, key }) => [
-    ['{\n\tservers {', '{\n\tadmin off\n\tauto_https disable_redirects\n\tservers {'],
-    ['plants.example {', `https://127.0.0.1:${port} {\n\ttls ${cert} ${key}`],
-    ['/var/log/caddy/plantstore.log', accessLogIn(folder)],
-  ],
-  prepare: async (file) => ['caddy', 'run', '--config', file, '--adapter', 'caddyfile'],
-};
-
-/** The proxies that have a file in the `deploy` folder. */
-export const proxyKinds: readonly Kind[] = [nginx, caddy];
-
-/** The text of a file in the `deploy` folder. */
-export const readDeployFile = async (name: string): Promise<string> =>
-  readFile(fileURLToPath(new URL(`../../deploy/${name}`, import.meta.url)), 'utf8');
-
-const replaceEach = (text: string, changes: readonly (readonly [string, string])[]): string => {
-  let changed = text;
-  for (const [from, to] of changes) {
-    if (!changed.includes(from)) throw new Error(`the file no longer has ${JSON.stringify(from)}`);
-    changed = changed.replaceAll(from, to);
-  }
-  return changed;
-};
-
-const accepts = async (port: number): Promise<boolean> => {
-  const socket = connect({ port, host: '127.0.0.1' });
-  const outcome = await Promise.race([
-    once(socket, 'connect').then(() => true),
-    once(socket, 'close').then(() => false),
-  ]).catch(() => false);
-  socket.destroy();
-  return outcome;
-};
-
-const untilAccepting = async (child: ChildProcess, port: number, said: () => string) => {
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null) throw new Error(`the proxy ended: ${said()}`);
-    await sleep(20);
-  }
-};
-
-const start = async (command: readonly [string, ...string[]], folder: string, port: number) => {
-  const [program, ...args] = command;
-  const child = spawn(program, args, {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: folder,
-      XDG_DATA_HOME: folder,
-      XDG_CONFIG_HOME: folder,
+/** The proxies of docs/operating.md. */
+export const proxies = {
+  nginx: {
+    block: /```nginx\n(.*?)```/s,
+    prepare(page, { folder, port, cert, key }) {
+      const server = [
+        ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
+        ['/etc/ssl/plants.example/fullchain.pem', cert],
+        ['/etc/ssl/plants.example/privkey.pem', key],
+      ].reduce((changed, [from = '', to = '']) => replace(changed, from, to), page);
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (use) => `${use}_temp_path ${join(folder, use)};`,
+      );
+      // As root, its workers would be of a user who may not enter the folder.
+      const user = process.getuid?.() === 0 ? 'user root;' : '';
+      const main = `${user} daemon off; pid ${join(folder, 'pid')}; events {}
+        http { access_log off; ${temporary.join(' ')} ${server} }`;
+      const log = join(folder, 'error.log');
+      return ['main.conf', main, 'nginx', '-p', folder, '-c', join(folder, 'main.conf'), '-e', log];
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  },
+  Caddy: {
+    block: /```text\n(plants\.example \{\n {2}reverse_proxy.*?)```/s,
+    prepare(page, { folder, port, cert, key }) {
+      const site = `{\n admin off\n auto_https disable_redirects\n}\n${replace(
+        page,
+        'plants.example {',
+        `https://127.0.0.1:${port} {\n tls ${cert} ${key}`,
+      )}`;
+      const file = join(folder, 'Caddyfile');
+      return ['Caddyfile', site, 'caddy', 'run', '--config', file, '--adapter', 'caddyfile'];
+    },
+  },
+} satisfies Readonly<Record<string, Kind>>;
+
+function replace(content: string, from: string, to: string): string {
+  if (!content.includes(from)) throw new Error(`the page no longer has ${JSON.stringify(from)}`);
+  return content.replaceAll(from, to);
+}
+
+/** Runs a proxy until the end of the test. */
+async function run(command: readonly string[], folder: string, port: number): Promise<void> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    env: { PATH: process.env['PATH'], HOME: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-  }
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   const exited = once(child, 'close');
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await exited;
   });
-  await untilAccepting(child, port, () => said);
-};
+  while (!(await accepts(port))) {
+    if (hasEnded(child)) throw new Error(`the proxy ended: ${output}`);
+    await sleep(20);
+  }
+}
 
-/** Starts a proxy with its file of the `deploy` folder and waits until it accepts connections. */
-export const startProxy = async (
-  { file, relocate, prepare }: Kind,
-  { upstream, changes = [] }: ProxyOptions,
-): Promise<Proxy> => {
-  const folder = await newFolder();
-  const { cert, key }: Certificate = await makeCertificate();
-  const port = await freePort();
-  const place = { folder, port, cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
-  await writeFile(place.cert, cert);
-  await writeFile(place.key, key);
-  const text = replaceEach(await readDeployFile(file), [
-    ...changes,
-    ...relocate(place),
-    ['127.0.0.1:3000', `127.0.0.1:${upstream}`],
-  ]);
-  const path = join(folder, file);
-  await writeFile(path, text);
-  await start(await prepare(path, folder), folder, port);
-  return { port, ca: cert, accessLog: async () => readFile(accessLogIn(folder), 'utf8') };
-};
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const accepted = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return accepted;
+}

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorTable } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
 import { settingNames, variableOf } from '../../packages/plantstore/src/settings/setting-table.ts';
 import { pages, read } from './pages.ts';
@@ -28,44 +27,31 @@ it('the pages stop and start plantstore.service together with its socket, which 
   expect(ofService.filter((one) => !one.includes(' plantstore.socket '))).toEqual([]);
 });
 
-it.each([
-  ['deploy/nginx.conf', 'body-too-large'],
-  ['deploy/nginx.conf', 'unavailable'],
-  ['deploy/Caddyfile', 'unavailable'],
-] as const)('%s responds with the body of %s', (file, name) => {
-  const body = JSON.stringify({ error: errorTable[name].error, message: errorTable[name].message });
-  expect(readFileSync(join(root, file), 'utf8')).toContain(body);
-});
-
-type Panel = {
-  readonly id: number;
-  readonly type: string;
-  readonly datasource: { readonly uid: string };
-  readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
-  readonly targets: readonly { readonly refId: string; readonly expr: string }[];
-};
-
-const dashboard = JSON.parse(readFileSync(join(root, 'deploy/grafana-dashboard.json'), 'utf8')) as {
-  readonly panels: readonly Panel[];
+type Dashboard = {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>;
+    readonly datasource: { readonly uid: string };
+    readonly targets: readonly { readonly refId: string; readonly expr: string }[];
+  }[];
   readonly templating: { readonly list: readonly { readonly name: string }[] };
 };
 
-it('the dashboard has panels that Grafana can place, with variables that it has', () => {
-  const { panels, templating } = dashboard;
-  expect(dashboard).toMatchObject({ title: 'Plantstore', schemaVersion: 39, refresh: '30s' });
-  expect(dashboard).not.toHaveProperty('id');
-  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-  const known = new Set(['__rate_interval', ...templating.list.map(({ name }) => name)]);
-  for (const { type, gridPos, datasource, targets } of panels) {
-    expect(['stat', 'timeseries']).toContain(type);
-    expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
-    expect(datasource.uid).toBe(`$\{datasource}`);
+it('the dashboard shows every metric of its page in panels that Grafana can place', () => {
+  const { panels, templating } = JSON.parse(read('deploy/grafana-dashboard.json')) as Dashboard;
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join('\n');
+  const metrics = read('docs/observability.md').match(/(?<=`)plantstore_[a-z_]+(?=`)/g) ?? [];
+  expect(metrics).toContain('plantstore_store_up');
+  expect(metrics.filter((name) => !queries.includes(name))).toEqual([]);
+  const known = ['__rate_interval', ...templating.list.map(({ name }) => name)];
+  expect(known).toEqual(expect.arrayContaining(queries.match(/(?<=\$)\w+/g) ?? []));
+  expect(panels.map(({ id }) => id)).toEqual(panels.map((_, index) => index + 1));
+  expect(panels.filter(({ datasource }) => datasource.uid !== `$\{datasource}`)).toEqual([]);
+  for (const { targets } of panels)
     expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
-    const used = targets.flatMap(({ expr }) => expr.match(/(?<=\$)\w+/g) ?? []);
-    expect(used.filter((name) => !known.has(name))).toEqual([]);
-  }
   const places = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-    Array.from({ length: w * h }, (_, index) => `${x + (index % w)} ${y + Math.floor(index / w)}`),
+    Array.from({ length: w * h }, (_, index) => [x + (index % w), y + Math.floor(index / w)]),
   );
-  expect(new Set(places).size).toBe(places.length);
+  expect(places.filter(([x = 0]) => x >= 24)).toEqual([]);
+  expect(new Set(places.map(String)).size).toBe(places.length);
 });
