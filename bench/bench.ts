@@ -1,79 +1,82 @@
-// `pnpm bench` runs all parts and writes results.json. `--parts growth` runs only this part, and
-// `--only sqlite` only servers with this text in their names; both write results only with `--json FILE`.
-// `pnpm bench --report` writes the pages and the plot from results.json without measuring.
-import { readFile, statfs, writeFile } from 'node:fs/promises';
+// `pnpm bench` measures the servers and the growth, and writes results.json. `pnpm bench growth` and `pnpm bench servers`
+// measure one of them, and `--only sqlite` servers with this text in their names; they only print the table.
+// `pnpm bench report` writes the pages and the plot from results.json without measuring.
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { canPin } from './child.ts';
-import { measureGrowth } from './growth.ts';
-import { formatMarkdown, writeReport } from './report.ts';
-import { type Parts, type Results, stringifyResults } from './results.ts';
-import { compareServers } from './servers.ts';
-import { tableOf } from './tables.ts';
+import { startPostgres } from '@plantstore/test-support/postgres-server';
+import { connectSql } from '@plantstore/test-support/sql-client';
+import { allServers, baseline, growingServers } from './contenders.ts';
+import { measureServer, pinLoad, type Server, verifyServer } from './measure.ts';
+import { type Results, stringifyResults, tableOf, writeReport } from './report.ts';
+import { type Row, runRounds } from './rounds.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    parts: { type: 'string', default: 'servers,growth' },
     only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
     plants: { type: 'string', default: '1000000' },
-    json: { type: 'string' },
-    report: { type: 'boolean', default: false },
   },
 });
+const [part = 'all'] = positionals;
+const rounds = 3;
+const load = { connections: 64, seconds: 2, warmUpSeconds: 1.5 };
+const resultsFile = join(import.meta.dirname, 'results.json');
 
-const rounds = Number(values.rounds);
-const load = { connections: 64, seconds: Number(values.seconds), warmUpSeconds: 1.5 };
-const defaultJson = join(import.meta.dirname, 'results.json');
+if (part === 'report')
+  await writeReport(JSON.parse(await readFile(resultsFile, 'utf8')) as Results);
+else await measure();
 
-const measure: { readonly [Name in keyof Parts]: () => Promise<Parts[Name]> } = {
-  servers: async () => compareServers(load, rounds, values.only, notify),
-  growth: async () => measureGrowth(load, Number(values.plants), rounds),
-};
-
-if (values.report) {
-  const results = JSON.parse(await readFile(values.json ?? defaultJson, 'utf8')) as Results;
-  for (const file of await writeReport(results)) notify(`written: ${file}`);
-} else {
-  await measureParts(values.only === '' ? partsIn(values.parts) : ['servers']);
+async function measure(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
+  const run = { date: new Date().toISOString(), machine: await machineOf(), rounds };
+  const servers = part === 'growth' ? [] : await measureServers(folder);
+  const growing = part === 'servers' ? [] : await growingServers(folder, Number(values.plants));
+  const growth = await compare(growing);
+  for (const rows of [servers, growth]) if (rows.length > 0) console.log(tableOf(rows));
+  await rm(folder, { recursive: true });
+  if (part === 'all' && values.only === '')
+    await writeFile(resultsFile, stringifyResults({ ...run, servers, growth }));
 }
 
-async function measureParts(names: readonly (keyof Parts)[]): Promise<void> {
-  const machine = await describeMachine();
-  console.log(machine);
-  const parts: Partial<Parts> = {};
-  for (const name of names) {
-    notify(`${name} …`);
-    const part = await measure[name]();
-    Object.assign(parts, { [name]: part });
-    console.log(await formatMarkdown(tableOf(name, part)));
-  }
-  const isComplete = names.length === Object.keys(measure).length;
-  const json = values.json ?? (isComplete ? defaultJson : undefined);
-  if (json === undefined) return;
-  await writeFile(json, stringifyResults({ date: new Date().toISOString(), machine, ...parts }));
-  notify(`written: ${json}`);
-}
-
-function partsIn(text: string): readonly (keyof Parts)[] {
-  return text.split(',').map((name) => {
-    if (name in measure) return name as keyof Parts;
-    throw new Error(`unknown part "${name}". Choose from: ${Object.keys(measure).join(', ')}`);
+/** Measures the servers with `--only` in their names under the same load, as ratios to a bare server. */
+async function measureServers(folder: string): Promise<readonly Row[]> {
+  execFileSync('npm', ['install', '--no-package-lock'], {
+    cwd: join(import.meta.dirname, 'peers'),
   });
+  const postgres = await startPostgres('', tmpdir());
+  let count = 0;
+  const newFile = () => join(folder, `${(count += 1)}.db`);
+  const newDatabase = async () => {
+    const database = `plants_${(count += 1)}`;
+    const client = await connectSql(postgres.url());
+    await client.query(`CREATE DATABASE ${database}`);
+    await client.end();
+    return postgres.url(database);
+  };
+  try {
+    const servers = allServers(newFile, newDatabase);
+    const chosen = servers.filter(({ name }) => name.includes(values.only));
+    for (const server of chosen) await verifyServer(server);
+    return await compare([baseline, ...chosen]);
+  } finally {
+    await postgres.dispose();
+  }
 }
 
-async function describeMachine(): Promise<string> {
+async function compare(servers: readonly Server[]): Promise<readonly Row[]> {
+  return runRounds(servers, rounds, async (server) => measureServer(server, load));
+}
+
+/** Describes the machine, on which the load gets a core of its own. */
+async function machineOf(): Promise<string> {
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const tmpfs = 0x01_02_19_94;
   return [
     `${cpus()[0]?.model}, ${cpus().length} cores, ${memory}, ${type()} ${release()}, Node ${process.versions.node}`,
-    canPin ? 'servers and load had a core each' : 'servers and load shared the cores',
+    pinLoad() ? 'servers and load had a core each' : 'servers and load shared the cores',
     (await statfs(tmpdir())).type === tmpfs ? 'stores on a tmpfs, not durable' : 'stores on a disk',
   ].join('; ');
-}
-
-function notify(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -1,121 +1,94 @@
+import { randomFillSync } from 'node:crypto';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Program, Server } from './server.ts';
-import { token } from './token.ts';
-
-/** Creates stores. */
-export type Stores = {
-  /** The path of a file that does not exist. */
-  readonly newFile: () => string;
-  /** The URL of a new database. */
-  readonly newDatabase: () => Promise<string>;
-};
+import { openSqliteRepository } from '@plantstore/sqlite';
+import { token } from './load.ts';
+import type { Server } from './measure.ts';
 
 /** The server to which the ratios relate. */
 export const baseline: Server = {
   name: 'bare node:http',
   group: 'limit',
-  ids: 'sequential',
+  core: 0,
   program: () => ({ file: 'servers/bare.mjs' }),
 };
 
-/** Every server but the baseline, by section, this project's before the peers. */
-export function allServers({ newFile, newDatabase }: Stores): readonly Server[] {
-  const onNewFile = () => listener(newFile());
+/** Every server but the baseline, by section. Each start gets a new file, or the URL of a new database. */
+export function allServers(newFile: () => string, newDatabase: Open): readonly Server[] {
+  const groupCommit = () => `group-commit:${newFile()}`;
   return [
-    ours(inMemory, 'keeping nothing', () => listener('nothing'), { storesNothing: true }),
-    ours(inMemory, 'in memory', () => listener('memory')),
-    ours(inMemory, 'in memory, whole server, logging', (port) =>
-      wholeServer(port, 'memory:', newFile()),
-    ),
-    ...[fastify, hono, elysia].map((one) => peer(inMemory, one, 'in memory', () => 'memory')),
-
-    ours(onSqlite, 'sqlite, sequential ids', onNewFile, { ids: 'sequential' }),
-    ours(onSqlite, 'sqlite', onNewFile),
-    ours(onSqlite, 'sqlite, whole server, logging', (port) =>
-      wholeServerOn(newFile()).program(port),
-    ),
-    ...[fastify, express, hono].map((one) => peer(onSqlite, one, 'better-sqlite3', newFile)),
-    peer(onSqlite, elysia, 'bun:sqlite', newFile),
-    peer(onSqlite, fastify, 'node:sqlite, group commit', () => `group-commit:${newFile()}`),
-
-    ours(onPostgres, 'postgres', async () => listener(await newDatabase())),
-    peer(onPostgres, fastify, 'pg', newDatabase),
+    listener(inMemory, 'ours, in memory', () => 'memory'),
+    program(inMemory, 'ours, in memory, whole server, logging', () => 'memory:'),
+    peer(inMemory, 'Fastify (ajv), in memory', () => 'memory'),
+    listener(onSqlite, 'ours, sqlite', newFile),
+    program(onSqlite, 'ours, sqlite, whole server, logging', () => `sqlite:${newFile()}`),
+    peer(onSqlite, 'Fastify (ajv), better-sqlite3', newFile),
+    peer(onSqlite, 'Express 5 (zod), better-sqlite3', newFile),
+    peer(onSqlite, 'Fastify (ajv), node:sqlite, group commit', groupCommit),
+    listener(onPostgres, 'ours, postgres', newDatabase),
+    peer(onPostgres, 'Fastify (ajv), pg', newDatabase),
   ];
 }
 
-/** The program on a database file, which it creates if it does not exist. */
-export function wholeServerOn(file: string): Server {
-  return {
-    ...onSqlite,
-    name: 'server',
-    program: (port) => wholeServer(port, `sqlite:${file}`, `${file}.log`),
-  };
+/**
+ * The program on SQLite files that already have plants, the smallest first. The ids are random, for which caches have
+ * little effect. Each start uses a copy.
+ */
+export async function growingServers(folder: string, most: number): Promise<readonly Server[]> {
+  const sizes = [10_000, 100_000, 1_000_000, 5_000_000, 20_000_000].filter((one) => one <= most);
+  let copies = 0;
+  for (const size of sizes) await fill(join(folder, String(size)), size);
+  return sizes.map((size) =>
+    program({}, `${size.toLocaleString('en')} plants`, async () => {
+      const copy = join(folder, `copy-${(copies += 1)}.db`);
+      await copyFile(join(folder, String(size)), copy);
+      return `sqlite:${copy}`;
+    }),
+  );
 }
 
-/** The built program, which users run. */
-const bin = join(import.meta.dirname, '../packages/plantstore/dist/bin.js');
+type Store = Pick<Server, 'section' | 'core'>;
+type Open = () => string | Promise<string>;
 
-/** Folder of the peers. Only the benchmark installs their packages. */
-export const peersFolder = join(import.meta.dirname, 'peers');
-
-type Store = Pick<Server, 'section' | 'ids' | 'core'>;
-
-const inMemory: Store = { section: 'HTTP alone, in memory', ids: 'random' };
-const onSqlite: Store = { section: 'on SQLite', ids: 'random', core: 'any' };
-const onPostgres: Store = { section: 'on PostgreSQL', ids: 'random' };
-
-type Framework = { readonly name: string; readonly file: string } & Pick<Program, 'bun'>;
-
-const fastify: Framework = { name: 'Fastify (ajv)', file: 'fastify.mjs' };
-const express: Framework = { name: 'Express 5 (zod)', file: 'express.mjs' };
-const hono: Framework = { name: 'Hono on Node (zod)', file: 'hono.mjs' };
-const elysia: Framework = {
-  name: 'Elysia on Bun (TypeBox)',
-  file: 'elysia.mjs',
-  bun: join(peersFolder, 'node_modules/.bin/bun'),
-};
-
-/** The build of this project. */
-function ours(
-  store: Store,
-  name: string,
-  program: Server['program'],
-  more?: Partial<Server>,
-): Server {
-  return { ...store, name: `ours, ${name}`, group: 'ours', program, ...more };
-}
+const inMemory: Store = { section: 'HTTP alone, in memory', core: 0 };
+// On any core, because ours has two threads.
+const onSqlite: Store = { section: 'on SQLite' };
+const onPostgres: Store = { section: 'on PostgreSQL', core: 0 };
 
 /** Our request listener on a database, without the program around it. */
-function listener(database: string): Program {
-  return { file: 'servers/ours.ts', args: [database] };
+function listener(store: Store, name: string, open: Open): Server {
+  const file = 'servers/ours.ts';
+  return { ...store, name, group: 'ours', program: async () => ({ file, args: [await open()] }) };
 }
 
-/** The program on the URL of a database. */
-function wholeServer(port: number, database: string, log: string): Program {
+/** The built program, which users run, on the URL of a database. */
+function program(store: Store, name: string, open: Open): Server {
+  const file = '../packages/plantstore/dist/bin.js';
+  const env = { PLANTSTORE_TOKENS: token };
+  const argsOf = async (port: number) => ['--port', `${port}`, '--database', await open()];
   return {
-    file: bin,
-    args: ['--port', String(port), '--database', database, '--log', 'json'],
-    env: { PLANTSTORE_TOKENS: token },
-    stdout: log,
+    ...store,
+    name,
+    group: 'ours',
+    program: async (port) => ({ file, args: [...(await argsOf(port)), '--log', 'json'], env }),
   };
 }
 
 /** The same operation with another framework and driver. */
-function peer(
-  store: Store,
-  { name, file, ...runtime }: Framework,
-  driver: string,
-  open: () => string | Promise<string>,
-): Server {
-  return {
-    ...store,
-    name: `${name}, ${driver}`,
-    group: 'peer',
-    program: async () => ({
-      file: join(peersFolder, file),
-      args: [await open()],
-      env: { TOKEN: token },
-      ...runtime,
-    }),
-  };
+function peer(store: Store, name: string, open: Open): Server {
+  const file = name.startsWith('Express') ? 'peers/express.mjs' : 'peers/fastify.mjs';
+  const start = async () => ({ file, args: [await open()], env: { TOKEN: token } });
+  return { ...store, name, group: 'peer', program: start };
+}
+
+/** Creates plants in a file, with as many concurrent creates as a repository permits. */
+async function fill(path: string, plants: number): Promise<void> {
+  const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+  const atATime = 10_000;
+  for (let left = plants; left > 0; left -= atATime) {
+    const ids = randomFillSync(new BigInt64Array(Math.min(left, atATime)));
+    const created = Array.from(ids, async (id) => repository.create({ id, name: 'Monstera' }));
+    for (const one of await Promise.all(created)) one._unsafeUnwrap();
+  }
+  await repository.close();
 }

@@ -1,80 +1,70 @@
-import { mean, quantile } from 'simple-statistics';
-import type { Row, Spread } from './results.ts';
+import { quantile } from 'simple-statistics';
+
+/** Who is measured. */
+export type Contender = {
+  readonly name: string;
+  /** The baseline, this project, or a peer with the same operation. */
+  readonly group?: 'limit' | 'ours' | 'peer' | undefined;
+  /** The title of the rows that it belongs to. */
+  readonly section?: string | undefined;
+};
+
+/** The results of a contender, by metric. The unit is in the metric's name. */
+export type Row = Contender & {
+  readonly figures: Readonly<Record<string, Spread>>;
+  /** As multiples of the baseline's figures. */
+  readonly ratios: Readonly<Record<string, Spread>>;
+};
+
+/** The quartiles of all rounds. */
+export type Spread = { readonly lower: number; readonly median: number; readonly upper: number };
 
 /** The result of one measurement, by metric. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** A measurement that runs once per round. */
-export type Contender = Pick<Row, 'name' | 'group' | 'section'> & {
-  readonly measure: () => Promise<Figures>;
-};
-
-/** Options of {@link runRounds}. */
-export type RoundOptions = {
-  readonly rounds: number;
-  /** Number of contenders between two measurements of the baseline. Default: all. */
-  readonly betweenBaselines?: number;
-};
-
 /**
- * Measures every contender in every round, between two measurements of the baseline, because the speed of
- * a machine drifts. Each round starts with the next contender. Returns the baseline's row, then the others.
+ * Measures every contender once a round, each directly after the baseline, which is the first of them, because the speed
+ * of a machine drifts. Returns the row of each.
  */
-export async function runRounds(
-  baseline: Contender,
-  contenders: readonly Contender[],
-  { rounds, betweenBaselines = contenders.length }: RoundOptions,
+export async function runRounds<T extends Contender>(
+  [baseline, ...contenders]: readonly T[],
+  rounds: number,
+  measure: (contender: T) => Promise<Figures>,
 ): Promise<readonly Row[]> {
-  const bases: Sample[] = [];
-  const samples = new Map(contenders.map((contender) => [contender, [] as Sample[]]));
-  const measureBase = async (): Promise<Figures> => {
-    const own = await baseline.measure();
-    bases.push({ own, before: own, after: own });
-    return own;
+  if (baseline === undefined) return [];
+  const empty = (): Samples => ({ figures: [], ratios: [] });
+  const rows = new Map([baseline, ...contenders].map((one) => [one, empty()]));
+  const add = (contender: T, figures: Figures, base: Figures) => {
+    rows.get(contender)?.figures.push(figures);
+    const ratios = Object.entries(figures).map(([metric, own]) => [
+      metric,
+      own / Number(base[metric]),
+    ]);
+    rows.get(contender)?.ratios.push(Object.fromEntries(ratios) as Figures);
   };
   for (let round = 0; round < rounds; round += 1) {
-    const first = round % contenders.length;
-    const inOrder = [...contenders.slice(first), ...contenders.slice(0, first)];
-    let before = await measureBase();
-    for (let at = 0; at < inOrder.length; at += betweenBaselines) {
-      const measured = new Map<Contender, Figures>();
-      for (const contender of inOrder.slice(at, at + betweenBaselines))
-        measured.set(contender, await contender.measure());
-      const after = await measureBase();
-      for (const [contender, own] of measured) samples.get(contender)?.push({ own, before, after });
-      before = after;
+    for (const contender of contenders) {
+      const base = await measure(baseline);
+      add(baseline, base, base);
+      add(contender, await measure(contender), base);
     }
   }
-  return [[baseline, bases] as const, ...samples].map(rowOf);
-}
-
-type Sample = { readonly own: Figures; readonly before: Figures; readonly after: Figures };
-
-function rowOf([{ name, group, section }, samples]: readonly [Contender, readonly Sample[]]): Row {
-  const spreads = (valueOf: (sample: Sample, metric: string) => number) =>
-    Object.fromEntries(
-      Object.keys(samples[0]?.own ?? {}).map((metric) => [
-        metric,
-        spreadOf(samples.map((sample) => valueOf(sample, metric))),
-      ]),
-    );
-  const figure = (figures: Figures, metric: string): number => figures[metric] ?? Number.NaN;
-  return {
+  return [...rows].map(([{ name, group, section }, { figures, ratios }]) => ({
     name,
     group,
     section,
-    figures: spreads(({ own }, metric) => figure(own, metric)),
-    ratios: spreads(
-      ({ own, before, after }, metric) =>
-        figure(own, metric) / mean([figure(before, metric), figure(after, metric)]),
-    ),
-  };
+    figures: spreadsOf(figures),
+    ratios: spreadsOf(ratios),
+  }));
 }
 
-function spreadOf(values: number[]): Spread {
-  const [lower = Number.NaN, median = Number.NaN, upper = Number.NaN] = quantile(
-    values,
-    [0.25, 0.5, 0.75],
-  );
-  return { lower, median, upper };
+type Samples = { readonly figures: Figures[]; readonly ratios: Figures[] };
+
+function spreadsOf(samples: readonly Figures[]): Record<string, Spread> {
+  const spreads = Object.keys(samples[0] ?? {}).map((metric) => {
+    const values = samples.map((one) => Number(one[metric]));
+    const [lower, median, upper] = [0.25, 0.5, 0.75].map((part) => quantile(values, part));
+    return [metric, { lower, median, upper }] as const;
+  });
+  return Object.fromEntries(spreads) as Record<string, Spread>;
 }

@@ -16,13 +16,9 @@ app.use(express.json());
 
 app.post('/plants', (request, response) => {
   const read = newPlant.safeParse(request.body);
-  if (!read.success) {
-    response.status(400).json({ error: 1000, message: z.prettifyError(read.error) });
-    return;
-  }
-  const { name, tag } = read.data;
-  if (store(read.data)) response.json({ name, tag });
-  else response.status(400).json(idTaken);
+  if (!read.success) response.status(400).json({ message: z.prettifyError(read.error) });
+  else if (!store(read.data)) response.status(400).json(idTaken);
+  else response.json({ name: read.data.name, tag: read.data.tag });
 });
 
 app.listen(Number(process.env.PORT), '127.0.0.1');

@@ -10,19 +10,16 @@ const openMemory = () => {
   };
 };
 
-// The three drivers have these methods in common. Each create is a separate transaction.
+// Both drivers have these methods. Each create is a separate transaction.
 const openSqlite = (Database, path) => {
   const database = new Database(path);
   // In WAL mode, the default of better-sqlite3 is NORMAL, which can lose commits in a power cut.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   database.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)');
-  const insert = database.prepare(
-    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const insert = database.prepare('INSERT INTO plants VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   const findSame = database.prepare('SELECT 1 FROM plants WHERE id = ? AND name = ? AND tag IS ?');
   const create = ({ id, name, tag = null }) =>
-    // Without a row, get() returns undefined on Node and null on Bun.
-    insert.run(id, name, tag).changes === 1 || Boolean(findSame.get(id, name, tag));
+    insert.run(id, name, tag).changes === 1 || findSame.get(id, name, tag) !== undefined;
   return { database, create };
 };
 
@@ -54,34 +51,24 @@ const openPostgres = async (connectionString) => {
   const { default: pg } = await import('pg');
   // At most 10 connections, its default.
   const pool = new pg.Pool({ connectionString });
-  // Without a listener, a lost idle connection would end the process.
-  pool.on('error', () => {});
   await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)');
-  return async ({ id, name, tag = null }) => {
-    const inserted = await pool.query(
-      'INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
-      [id, name, tag],
-    );
-    if (inserted.rowCount === 1) return true;
-    const same = await pool.query(
-      'SELECT 1 FROM plants WHERE id = $1 AND name = $2 AND tag IS NOT DISTINCT FROM $3',
-      [id, name, tag],
-    );
-    return same.rowCount === 1;
-  };
+  const insert = 'INSERT INTO plants VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
+  const findSame =
+    'SELECT 1 FROM plants WHERE id = $1 AND name = $2 AND tag IS NOT DISTINCT FROM $3';
+  return async ({ id, name, tag = null }) =>
+    (await pool.query(insert, [id, name, tag])).rowCount === 1 ||
+    (await pool.query(findSame, [id, name, tag])).rowCount === 1;
 };
 
 /**
- * Opens `memory`, a `postgres:` URL, `group-commit:` and a path, or a path (bun:sqlite on Bun,
- * better-sqlite3 on Node). Returns a function that creates a plant: false when another plant has its id.
+ * Opens `memory`, a `postgres:` URL, `group-commit:` and a path, or a path. Returns a function that creates a plant:
+ * false when another plant has its id.
  */
 export const openStore = async (database) => {
   if (database === 'memory') return openMemory();
   if (database.startsWith('postgres:')) return openPostgres(database);
   if (database.startsWith('group-commit:')) return openGroupCommit(database.slice(13));
-  const { default: Database } = await import(
-    process.versions.bun ? 'bun:sqlite' : 'better-sqlite3'
-  );
+  const { default: Database } = await import('better-sqlite3');
   return openSqlite(Database, database).create;
 };
 

@@ -1,2 +1,0 @@
-/** The token that every measured server accepts. */
-export const token = 'benchmark-token';
