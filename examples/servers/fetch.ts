@@ -1,8 +1,10 @@
+import process from 'node:process';
 import { createMemoryRepository } from '@plantstore/core';
 import { acceptTokens } from '@plantstore/server';
 import { createFetchHandler } from '@plantstore/server/fetch';
 
-const server = Bun.serve({
+// What `bun fetch.ts` and `deno serve fetch.ts` serve.
+export default {
   hostname: '127.0.0.1',
   port: Number(process.env['PORT'] ?? 3000),
   fetch: createFetchHandler({
@@ -10,6 +12,4 @@ const server = Bun.serve({
     authenticate: acceptTokens([process.env['PLANT_TOKEN'] ?? '']),
     basePath: '/garden',
   }),
-});
-
-console.log(`http://127.0.0.1:${server.port}`);
+};
