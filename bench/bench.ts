@@ -1,11 +1,10 @@
-// `pnpm bench` measures the servers and the growth, and writes results.json. `pnpm bench growth` and `pnpm bench servers`
-// measure one of them, and `--only sqlite` servers with this text in their names; they only print the table.
-// `pnpm bench report` writes the pages and the plot from results.json without measuring.
+// `pnpm bench` measures the servers and the growth, and writes results.json. `pnpm bench growth` and
+// `pnpm bench servers` measure one of them, and `pnpm bench servers sqlite` those with this text in their names; they
+// only print the table. `pnpm bench report` writes the pages and the plot from results.json.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { allServers, baseline, growingServers } from './contenders.ts';
@@ -13,14 +12,7 @@ import { measureServer, pinLoad, type Server, verifyServer } from './measure.ts'
 import { type Results, stringifyResults, tableOf, writeReport } from './report.ts';
 import { type Row, runRounds } from './rounds.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    only: { type: 'string', default: '' },
-    plants: { type: 'string', default: '1000000' },
-  },
-});
-const [part = 'all'] = positionals;
+const [part = 'all', only = ''] = process.argv.slice(2);
 const rounds = 3;
 const load = { connections: 64, seconds: 2, warmUpSeconds: 1.5 };
 const resultsFile = join(import.meta.dirname, 'results.json');
@@ -33,19 +25,17 @@ async function measure(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
   const run = { date: new Date().toISOString(), machine: await machineOf(), rounds };
   const servers = part === 'growth' ? [] : await measureServers(folder);
-  const growing = part === 'servers' ? [] : await growingServers(folder, Number(values.plants));
+  const growing = part === 'servers' ? [] : await growingServers(folder);
   const growth = await compare(growing);
   for (const rows of [servers, growth]) if (rows.length > 0) console.log(tableOf(rows));
   await rm(folder, { recursive: true });
-  if (part === 'all' && values.only === '')
-    await writeFile(resultsFile, stringifyResults({ ...run, servers, growth }));
+  if (part === 'all') await writeFile(resultsFile, stringifyResults({ ...run, servers, growth }));
 }
 
-/** Measures the servers with `--only` in their names under the same load, as ratios to a bare server. */
+/** Measures the servers with a text in their names under the same load, as ratios to a bare server. */
 async function measureServers(folder: string): Promise<readonly Row[]> {
-  execFileSync('npm', ['install', '--no-package-lock'], {
-    cwd: join(import.meta.dirname, 'peers'),
-  });
+  const peers = join(import.meta.dirname, 'peers');
+  execFileSync('npm', ['install', '--no-package-lock'], { cwd: peers });
   const postgres = await startPostgres('', tmpdir());
   let count = 0;
   const newFile = () => join(folder, `${(count += 1)}.db`);
@@ -58,7 +48,7 @@ async function measureServers(folder: string): Promise<readonly Row[]> {
   };
   try {
     const servers = allServers(newFile, newDatabase);
-    const chosen = servers.filter(({ name }) => name.includes(values.only));
+    const chosen = servers.filter(({ name }) => name.includes(only));
     for (const server of chosen) await verifyServer(server);
     return await compare([baseline, ...chosen]);
   } finally {

@@ -8,7 +8,6 @@ import type { Server } from './measure.ts';
 /** The server to which the ratios relate. */
 export const baseline: Server = {
   name: 'bare node:http',
-  group: 'limit',
   core: 0,
   program: () => ({ file: 'servers/bare.mjs' }),
 };
@@ -19,14 +18,14 @@ export function allServers(newFile: () => string, newDatabase: Open): readonly S
   return [
     listener(inMemory, 'ours, in memory', () => 'memory'),
     program(inMemory, 'ours, in memory, whole server, logging', () => 'memory:'),
-    peer(inMemory, 'Fastify (ajv), in memory', () => 'memory'),
+    fastify(inMemory, 'Fastify (ajv), in memory', () => 'memory'),
     listener(onSqlite, 'ours, sqlite', newFile),
     program(onSqlite, 'ours, sqlite, whole server, logging', () => `sqlite:${newFile()}`),
-    peer(onSqlite, 'Fastify (ajv), better-sqlite3', newFile),
-    peer(onSqlite, 'Express 5 (zod), better-sqlite3', newFile),
-    peer(onSqlite, 'Fastify (ajv), node:sqlite, group commit', groupCommit),
+    fastify(onSqlite, 'Fastify (ajv), better-sqlite3', newFile),
+    express(onSqlite, 'Express 5 (zod), better-sqlite3', newFile),
+    fastify(onSqlite, 'Fastify (ajv), node:sqlite, group commit', groupCommit),
     listener(onPostgres, 'ours, postgres', newDatabase),
-    peer(onPostgres, 'Fastify (ajv), pg', newDatabase),
+    fastify(onPostgres, 'Fastify (ajv), pg', newDatabase),
   ];
 }
 
@@ -34,8 +33,8 @@ export function allServers(newFile: () => string, newDatabase: Open): readonly S
  * The program on SQLite files that already have plants, the smallest first. The ids are random, for which caches have
  * little effect. Each start uses a copy.
  */
-export async function growingServers(folder: string, most: number): Promise<readonly Server[]> {
-  const sizes = [10_000, 100_000, 1_000_000, 5_000_000, 20_000_000].filter((one) => one <= most);
+export async function growingServers(folder: string): Promise<readonly Server[]> {
+  const sizes = [10_000, 100_000, 1_000_000];
   let copies = 0;
   for (const size of sizes) await fill(join(folder, String(size)), size);
   return sizes.map((size) =>
@@ -47,6 +46,12 @@ export async function growingServers(folder: string, most: number): Promise<read
   );
 }
 
+/** Our request listener, without the program around it. */
+const listener = serversOf('servers/ours.ts');
+// The same operation with other frameworks.
+const fastify = serversOf('peers/fastify.mjs');
+const express = serversOf('peers/express.mjs');
+
 type Store = Pick<Server, 'section' | 'core'>;
 type Open = () => string | Promise<string>;
 
@@ -55,30 +60,24 @@ const inMemory: Store = { section: 'HTTP alone, in memory', core: 0 };
 const onSqlite: Store = { section: 'on SQLite' };
 const onPostgres: Store = { section: 'on PostgreSQL', core: 0 };
 
-/** Our request listener on a database, without the program around it. */
-function listener(store: Store, name: string, open: Open): Server {
-  const file = 'servers/ours.ts';
-  return { ...store, name, group: 'ours', program: async () => ({ file, args: [await open()] }) };
+/** Returns a function that creates servers of one program, which takes a database. */
+function serversOf(file: string) {
+  return (store: Store, name: string, open: Open): Server => ({
+    ...store,
+    name,
+    program: async () => ({ file, args: [await open()], env: { TOKEN: token } }),
+  });
 }
 
 /** The built program, which users run, on the URL of a database. */
 function program(store: Store, name: string, open: Open): Server {
   const file = '../packages/plantstore/dist/bin.js';
   const env = { PLANTSTORE_TOKENS: token };
-  const argsOf = async (port: number) => ['--port', `${port}`, '--database', await open()];
-  return {
-    ...store,
-    name,
-    group: 'ours',
-    program: async (port) => ({ file, args: [...(await argsOf(port)), '--log', 'json'], env }),
+  const start = async (port: number) => {
+    const args = ['--port', `${port}`, '--database', await open(), '--log', 'json'];
+    return { file, args, env };
   };
-}
-
-/** The same operation with another framework and driver. */
-function peer(store: Store, name: string, open: Open): Server {
-  const file = name.startsWith('Express') ? 'peers/express.mjs' : 'peers/fastify.mjs';
-  const start = async () => ({ file, args: [await open()], env: { TOKEN: token } });
-  return { ...store, name, group: 'peer', program: start };
+  return { ...store, name, program: start };
 }
 
 /** Creates plants in a file, with as many concurrent creates as a repository permits. */

@@ -9,9 +9,8 @@ import { runRounds } from './rounds.ts';
 
 pinLoad();
 const folder = await mkdtemp(join(tmpdir(), 'plantstore-bench-'));
-let files = 0;
 const servers = allServers(
-  () => join(folder, String((files += 1))),
+  () => join(folder, crypto.randomUUID()),
   () => 'no server with a limit uses PostgreSQL',
 ).filter(({ name }) => ['ours, in memory, whole server, logging', 'ours, sqlite'].includes(name));
 const load = { connections: 64, seconds: 1, warmUpSeconds: 1.5 };

@@ -30,7 +30,8 @@ export async function runLoad(
     Array.from({ length: connections }, async () => useConnection(state)),
   );
   const runFor = async (seconds: number) => Promise.race([running, sleep(seconds * 1_000)]);
-  for (let repeats = 0; repeats < 3 && state.responses < warmResponses; repeats += 1)
+  // The code of a server is optimized after some thousands of requests.
+  for (let repeats = 0; repeats < 3 && state.responses < 10_000; repeats += 1)
     await runFor(times.warmUpSeconds);
   const before = await usage();
   const began = { at: performance.now(), cpu: process.cpuUsage() };
@@ -64,12 +65,6 @@ type State = {
   lastId: number;
 };
 
-/** Number of responses after which the code of a server is optimized. */
-const warmResponses = 10_000;
-
-/** Time after which a request without a response fails, in milliseconds. */
-const responseTimeoutMs = 10_000;
-
 const expectedHead = /^HTTP\/1\.1 200 [^]*\r\nContent-Length: (\d+)\r\n/i;
 
 async function useConnection(state: State): Promise<void> {
@@ -97,7 +92,7 @@ async function useConnection(state: State): Promise<void> {
         send();
       }
     });
-    socket.setTimeout(responseTimeoutMs, () => socket.destroy(new Error('no response in time')));
+    socket.setTimeout(10_000, () => socket.destroy(new Error('no response in time')));
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('the server closed a connection')));
   });

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@plantstore/test-support/free-port';
@@ -105,10 +104,11 @@ async function withServer<T>(
 }
 
 async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  const connected = once(socket, 'connect').then(
-    () => true,
-    () => false,
-  );
-  return connected.finally(() => socket.destroy());
+  const sent = fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: '{}' });
+  return sent
+    .then(async (response) => response.text())
+    .then(
+      () => true,
+      () => false,
+    );
 }

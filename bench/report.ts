@@ -100,7 +100,8 @@ function drawCpu(rows: readonly Row[]): string {
       `<path class="grid" d="M${x(times)} 75V${bottom}" />` +
       `<text x="${x(times)}" y="${bottom + 20}" text-anchor="middle">×${times}</text>`,
   );
-  const bars = rows.map(({ name, group, ratios: { cpuUs } }, at) => {
+  const bars = rows.map(({ name, ratios: { cpuUs } }, at) => {
+    const group = name.startsWith('ours') ? 'ours' : 'others';
     const y = 103 + at * 38;
     const line = `<path d="M${x(cpuUs?.lower)} ${y}H${x(cpuUs?.upper)}" />`;
     const point = `<circle cx="${x(cpuUs?.median)}" cy="${y}" r="5" />`;
@@ -116,9 +117,8 @@ svg { color-scheme: light dark }
 text { font: 13px system-ui, sans-serif; fill: CanvasText }
 path { stroke-width: 3 }
 .grid { stroke: GrayText; stroke-width: 0.3 }
-.limit :not(text) { fill: #818b98; stroke: #818b98 }
 .ours :not(text) { fill: #1a9850; stroke: #1a9850 }
-.peer :not(text) { fill: #3b7dd8; stroke: #3b7dd8 }
+.others :not(text) { fill: #3b7dd8; stroke: #3b7dd8 }
 </style>
 <text y="20" font-weight="bold">CPU per request, in times that of a bare node:http server</text>
 <text y="42">The point is the median, the line spans the quartiles.</text>`;

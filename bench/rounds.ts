@@ -3,8 +3,6 @@ import { quantile } from 'simple-statistics';
 /** Who is measured. */
 export type Contender = {
   readonly name: string;
-  /** The baseline, this project, or a peer with the same operation. */
-  readonly group?: 'limit' | 'ours' | 'peer' | undefined;
   /** The title of the rows that it belongs to. */
   readonly section?: string | undefined;
 };
@@ -49,9 +47,8 @@ export async function runRounds<T extends Contender>(
       add(contender, await measure(contender), base);
     }
   }
-  return [...rows].map(([{ name, group, section }, { figures, ratios }]) => ({
+  return [...rows].map(([{ name, section }, { figures, ratios }]) => ({
     name,
-    group,
     section,
     figures: spreadsOf(figures),
     ratios: spreadsOf(ratios),

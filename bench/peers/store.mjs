@@ -4,9 +4,9 @@
 const openMemory = () => {
   const plants = new Map();
   return ({ id, name, tag }) => {
-    const stored = plants.get(id);
-    if (stored === undefined) plants.set(id, { name, tag });
-    return stored === undefined || (stored.name === name && stored.tag === tag);
+    const stored = plants.get(id) ?? { name, tag };
+    plants.set(id, stored);
+    return stored.name === name && stored.tag === tag;
   };
 };
 
@@ -60,10 +60,7 @@ const openPostgres = async (connectionString) => {
     (await pool.query(findSame, [id, name, tag])).rowCount === 1;
 };
 
-/**
- * Opens `memory`, a `postgres:` URL, `group-commit:` and a path, or a path. Returns a function that creates a plant:
- * false when another plant has its id.
- */
+/** Opens a store. Returns a function that creates a plant: false when another plant has its id. */
 export const openStore = async (database) => {
   if (database === 'memory') return openMemory();
   if (database.startsWith('postgres:')) return openPostgres(database);
