@@ -389,7 +389,7 @@ export class World<S extends Store = Store> {
       else if (chance < 0.97)
         await this.create(this.freshId(), 'leaves', undefined, random.below(6));
       else await this.#probe();
-      await sleep(random.below(30));
+      await sleep(5 + random.below(60));
     }
   }
 
