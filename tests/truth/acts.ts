@@ -1,58 +1,50 @@
 import { renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Act } from './plan.ts';
+import { act, type Acts } from './plan.ts';
 import { countIn, type World } from './world.ts';
 
 /** Acts on a server of either store. */
-export const acts: Readonly<Record<string, Act>> = {
-  'kill the server': {
-    weight: 4,
-    causes: [],
-    async run(world) {
+export const acts: Acts = {
+  'kill the server': act(
+    '',
+    {},
+    async (world) => {
       await world.kill();
       await world.startAgain();
     },
-  },
-  'stop the server': {
-    weight: 3,
-    causes: [],
-    async run(world) {
-      await world.stop();
+    4,
+  ),
+  'stop the server': act(
+    '',
+    { signal: ['SIGTERM', 'SIGINT'] },
+    async (world, { signal }) => {
+      await world.stop(undefined, signal as NodeJS.Signals);
       await world.startAgain();
     },
-  },
-  'stop the server twice': {
-    causes: [],
-    choices: { gapMs: [0, 5, 30, 200] },
-    async run(world, { gapMs }) {
-      await world.stop(Number(gapMs));
-      await world.startAgain();
-    },
-  },
-  'stop the server again right after its last line': {
-    causes: [],
-    async run(world) {
-      const { life } = world;
-      const stopped = world.stop();
-      life?.child.stdout.on(
-        'data',
-        () => life.log.includes('"stopped"') && life.child.kill('SIGTERM'),
-      );
-      await stopped;
-      await world.startAgain();
-    },
-  },
-  'suspend the server': {
-    causes: ['frozen'],
-    async run({ life }) {
-      life?.child.kill('SIGSTOP');
-      return async () => void life?.child.kill('SIGCONT');
-    },
-  },
-  'stop the suspended server': {
-    weight: 1,
-    causes: ['frozen'],
-    async run(world, { forMs }) {
+    3,
+  ),
+  'stop the server twice': act('', { gapMs: [0, 5, 30, 200] }, async (world, { gapMs }) => {
+    await world.stop(Number(gapMs));
+    await world.startAgain();
+  }),
+  'stop the server again right after its last line': act('', {}, async (world) => {
+    const { life } = world;
+    const stopped = world.stop();
+    life?.child.stdout.on(
+      'data',
+      () => life.log.includes('"stopped"') && life.child.kill('SIGTERM'),
+    );
+    await stopped;
+    await world.startAgain();
+  }),
+  'suspend the server': act('frozen', {}, async ({ life }) => {
+    life?.child.kill('SIGSTOP');
+    return async () => void life?.child.kill('SIGCONT');
+  }),
+  'stop the suspended server': act(
+    'frozen',
+    {},
+    async (world, { forMs }) => {
       world.life?.child.kill('SIGSTOP');
       const stopped = world.stop();
       await sleep(forMs);
@@ -60,59 +52,47 @@ export const acts: Readonly<Record<string, Act>> = {
       await stopped;
       await world.startAgain();
     },
-  },
-  'send another signal': {
-    weight: 1,
-    causes: [],
-    choices: { signal: ['SIGHUP', 'SIGUSR2'] },
-    async run({ life }, { signal }) {
+    1,
+  ),
+  'send another signal': act(
+    '',
+    { signal: ['SIGHUP', 'SIGUSR2'] },
+    async ({ life }, { signal }) => {
       life?.child.kill(signal as NodeJS.Signals);
     },
-  },
-  'renew the tokens': {
-    causes: [],
-    choices: { count: [1, 2, 3, 4] },
-    async run(world, { count }) {
-      world.setTokens(Number(count));
-    },
-  },
-  'remove the tokens': {
-    causes: ['tokens'],
-    async run({ tokensFile }) {
-      renameSync(tokensFile, `${tokensFile}.away`);
-      return async () => renameSync(`${tokensFile}.away`, tokensFile);
-    },
-  },
-  export: {
-    causes: ['command'],
-    async run(world) {
-      await world.export();
-    },
-  },
-  check: {
-    causes: ['command'],
-    async run(world) {
-      const sent = world.sent.filter(({ id }) => id !== undefined);
-      const acknowledged = new Set(
-        sent.flatMap(({ status, id, from }) => (status === 200 && from > world.lostAt ? [id] : [])),
-      );
-      const done = await world.command(['check']);
-      const most = world.sent.length + world.written.size;
-      const said = countIn(done.stdout, '');
-      const isTrue = done.status !== 0 || (said >= acknowledged.size && said <= most);
-      world.compare(
-        'a check counts each acknowledged plant',
-        isTrue,
-        `${said} of ${acknowledged.size}`,
-      );
-    },
-  },
-  import: {
-    weight: 3,
-    causes: ['command', 'second'],
-    choices: { count: [5, 300, 6_000], killAfterMs: [0, 0, 150, 300], readAfterMs: [0, 0, 1_500] },
-    run: importPlants,
-  },
+    1,
+  ),
+  'renew the tokens': act('', { count: [1, 2, 3, 4] }, async (world, { count }) => {
+    world.setTokens(Number(count));
+  }),
+  'remove the tokens': act('tokens', {}, async ({ tokensFile }) => {
+    renameSync(tokensFile, `${tokensFile}.away`);
+    return async () => renameSync(`${tokensFile}.away`, tokensFile);
+  }),
+  export: act('command', {}, async (world) => {
+    await world.export();
+  }),
+  check: act('command', {}, async (world) => {
+    const sent = world.sent.filter(({ id }) => id !== undefined);
+    const acknowledged = new Set(
+      sent.flatMap(({ status, id, from }) => (status === 200 && from > world.lostAt ? [id] : [])),
+    );
+    const done = await world.command(['check']);
+    const most = world.sent.length + world.written.size;
+    const said = countIn(done.stdout, '');
+    const isTrue = done.status !== 0 || (said >= acknowledged.size && said <= most);
+    world.compare(
+      'a check counts each acknowledged plant',
+      isTrue,
+      `${said} of ${acknowledged.size}`,
+    );
+  }),
+  import: act(
+    'command second',
+    { count: [5, 300, 6_000], killAfterMs: [0, 0, 150, 300], readAfterMs: [0, 0, 1_500] },
+    importPlants,
+    3,
+  ),
 };
 
 /** Imports new, known and invalid plants, and compares what the command says with the difference on the disk. */

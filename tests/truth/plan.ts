@@ -7,14 +7,24 @@ type Choices = Readonly<Record<string, readonly (string | number)[]>>;
 
 /** What an operator, another program or a disk does. */
 export type Act<S extends Store = Store> = {
-  /** How often it is chosen. Default: 2. */
-  readonly weight?: number;
   /** Names of what it may cause, until it has ended. */
   readonly causes: readonly string[];
-  readonly choices?: Choices;
+  readonly choices: Choices;
   /** Begins the act. What it returns ends it, `forMs` later, while other acts begin. */
   readonly run: (world: World<S>, step: Step) => Promise<(() => Promise<void>) | void>;
+  /** How often it is chosen. */
+  readonly weight: number;
 };
+
+export type Acts<S extends Store = Store> = Readonly<Record<string, Act<S>>>;
+
+/** Creates an act. The names of causes are separated by spaces. */
+export const act = <S extends Store>(
+  causes: string,
+  choices: Choices,
+  run: Act<S>['run'],
+  weight = 2,
+): Act<S> => ({ causes: causes.split(' ').filter((one) => one !== ''), choices, run, weight });
 
 /** An act with its chosen values, `waitMs` after the act before it has begun. */
 export type Step = {
@@ -41,13 +51,9 @@ export type Plan = {
 };
 
 /** Returns the plan of a seed. */
-export function planOf<S extends Store>(
-  seed: number,
-  acts: Readonly<Record<string, Act<S>>>,
-  mayMount: boolean,
-): Plan {
+export function planOf<S extends Store>(seed: number, acts: Acts<S>, mayMount: boolean): Plan {
   const random = createRandom(seed);
-  const names = Object.entries(acts).flatMap(([name, { weight = 2 }]) =>
+  const names = Object.entries(acts).flatMap(([name, { weight }]) =>
     Array.from({ length: weight }, () => name),
   );
   return {
@@ -59,12 +65,12 @@ export function planOf<S extends Store>(
     isAscending: random.next() < 0.5,
     isMounted: random.next() < 0.3 && mayMount,
     steps: Array.from({ length: 3 + random.below(6) }, () => {
-      const act = random.of(names);
-      const chosen = Object.entries(acts[act]?.choices ?? {}).map(
-        ([name, values]) => [name, random.of(values)] as const,
+      const name = random.of(names);
+      const chosen = Object.entries(acts[name]?.choices ?? {}).map(
+        ([choice, values]) => [choice, random.of(values)] as const,
       );
       return {
-        act,
+        act: name,
         waitMs: random.of([0, 0, 50, 200, 400, 800]),
         forMs: random.of([50, 400, 1_500, 3_000]),
         ...Object.fromEntries(chosen),

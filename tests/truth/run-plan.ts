@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { knownKinds } from './known-kinds.ts';
-import type { Act, Plan } from './plan.ts';
+import type { Acts, Plan } from './plan.ts';
 import { postgresActs } from './postgres-acts.ts';
 import { sqliteActs } from './sqlite-acts.ts';
 import { statements } from './statements.ts';
@@ -22,7 +22,7 @@ export type Outcome = {
 
 /** Runs plans on one store. */
 export type Machine = {
-  readonly acts: Readonly<Record<string, Act<never>>>;
+  readonly acts: Acts<never>;
   readonly run: (plan: Plan) => Promise<Outcome>;
   readonly dispose: () => Promise<void>;
 };
@@ -39,7 +39,7 @@ export async function createMachine(kind: 'sqlite' | 'postgres'): Promise<Machin
 }
 
 function runner<S extends Store>(
-  acts: Readonly<Record<string, Act<S>>>,
+  acts: Acts<S>,
   create: (root: string, plan: Plan) => Promise<S>,
 ): Machine['run'] {
   return async (plan) => {

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { acts } from './acts.ts';
-import type { Act, Step } from './plan.ts';
+import { act, type Acts, type Step } from './plan.ts';
 import { readSqlite, type SqliteStore } from './stores.ts';
 import type { Command, World } from './world.ts';
 
@@ -26,51 +26,40 @@ type SqliteWorld = World<SqliteStore>;
 const suffixes = ['', '-wal', '-shm', '-owner'];
 
 /** Acts on a server of a SQLite database, its file and its disk. */
-export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
+export const sqliteActs: Acts<SqliteStore> = {
   ...acts,
-  'start a second server': {
-    causes: ['second'],
-    async run(world) {
-      const first = world.life;
-      const second = await world.start({ isSecond: true });
-      if (first?.to === Infinity) {
-        const isRefused = second.url === undefined;
-        world.compare('a second server is refused', isRefused, 'it accepts plants');
-      }
-      await world.kill(second);
-    },
-  },
-  'back up': {
-    weight: 4,
-    causes: ['command'],
-    choices: { killAfterMs: [0, 0, 0, 150, 300] },
-    async run(world, { killAfterMs }) {
+  'start a second server': act('second', {}, async (world) => {
+    const first = world.life;
+    const second = await world.start({ isSecond: true });
+    if (first?.to === Infinity) {
+      const isRefused = second.url === undefined;
+      world.compare('a second server is refused', isRefused, 'it accepts plants');
+    }
+    await world.kill(second);
+  }),
+  'back up': act(
+    'command',
+    { killAfterMs: [0, 0, 0, 150, 300] },
+    async (world, { killAfterMs }) => {
       await backUp(world, Number(killAfterMs));
     },
-  },
-  'restore a backup': {
-    causes: ['command'],
-    choices: { how: ['restore', 'copy'] },
-    async run(world, { how }) {
-      const [done, backup] = await backUp(world);
-      await world.stop();
-      if (done.status === 0) await restore(world, backup, how === 'restore');
-      await world.startAgain();
-    },
-  },
-  'read with another program': {
-    causes: ['command'],
-    async run({ store }) {
-      const session = openSession(store.path);
-      await session.run('BEGIN', 'SELECT count(*) FROM plants');
-      return session.close;
-    },
-  },
-  'lock with another program': {
-    weight: 4,
-    causes: ['lock'],
-    choices: { kind: ['IMMEDIATE', 'EXCLUSIVE'], writes: [0, 1] },
-    async run(world, { kind, writes }) {
+    4,
+  ),
+  'restore a backup': act('command', { how: ['restore', 'copy'] }, async (world, { how }) => {
+    const [done, backup] = await backUp(world);
+    await world.stop();
+    if (done.status === 0) await restore(world, backup, how === 'restore');
+    await world.startAgain();
+  }),
+  'read with another program': act('command', {}, async ({ store }) => {
+    const session = openSession(store.path);
+    await session.run('BEGIN', 'SELECT count(*) FROM plants');
+    return session.close;
+  }),
+  'lock with another program': act(
+    'lock',
+    { kind: ['IMMEDIATE', 'EXCLUSIVE'], writes: [0, 1] },
+    async (world, { kind, writes }) => {
       const session = openSession(world.store.path);
       const id = String(world.freshId());
       await session.run(`BEGIN ${kind}`);
@@ -83,11 +72,11 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
         await session.close();
       };
     },
-  },
-  'change the file with another program': {
-    weight: 5,
-    causes: ['lock', 'replaced'],
-    choices: {
+    4,
+  ),
+  'change the file with another program': act(
+    'lock replaced',
+    {
       statement: [
         'PRAGMA wal_checkpoint(TRUNCATE)',
         'PRAGMA wal_checkpoint(FULL)',
@@ -96,27 +85,30 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
         'CREATE INDEX IF NOT EXISTS by_name ON plants (name)',
       ],
       before: ['', 'stop', 'kill'],
+      killAfterMs: [0, 0, 0, 1, 4],
     },
-    async run(world, { statement, before }) {
+    async (world, { statement, before, killAfterMs }) => {
       if (before === 'stop') await world.stop();
       if (before === 'kill') await world.kill();
       const session = openSession(world.store.path);
-      await session.run(String(statement));
+      const running = session.run(String(statement));
+      if (killAfterMs !== 0) await session.kill(Number(killAfterMs));
+      await running;
       await session.close();
       await world.startAgain();
     },
-  },
-  'alter the table': {
-    weight: 3,
-    causes: ['alter', 'lock'],
-    choices: {
+    5,
+  ),
+  'alter the table': act(
+    'alter lock',
+    {
       change: [
         'CREATE TRIGGER t BEFORE INSERT ON plants WHEN random() % 2 BEGIN SELECT RAISE(IGNORE); END;DROP TRIGGER IF EXISTS t',
         'CREATE UNIQUE INDEX u ON plants (id, name);DROP INDEX IF EXISTS u',
         'ALTER TABLE plants RENAME TO garden;ALTER TABLE garden RENAME TO plants',
       ],
     },
-    async run({ store }, { change }) {
+    async ({ store }, { change }) => {
       const at = String(change).lastIndexOf(';');
       const session = openSession(store.path);
       if (!(await session.run(String(change).slice(0, at)))) return session.close;
@@ -128,39 +120,41 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
         await session.close();
       };
     },
-  },
-  'fail calls': {
-    weight: 8,
-    causes: ['disk', 'full', 'lock'],
-    choices: {
+    3,
+  ),
+  'fail calls': act(
+    'disk full lock',
+    {
       call: ['write', 'write', 'sync', 'sync', 'truncate', 'create', 'open', 'read', 'lock', 'map'],
       error: [constants.errno.ENOSPC, constants.errno.EIO],
       suffix: ['*', '*', '-wal', '.db', '-shm', '-owner'],
       share: [1_000, 1_000, 500, 100],
     },
-    run: async (world, { call, error, suffix, share }) =>
+    async (world, { call, error, suffix, share }) =>
       fault(world, `${call} ${error} ${suffix} ${share} 0`),
-  },
-  'delay calls': {
-    causes: ['slow'],
-    choices: { call: ['sync', 'write'], delayMs: [50, 700, 2_500] },
-    run: async (world, { call, delayMs }) => fault(world, `${call} 0 * 1000 ${delayMs}`),
-  },
-  'fill the disk': {
-    weight: 3,
-    causes: ['full', 'disk'],
-    async run({ store: { isMounted, folder } }) {
+    8,
+  ),
+  'delay calls': act(
+    'slow',
+    { call: ['sync', 'write'], delayMs: [50, 700, 2_500] },
+    async (world, { call, delayMs }) => fault(world, `${call} 0 * 1000 ${delayMs}`),
+  ),
+  'fill the disk': act(
+    'full disk',
+    {},
+    async ({ store: { isMounted, folder } }) => {
       if (!isMounted) return undefined;
       const filler = join(folder, 'filler');
       const fill = spawn('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k'], { stdio: 'ignore' });
       await once(fill, 'exit');
       return async () => rmSync(filler);
     },
-  },
-  'limit the process': {
-    causes: ['files', 'full', 'disk'],
-    choices: { limit: ['nofile=25', 'nofile=50', 'fsize=0', 'fsize=100000'] },
-    async run({ life }, { limit }) {
+    3,
+  ),
+  'limit the process': act(
+    'files full disk',
+    { limit: ['nofile=25', 'nofile=50', 'fsize=0', 'fsize=100000'] },
+    async ({ life }, { limit }) => {
       const [name = ''] = String(limit).split('=');
       const set = (...args: readonly string[]) => {
         if (life?.to !== Infinity) return '';
@@ -172,11 +166,11 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
       set(`--${limit}:`);
       return async () => void set(`--${name}=${before}:`);
     },
-  },
-  'change the mode': {
-    causes: ['mode', 'lock', 'disk'],
-    choices: { suffix: ['folder', ...suffixes], mode: [0o000, 0o400, 0o500], kills: [0, 0, 1] },
-    async run(world, { suffix, mode, kills }) {
+  ),
+  'change the mode': act(
+    'mode lock disk',
+    { suffix: ['folder', ...suffixes], mode: [0o000, 0o400, 0o500], kills: [0, 0, 1] },
+    async (world, { suffix, mode, kills }) => {
       const { folder, path } = world.store;
       const file = suffix === 'folder' ? folder : `${path}${suffix}`;
       if (!existsSync(file)) return undefined;
@@ -188,71 +182,64 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
         if (statSync(file, { throwIfNoEntry: false })?.ino === ino) chmodSync(file, before);
       };
     },
-  },
-  'move the file away and back': {
-    weight: 5,
-    causes: ['moved', 'disk', 'lock'],
-    choices: { what: ['folder', 'file', 'files'], ending: ['', '', 'stop', 'kill'] },
-    run: moveAwayAndBack,
-  },
-  'remove a file beside the database': {
-    weight: 3,
-    causes: ['moved', 'replaced', 'disk', 'lock'],
-    choices: { suffix: ['-wal', '-shm', '-owner'], isStopped: [0, 0, 1] },
-    async run(world, { suffix, isStopped }) {
+  ),
+  'move the file away and back': act(
+    'moved disk lock',
+    { what: ['folder', 'file', 'files'], ending: ['', '', 'stop', 'kill'] },
+    moveAwayAndBack,
+    5,
+  ),
+  'remove a file beside the database': act(
+    'moved replaced disk lock',
+    { suffix: ['-wal', '-shm', '-owner'], isStopped: [0, 0, 1] },
+    async (world, { suffix, isStopped }) => {
       if (isStopped === 1) await world.stop();
       rmSync(`${world.store.path}${suffix}`, { force: true });
       await sleep(50);
       await world.startAgain();
     },
-  },
-  'copy a backup over the file': {
-    causes: ['replaced', 'moved', 'damage', 'disk'],
-    async run(world) {
-      const [done, backup] = await backUp(world);
-      if (done.status !== 0 || world.life?.to !== Infinity) return;
-      writeFileSync(world.store.path, readFileSync(backup));
-      const created = await world.create(world.freshId(), 'overwritten');
-      const isStored = created.status === 200;
+    3,
+  ),
+  'copy a backup over the file': act('replaced moved damage disk', {}, async (world) => {
+    const [done, backup] = await backUp(world);
+    if (done.status !== 0 || world.life?.to !== Infinity) return;
+    writeFileSync(world.store.path, readFileSync(backup));
+    const created = await world.create(world.freshId(), 'overwritten');
+    const isStored = created.status === 200;
+    world.compare(
+      'no create succeeds on a file that a backup was copied over',
+      !isStored,
+      created.requestId,
+    );
+    await world.kill();
+    await restore(world, backup, true);
+    await world.startAgain();
+  }),
+  'put a backup beside the WAL': act('replaced moved', {}, async (world) => {
+    const { path } = world.store;
+    const [done, backup] = await backUp(world);
+    await world.kill();
+    const wal = `${path}-wal`;
+    if (done.status === 0 && existsSync(wal) && statSync(wal).size > 0) {
+      renameSync(path, `${path}.original`);
+      copyFileSync(backup, path);
+      const before = readFileSync(wal);
+      const { url } = await world.start();
       world.compare(
-        'no create succeeds on a file that a backup was copied over',
-        !isStored,
-        created.requestId,
+        'a backup beside a WAL file is refused',
+        url === undefined,
+        'a start accepts it',
       );
+      world.compare('a refused start changes no WAL file', readFileSync(wal).equals(before), wal);
       await world.kill();
-      await restore(world, backup, true);
-      await world.startAgain();
-    },
-  },
-  'put a backup beside the WAL': {
-    causes: ['replaced', 'moved'],
-    async run(world) {
-      const { path } = world.store;
-      const [done, backup] = await backUp(world);
-      await world.kill();
-      const wal = `${path}-wal`;
-      if (done.status === 0 && existsSync(wal) && statSync(wal).size > 0) {
-        renameSync(path, `${path}.original`);
-        copyFileSync(backup, path);
-        const before = readFileSync(wal);
-        const { url } = await world.start();
-        world.compare(
-          'a backup beside a WAL file is refused',
-          url === undefined,
-          'a start accepts it',
-        );
-        world.compare('a refused start changes no WAL file', readFileSync(wal).equals(before), wal);
-        await world.kill();
-        renameSync(`${path}.original`, path);
-      }
-      await world.startAgain();
-    },
-  },
-  'shorten the WAL': {
-    weight: 1,
-    causes: ['replaced', 'disk', 'damage'],
-    choices: { part: [0, 0.5] },
-    async run(world, { part }) {
+      renameSync(`${path}.original`, path);
+    }
+    await world.startAgain();
+  }),
+  'shorten the WAL': act(
+    'replaced disk damage',
+    { part: [0, 0.5] },
+    async (world, { part }) => {
       const wal = `${world.store.path}-wal`;
       if (existsSync(wal)) truncateSync(wal, Math.floor(statSync(wal).size * Number(part)));
       const created = await world.create(world.freshId(), 'shortened').catch(() => undefined);
@@ -269,10 +256,12 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
       world.replaceWith(new Map());
       await world.startAgain();
     },
-  },
-  'export a file while a backup is copied over it': {
-    causes: ['replaced', 'command', 'disk', 'damage'],
-    async run(world) {
+    1,
+  ),
+  'export a file while a backup is copied over it': act(
+    'replaced command disk damage',
+    {},
+    async (world) => {
       const rows = await importMany(world, 6_000);
       const { path } = world.store;
       await world.stop();
@@ -288,24 +277,21 @@ export const sqliteActs: Readonly<Record<string, Act<SqliteStore>>> = {
       }
       await world.startAgain();
     },
-  },
-  'export a damaged copy': {
-    causes: ['damage', 'command', 'disk'],
-    async run(world) {
-      await importMany(world, 300);
-      const [done, backup] = await backUp(world);
-      const bytes = done.status === 0 ? readFileSync(backup) : Buffer.alloc(0);
-      const pages = Array.from({ length: bytes.length / 4_096 }, (_, page) => page * 4_096);
-      const [first = 0, ...leaves] = pages.filter((at) => at > 0 && bytes[at] === 13);
-      const last = leaves.at(-1);
-      if (last !== undefined) {
-        bytes.copy(bytes, last, first, first + 4_096);
-        writeFileSync(backup, bytes);
-        await world.export({ database: `sqlite:${backup}` });
-      }
-      await world.startAgain();
-    },
-  },
+  ),
+  'export a damaged copy': act('damage command disk', {}, async (world) => {
+    await importMany(world, 300);
+    const [done, backup] = await backUp(world);
+    const bytes = done.status === 0 ? readFileSync(backup) : Buffer.alloc(0);
+    const pages = Array.from({ length: bytes.length / 4_096 }, (_, page) => page * 4_096);
+    const [first = 0, ...leaves] = pages.filter((at) => at > 0 && bytes[at] === 13);
+    const last = leaves.at(-1);
+    if (last !== undefined) {
+      bytes.copy(bytes, last, first, first + 4_096);
+      writeFileSync(backup, bytes);
+      await world.export({ database: `sqlite:${backup}` });
+    }
+    await world.startAgain();
+  }),
 };
 
 let files = 0;
@@ -410,6 +396,10 @@ function openSession(path: string) {
         reply = ((await replies.next()) as { value?: string }).value;
       }
       return reply === 'ok';
+    },
+    async kill(afterMs: number): Promise<void> {
+      await sleep(afterMs);
+      child.kill('SIGKILL');
     },
     async close(): Promise<void> {
       stdin.end();

@@ -175,6 +175,16 @@ export const statements: Readonly<Record<string, (world: World) => Iterable<Judg
       }
     }
   },
+  *'a stopped server leaves a WAL file with plants only if it says so'(world) {
+    for (const life of world.lives) {
+      const { ending, child, endingAt, to, walSize } = life;
+      const others = world.causesIn(endingAt, to).filter((one) => one !== 'full' && one !== 'disk');
+      if (ending !== 'stop' || child.exitCode !== 0 || others.length > 0) continue;
+      const isSaid = linesOf(life).some(({ message }) => message.includes('still in the WAL'));
+      const isLeft = walSize !== 0;
+      yield { isTrue: isSaid === isLeft, what: `${isSaid}, ${walSize} bytes`, from: endingAt, to };
+    }
+  },
   *'--check-settings agrees with a start'(world) {
     for (const { checked, url, child, from } of world.lives) {
       if (checked !== undefined && world.causesIn(from, from + 2_000, 300).length === 0)

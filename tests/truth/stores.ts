@@ -41,8 +41,8 @@ export type PostgresStore = Store & {
   readonly role: string;
   /** Runs a statement as the superuser. Resolves with its error message, if it fails. */
   readonly sql: (statement: string) => Promise<string | undefined>;
-  /** The same, connected to another database. */
-  readonly sqlFromOutside: (statement: string) => Promise<string | undefined>;
+  /** Ends every session of the role. */
+  readonly endSessions: () => Promise<void>;
   /** Runs a statement in a transaction. What it returns ends the transaction. */
   readonly hold: (statement: string, end: string) => Promise<() => Promise<void>>;
 };
@@ -154,7 +154,10 @@ export async function startPostgresStores() {
       proxy,
       role,
       sql,
-      sqlFromOutside: async (statement) => sql(statement, other),
+      async endSessions() {
+        const sessions = `FROM pg_stat_activity WHERE usename = '${role}'`;
+        await sql(`SELECT pg_terminate_backend(pid) ${sessions}`, other);
+      },
       async hold(statement, end) {
         const client = await connectSql(url);
         await client.query(`BEGIN; ${statement}`).catch(() => {});

@@ -29,6 +29,8 @@ export type Life = {
   stderr: string;
   url?: string;
   health?: string;
+  /** Size of the WAL file right after the end. */
+  walSize?: number;
   /** What the operator has done to end it. */
   ending?: 'kill' | 'stop' | 'stop-twice';
   endingAt: number;
@@ -79,6 +81,9 @@ export type Probe = { readonly from: number; readonly ready?: number; readonly c
 const commandTimeoutMs = 120_000;
 const startTimeoutMs = 60_000;
 const recoveryTimeoutMs = 60_000;
+
+/** Ids of plants that clients compete for. */
+const contested = [0n, 1n, 2n, 3n, 4n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
 
 /** Bodies that are no plant, and their error numbers. */
 const invalid = [
@@ -257,12 +262,13 @@ export class World<S extends Store = Store> {
     if (this.life === undefined || this.life.to < Infinity) await this.start();
   }
 
-  /** Sends SIGTERM, maybe again after a time, and waits for the end. */
-  async stop(again?: number, life = this.life): Promise<void> {
+  /** Sends a signal, SIGTERM maybe again after a time, and waits for the end. */
+  async stop(again?: number, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const { life } = this;
     if (life === undefined || life.to < Infinity) return;
     life.ending = again === undefined ? 'stop' : 'stop-twice';
     life.endingAt = now();
-    life.child.kill('SIGTERM');
+    life.child.kill(signal);
     if (again !== undefined) {
       await sleep(again);
       life.child.kill('SIGTERM');
@@ -271,6 +277,12 @@ export class World<S extends Store = Store> {
     const isHanging = (await Promise.race([life.exited, limit])) === 'hangs';
     this.compare('a stop ends', !isHanging, `server ${life.number}`);
     if (isHanging) await this.kill(life);
+    life.walSize = this.#walSize();
+  }
+
+  #walSize(): number {
+    const path = 'path' in this.store ? `${String(this.store.path)}-wal` : '';
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   async kill(life = this.life): Promise<void> {
@@ -380,11 +392,7 @@ export class World<S extends Store = Store> {
       else if (chance < 0.65 && earlier?.id !== undefined)
         await this.#send(earlier.body, { id: earlier.id, text: earlier.text ?? '' });
       else if (chance < 0.85)
-        await this.create(
-          BigInt(1 + random.below(12)),
-          random.of(['one', 'two']),
-          random.of(['', 't']),
-        );
+        await this.create(random.of(contested), random.of(['one', 'two']), random.of(['', 't']));
       else if (chance < 0.92) await this.#send(body, { expected });
       else if (chance < 0.97)
         await this.create(this.freshId(), 'leaves', undefined, random.below(6));
@@ -494,7 +502,7 @@ export class World<S extends Store = Store> {
       '',
     );
     this.metrics = (await this.get('/metrics'))?.text ?? '';
-    this.walSize = 'path' in this.store ? sizeOf(`${String(this.store.path)}-wal`) : 0;
+    this.walSize = this.#walSize();
     const { rows, damage } = await this.store.read();
     const checked = await this.command(['check']);
     const said = countIn(checked.stdout, '');
@@ -519,10 +527,6 @@ export class World<S extends Store = Store> {
     await this.store.dispose();
     rmSync(this.root, { recursive: true, force: true });
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Returns the number of plants that a text names before a word; `NaN` if it names none. */
