@@ -20,15 +20,20 @@ const machine = await createMachine(values.store === 'postgres' ? 'postgres' : '
 const known: Record<string, number> = {};
 let checked = 0;
 const first = Number(values.seed);
+let last = first + Number(values.runs) - 1;
+// The run that a signal finds is completed, so that its processes and mounts end.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (last = -1));
 try {
-  for (let seed = first; seed < first + Number(values.runs); seed += 1) {
+  for (let seed = first; seed <= last; seed += 1) {
     const made = planOf(seed, machine.acts, isRoot && (await mayMount(tmpdir())));
     const steps = values.steps === undefined ? made.steps : (JSON.parse(values.steps) as Step[]);
     const plan = { ...made, steps };
     const outcome = await machine.run(plan);
     checked += outcome.checked;
-    for (const [subject, count] of Object.entries(outcome.known))
+    for (const [subject, count] of Object.entries(outcome.known)) {
+      console.log(`seed ${seed}, known: ${count} × ${subject}`);
       known[subject] = (known[subject] ?? 0) + count;
+    }
     if (outcome.falsehoods.length === 0) continue;
     const again = await repeat(machine, plan, outcome);
     console.log(

@@ -9,7 +9,7 @@ type PostgresActs = Acts<PostgresStore>;
 /** Statements on the database `?` and its role `?`: causes, what begins a change, and what ends it. */
 const changes: Readonly<Record<string, readonly [string, string, string]>> = {
   'take the standby away': [
-    'standby slow lock',
+    'standby lock',
     "ALTER SYSTEM SET synchronous_standby_names = 'nobody'",
     'ALTER SYSTEM RESET synchronous_standby_names',
   ],
@@ -164,7 +164,6 @@ export const postgresActs: PostgresActs = {
     const rename = 'DROP TABLE public.plants; ALTER TABLE r RENAME TO plants';
     const before = world.readings.length;
     await world.export({
-      readAfterMs: 700,
       meanwhile: async () =>
         void (await sql(
           `BEGIN; LOCK TABLE public.plants; CREATE TABLE r (LIKE public.plants INCLUDING ALL);

@@ -270,7 +270,6 @@ export const sqliteActs: Acts<SqliteStore> = {
         await importMany(world, 3_000);
         await world.export({
           database: `sqlite:${path}`,
-          readAfterMs: 700,
           meanwhile: async () => writeFileSync(path, readFileSync(backup)),
         });
         await restore(world, backup, true);

@@ -76,7 +76,7 @@ export type Reading = {
 };
 
 /** What `/readyz` said, and a create right after it. */
-export type Probe = { readonly from: number; readonly ready?: number; readonly created: Sent };
+export type Probe = { readonly from: number; readonly ready: number; readonly created: Sent };
 
 const commandTimeoutMs = 120_000;
 const startTimeoutMs = 60_000;
@@ -293,7 +293,7 @@ export class World<S extends Store = Store> {
     await life.exited;
   }
 
-  /** Runs a command to its end. `readAfterMs`: output is read so much later. */
+  /** Runs a command to its end. Its output is read `readAfterMs` later, and after `meanwhile`, which starts at the first output. */
   async command(
     args: readonly string[],
     {
@@ -301,7 +301,7 @@ export class World<S extends Store = Store> {
       database = this.store.database,
       killAfterMs = commandTimeoutMs,
       readAfterMs = 0,
-      meanwhile = async () => {},
+      meanwhile = undefined as (() => Promise<void>) | undefined,
     } = {},
   ): Promise<Command> {
     const from = now();
@@ -315,7 +315,10 @@ export class World<S extends Store = Store> {
     child.stdin.on('error', () => {}).end(input);
     const closed = once(child, 'close');
     await sleep(readAfterMs);
-    await meanwhile();
+    if (meanwhile !== undefined) {
+      await Promise.race([once(child.stdout, 'readable'), closed]);
+      await meanwhile();
+    }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output.stdout += text;
       // An output without an end.
@@ -379,6 +382,7 @@ export class World<S extends Store = Store> {
   load(): void {
     for (let client = 0; client < this.plan.clients; client += 1)
       this.#clients.push(this.#client());
+    this.#clients.push(this.#probe());
   }
 
   async #client(): Promise<void> {
@@ -394,9 +398,7 @@ export class World<S extends Store = Store> {
       else if (chance < 0.85)
         await this.create(random.of(contested), random.of(['one', 'two']), random.of(['', 't']));
       else if (chance < 0.92) await this.#send(body, { expected });
-      else if (chance < 0.97)
-        await this.create(this.freshId(), 'leaves', undefined, random.below(6));
-      else await this.#probe();
+      else await this.create(this.freshId(), 'leaves', undefined, random.below(6));
       await sleep(5 + random.below(60));
     }
   }
@@ -458,14 +460,16 @@ export class World<S extends Store = Store> {
     );
   }
 
+  /** Asks again and again whether the server is ready, and creates a plant right after it. */
   async #probe(): Promise<void> {
-    const { life } = this;
-    const from = now();
-    const page = await this.get('/readyz');
-    if (life !== this.life || life === undefined || life.to < Infinity) return;
-    const created = await this.create(this.freshId(), 'probe');
-    if (page !== undefined && created.life === life)
-      this.probes.push({ from, ready: page.status, created });
+    for (; this.#isLoading; await sleep(250)) {
+      const { life } = this;
+      const from = now();
+      const page = life?.url === undefined ? undefined : await this.get('/readyz');
+      if (page === undefined || life !== this.life || life?.to !== Infinity) continue;
+      const created = await this.create(this.freshId(), 'probe');
+      if (created.life === life) this.probes.push({ from, ready: page.status, created });
+    }
   }
 
   /** Ends the acts, waits until creates succeed, asks the commands, stops, and reads the disk. */
