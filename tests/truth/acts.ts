@@ -89,7 +89,7 @@ export const acts: Acts = {
   }),
   import: act(
     'command second',
-    { count: [5, 300, 6_000], killAfterMs: [0, 0, 150, 300], readAfterMs: [0, 0, 1_500] },
+    { count: [5, 300, 6_000], killAfterMs: [0, 0, 150, 300], readAfterMs: [0, 0, 3_000] },
     importPlants,
     3,
   ),

@@ -67,7 +67,7 @@ const memoryFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 export type States = { states: number; acknowledged: number; faults: Fault[] };
 
 /** Nothing survives a power cut, or everything, as after a kill. */
-export const noneOrAll = (): Survives[] => [() => false, () => true];
+const noneOrAll = (): Survives[] => [() => false, () => true];
 
 /** Nothing survives, everything, or a random part. */
 export const noneAllOrSome = (index: number): Survives[] => [...noneOrAll(), decisions(index)];
