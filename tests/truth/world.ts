@@ -314,17 +314,19 @@ export class World<S extends Store = Store> {
     }, killAfterMs);
     child.stdin.on('error', () => {}).end(input);
     const closed = once(child, 'close');
-    await sleep(readAfterMs);
-    if (meanwhile !== undefined) {
-      await Promise.race([once(child.stdout, 'readable'), closed]);
-      await meanwhile();
-    }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output.stdout += text;
       // An output without an end.
       if (output.stdout.length > 2 ** 27) child.kill('SIGKILL');
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+    // With listeners, because Node discards what nobody has read when the process ends.
+    const streams = [child.stdout, child.stderr];
+    if (meanwhile !== undefined) await Promise.race([once(child.stdout, 'data'), closed]);
+    if (meanwhile !== undefined || readAfterMs > 0) for (const stream of streams) stream.pause();
+    await sleep(readAfterMs);
+    await meanwhile?.();
+    for (const stream of streams) stream.resume();
     const [status] = (await closed) as [number | null];
     clearTimeout(timer);
     const command = { args, from, to: now(), status, isKilled, ...output };
