@@ -3,7 +3,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTests } from '../tests/support/related-tests.ts';
+import { argumentsFor, findTests } from '../tests/support/related-tests.ts';
 
 process.chdir(join(import.meta.dirname, '..'));
 
@@ -41,8 +41,8 @@ async function checkTests() {
     'tests/docs',
     'tests/mutation',
   ]);
-  const tests = new Set(code.flatMap(testsOf));
-  const result = await check('tests', [...tests], [...run, ...tests]);
+  const tests = [...new Set(code.flatMap(testsOf))];
+  const result = await check('tests', tests, [...run, ...argumentsFor(tests)]);
   return pages === 'passed' ? result : pages;
 }
 

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from '@plantstore/test-support/related-tests';
+import { argumentsFor, root } from '@plantstore/test-support/related-tests';
 
 /** Copies the repository with its uncommitted changes into a folder that the exit of the process removes. Returns the folder. */
 export function copyRepository(): string {
@@ -43,7 +43,7 @@ export async function runTests(
   const limits = [`--testTimeout=${testMs}`, `--hookTimeout=${testMs}`, `--bail=${Number(bail)}`];
   const child = spawn(
     join(copy, 'node_modules/.bin/vitest'),
-    ['run', ...limits, '--reporter=json', `--outputFile=${report}`, ...files],
+    ['run', ...limits, '--reporter=json', `--outputFile=${report}`, ...argumentsFor(files)],
     { cwd: copy, stdio: 'ignore', detached: true },
   );
   const end = (): void => {
@@ -53,7 +53,8 @@ export async function runTests(
       // All have exited.
     }
   };
-  process.once('exit', end);
+  // Before the copy is removed.
+  process.prependOnceListener('exit', end);
   const timer = setTimeout(end, runMs);
   await new Promise((resolve) => child.once('close', resolve));
   clearTimeout(timer);

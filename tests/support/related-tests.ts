@@ -17,7 +17,15 @@ export type RelatedTests = {
 
 // Other configurations run these.
 const exclude = ['**/node_modules', 'tests/{packages,deploy,timing}'];
-const folderOf = (file: string) => /^(?:packages\/)?[^/]+\//.exec(file)?.[0] ?? file;
+
+/** Returns the folder of a file that is a project of Vitest. */
+const folderOf = (file: string): string => /^(?:packages\/)?[^/]+/.exec(file)?.[0] ?? file;
+
+/** Returns arguments of Vitest that run test files. Named projects, since others need builds and servers. */
+export const argumentsFor = (tests: readonly string[]): readonly string[] => [
+  ...new Set(tests.map((test) => `--project=${folderOf(test)}`)),
+  ...tests,
+];
 
 /** Returns a function that finds the tests of a file. Paths are relative to the root. */
 export const findTests = (): ((file: string) => RelatedTests) => {
