@@ -8,7 +8,7 @@ import { argumentsFor, findTests } from '../tests/support/related-tests.ts';
 process.chdir(join(import.meta.dirname, '..'));
 
 // A test of broken code can wait forever.
-const limitSeconds = 600;
+const limitSeconds = 1_200;
 const files = changedFiles();
 const code = files.filter((file) => /\.[cm]?[jt]s$/.test(file));
 const relatedTests = findTests();
@@ -64,7 +64,7 @@ async function check(name, subjects, [program, ...args]) {
   execFile(process.execPath, command, options, (error, stdout, stderr) => {
     const cutOff = `cut off after ${limitSeconds} s, so its result is not known`;
     const result = error === null ? 'passed' : error.killed ? cutOff : 'failed';
-    if (error !== null) process.stdout.write(`\n${stdout}${stderr}`);
+    if (error !== null) process.stdout.write(`\n${stdout}${stderr}\n`);
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     process.stdout.write(`${name}: ${result} (${seconds} s)\n`);
     resolve(result);
