@@ -25,9 +25,11 @@ export type TestRun = {
   readonly outcome: 'passed' | 'failed' | 'none';
   /** The files of which a test has failed. */
   readonly failed: readonly string[];
-  /** Milliseconds of each file. */
-  readonly durations: ReadonlyMap<string, number>;
+  readonly durations: ReadonlyMap<string, Duration>;
 };
+
+/** Milliseconds of a test file, and of its longest test. */
+export type Duration = { readonly fileMs: number; readonly testMs: number };
 
 /** Time limits of a run, in milliseconds. */
 export type Limits = { readonly testMs: number; readonly runMs: number; readonly bail: boolean };
@@ -76,12 +78,18 @@ function readReport(copy: string, report: string, isCutOff: boolean): TestRun {
       readonly status: string;
       readonly startTime: number;
       readonly endTime: number;
+      readonly assertionResults: readonly { readonly duration?: number | null }[];
     }[];
   };
   const files = testResults.map((file) => ({ ...file, path: file.name.slice(copy.length + 1) }));
   return {
     outcome: !success ? 'failed' : numPassedTests > 0 ? 'passed' : 'none',
     failed: files.filter(({ status }) => status === 'failed').map(({ path }) => path),
-    durations: new Map(files.map(({ path, startTime, endTime }) => [path, endTime - startTime])),
+    durations: new Map(
+      files.map(({ path, startTime, endTime, assertionResults }) => {
+        const each = assertionResults.map(({ duration }) => duration ?? 0);
+        return [path, { fileMs: endTime - startTime, testMs: Math.max(0, ...each) }];
+      }),
+    ),
   };
 }

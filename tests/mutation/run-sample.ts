@@ -5,7 +5,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findTests, root } from '@plantstore/test-support/related-tests';
-import { copyRepository, runTests, type TestRun } from './copy.ts';
+import { copyRepository, type Duration, runTests, type TestRun } from './copy.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 
 const { values } = parseArgs({
@@ -20,8 +20,8 @@ type Mutant = Mutation & { readonly file: string; readonly source: string };
 
 const relatedTests = findTests();
 const copy = copyRepository();
-/** Milliseconds of each test file without a change; `undefined` if it fails, so that it can notice nothing. */
-const durations = new Map<string, number | undefined>();
+/** Durations of the test files without a change; `undefined` for one that fails, which can notice nothing. */
+const durations = new Map<string, Duration | undefined>();
 const survivors: string[] = [];
 let noticed = 0;
 
@@ -107,9 +107,10 @@ async function measure(tests: readonly string[]): Promise<readonly string[]> {
 }
 
 async function run(tests: readonly string[]): Promise<TestRun> {
-  const each = tests.map((test) => durations.get(test) ?? 0);
-  const sum = each.reduce((one, other) => one + other, 0);
-  const limits = { testMs: 10_000 + 3 * Math.max(...each), runMs: 60_000 + 2 * sum, bail: true };
+  const each = tests.flatMap((test) => durations.get(test) ?? []);
+  const testMs = 10_000 + 3 * Math.max(...each.map((duration) => duration.testMs));
+  const sumMs = each.reduce((sum, { fileMs }) => sum + fileMs, 0);
+  const limits = { testMs, runMs: 60_000 + 2 * sumMs, bail: true };
   return runTests(copy, tests, limits);
 }
 
