@@ -4,11 +4,13 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
 /** The globals of every runtime: without `Buffer`, `process` and `setImmediate` of Node. */
-const webGlobals = {
-  ...{ AbortController, AbortSignal, Blob, DOMException, Headers, ReadableStream, Request },
-  ...{ Response, TextDecoder, TextEncoder, Uint8Array, URL, URLSearchParams },
-  ...{ clearTimeout, crypto, fetch, performance, queueMicrotask, setTimeout, structuredClone },
-};
+const names =
+  'AbortController AbortSignal Blob DOMException Headers ReadableStream Request Response TextDecoder TextEncoder URL URLSearchParams Uint8Array clearTimeout crypto performance queueMicrotask setTimeout';
+const webGlobals = Object.fromEntries(
+  names
+    .split(' ')
+    .map((name) => [name, globalThis[name as keyof typeof globalThis] as unknown] as const),
+);
 
 /** Runs a program that imports the packages where only these globals exist. */
 const runOnWeb = async (program: string): Promise<unknown> => {
@@ -26,7 +28,7 @@ const runOnWeb = async (program: string): Promise<unknown> => {
     mainFields: ['module', 'main'],
     conditions: ['@plantstore/source', 'import'],
   });
-  const context = createContext({ ...webGlobals });
+  const context = createContext(webGlobals);
   runInContext(outputFiles[0]?.text ?? '', context);
   return runInContext('program.run()', context) as Promise<unknown>;
 };
