@@ -82,8 +82,8 @@ async function connect(address: Address, options: SessionOptions) {
   }
   return {
     address,
-    /** Whether the connection is open, as far as is known. */
-    isUsable: () => !socket.destroyed,
+    /** Whether the connection is open, as far as is known, and the session is idle. */
+    isUsable: () => !socket.destroyed && client.getTransactionStatus() === 'I',
     destroy,
     abandon,
     /** Runs one statement at a time. After an exception that the server did not report, the caller destroys the session. */
@@ -98,6 +98,9 @@ async function connect(address: Address, options: SessionOptions) {
         const result = await throwAfterTimeout(timeoutMs, client.query<Row[number][]>(query));
         isRunning = false;
         if (isInDoubt) throw new Error('the commit may not have reached the standby');
+        // Some poolers open a transaction, in which nothing is committed.
+        if (client.getTransactionStatus() !== 'I')
+          throw new Error('a pooler has opened a transaction and not committed it');
         return [result].flat().at(-1)?.rows ?? [];
       } catch (thrown) {
         // Without a response, the statement may still be running.
