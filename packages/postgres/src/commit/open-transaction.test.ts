@@ -5,7 +5,7 @@ import { runSql } from '../../test/shared-postgres.ts';
 
 const isOfCreate = /^INSERT|plantstore/;
 
-it('a create through a pooler that opens a transaction and does not commit it is store-unavailable', async () => {
+it('a create through a pooler that opens a transaction and does not commit it is store-unavailable, and the repository is not ready', async () => {
   const { proxy, direct, repository } = await openBehindProxy({ deadlineMs: 1_000 });
   proxy.onStatement(({ text }) => (isOfCreate.test(text) ? 'begin-before' : 'pass'));
   for (let count = 0; count < 2; count += 1)
@@ -13,6 +13,7 @@ it('a create through a pooler that opens a transaction and does not commit it is
       kind: 'store-unavailable',
       reason: expect.stringContaining('a pooler has opened a transaction') as unknown,
     });
+  expect((await repository.check())._unsafeUnwrapErr().reason).toContain('a pooler has opened');
   // What is not committed is gone with its connection.
   proxy.resetAll();
   await expect.poll(async () => runSql(direct, 'SELECT id FROM plants')).toEqual([]);

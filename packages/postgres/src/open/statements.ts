@@ -1,6 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
-import { columnNames, nullableNames, textNames } from '../open/columns.ts';
-import type { Query } from '../open/session.ts';
+import { columnNames, nullableNames, textNames } from './columns.ts';
+import type { Query } from './session.ts';
 
 /**
  * Returns a statement that inserts sorted plants whose ids do not exist, and returns their rows,
@@ -9,8 +9,9 @@ import type { Query } from '../open/session.ts';
  */
 export function insertStatement(table: string, plants: readonly NewPlant[], lockMs: number): Query {
   return {
-    text: `${insertInto(table)} SELECT ${values.join(', ')} FROM unnest(${parameters}) AS new (${arrayNames})
-    WHERE ${durable} AND ${lockTimeout} ON CONFLICT (id) DO NOTHING RETURNING ${columnNames.join(', ')}`,
+    text: `INSERT INTO ${table} (${allColumns}) SELECT ${values.join(', ')}
+      FROM unnest(${parameters}) AS new (${arrayNames}) WHERE ${durable} AND ${lockTimeout}
+      ON CONFLICT (id) DO NOTHING RETURNING ${allColumns}`,
     values: [
       lockMs,
       `{${plants.map(({ id }) => id).join()}}`,
@@ -24,29 +25,20 @@ export function insertStatement(table: string, plants: readonly NewPlant[], lock
 
 /**
  * Returns a statement that reads the stored plants with the ids of others; its rows are durable. It
- * reads the text that the comparison needs: short plants cannot cause the transfer of long ones.
+ * reads the text that the comparison needs: short plants cause no transfer of long ones.
  */
 export function readStatement(table: string, others: readonly NewPlant[]): Query {
   const sizes = new Map<bigint, number>();
   for (const plant of others) {
-    // One more than the length. PostgreSQL counts characters, which are at least one UTF-16 code unit each.
+    // One more than the length. A character of PostgreSQL is at least one UTF-16 code unit.
     const lengths = textNames.map((name) => (plant[name]?.length ?? 0) + 1);
     sizes.set(plant.id, Math.max(sizes.get(plant.id) ?? 0, ...lengths));
   }
   return {
-    text: `SELECT id, ${textNames.map((name) => `left(${name}, wanted.size)`).join(', ')} FROM ${table}
-      JOIN unnest($1::bigint[], $2::int[]) AS wanted (id, size) USING (id)
+    text: `SELECT id, ${textNames.map((name) => `left(${name}, wanted.size)`).join(', ')}
+      FROM ${table} JOIN unnest($1::bigint[], $2::int[]) AS wanted (id, size) USING (id)
       WHERE ${durable} AND ${afterPendingCommits}`,
     values: [[...sizes.keys()].map(String), [...sizes.values()]],
-  };
-}
-
-/** Returns a statement that finds inserts of this role that run longer than a duration. */
-export function runningStatement(table: string, milliseconds: number): Query {
-  return {
-    text: `SELECT pid FROM pg_stat_activity WHERE state = 'active' AND starts_with(query, $1)
-    AND query_start < clock_timestamp() - make_interval(secs => $2) AND datname = current_database()`,
-    values: [insertInto(table), milliseconds / 1_000],
   };
 }
 
@@ -56,8 +48,9 @@ const durable = `(SELECT CASE current_setting('synchronous_commit') WHEN 'off'
   THEN set_config('synchronous_commit', 'on', true) ELSE 'as it is' END) IS NOT NULL
   AND (SELECT set_config('client_min_messages', 'warning', true)) IS NOT NULL`;
 
-// A row can be visible before it is durable, after an asynchronous commit or a canceled wait for a standby.
-// This writes a WAL record after the commit record of the row: when it is durable, the row is, too.
+// A row can be visible before it is durable, after an asynchronous commit or a canceled wait for a
+// standby. This writes a WAL record after the commit record of the row: when it is durable, the row
+// is, too.
 const afterPendingCommits = `(SELECT pg_logical_emit_message(true, 'plantstore', '')) IS NOT NULL`;
 
 // An insert waits for an open transaction that has inserted or deleted the same id.
@@ -69,10 +62,6 @@ function textArray(texts: readonly string[]): string {
   return `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, escaped)}"`).join()}}`;
 }
 
-function insertInto(table: string): string {
-  return `INSERT INTO ${table} (${columnNames.join(', ')})`;
-}
-
 // The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
 const arrays = [
   { name: 'id', type: 'bigint' },
@@ -81,6 +70,7 @@ const arrays = [
 ];
 const arrayNames = arrays.map(({ name }) => name).join(', ');
 const parameters = arrays.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
+const allColumns = columnNames.join(', ');
 const values = columnNames.map((name) =>
   nullableNames.includes(name) ? `CASE WHEN has_${name} THEN ${name} END` : name,
 );
