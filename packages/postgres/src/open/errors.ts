@@ -20,9 +20,10 @@ export type Fault = {
 /** What a message names. */
 export type Place = { readonly user: string; readonly database: string };
 
-/** Returns the error for a fault. */
+/** Returns the error for a fault. Its detail is in the message, or follows in parentheses. */
 export function openError(place: Place, { kind, detail, cause }: Fault): OpenPostgresError {
-  const message = messages[kind](place, detail);
+  const text = messages[kind](place, detail);
+  const message = text.includes(detail) ? text : `${text} (${detail})`;
   return { kind: publicKindOf(kind), message, ...(cause !== undefined && { cause }) };
 }
 
@@ -74,8 +75,6 @@ export function describeThrown(thrown: unknown): string {
   return thrown.message || textOf(thrown, 'code') || thrown.name;
 }
 
-type Message = (place: Place, detail: string) => string;
-
 /** Every kind of fault, with its message. Of several servers, the first kind here counts. */
 const messages = {
   // The URL.
@@ -84,31 +83,29 @@ const messages = {
     'commas between hosts; in user and password, / is %2F, ? %3F, # %23, @ %40, % is %25',
   'url-parameter': (_, detail) => `the database URL, or a variable for it: ${detail}`,
   // The login.
-  'password-wrong': ({ user }, said) =>
-    `correct the password of the role ${user} in the URL, PGPASSWORD or the password file ` +
-    `(${said})`,
-  'access-denied': ({ user, database }, said) =>
+  'password-wrong': ({ user }) =>
+    `correct the password of the role ${user} in the URL, PGPASSWORD or the password file`,
+  'access-denied': ({ user, database }) =>
     `the server does not permit this login: correct its pg_hba.conf, sslmode, the role ${user} ` +
-    `or its privileges on ${database} (${said})`,
-  'row-security': ({ user, database }, said) =>
-    `row security in ${database} refuses or hides plants for the role ${user}: ${bypass(user)} ` +
-    `(${said})`,
-  'database-unknown': ({ database }, said) =>
-    `create the database with "createdb --encoding=UTF8 ${database}", or correct the URL (${said})`,
-  'tls-failed': (_, said) =>
-    'no secure connection: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding in ' +
-    `the URL, or the certificate of the server (${said})`,
+    `or its privileges on ${database}`,
+  'row-security': ({ user, database }) =>
+    `row security in ${database} refuses or hides plants for the role ${user}: ${bypass(user)}`,
+  'database-unknown': ({ database }) =>
+    `create the database with "createdb --encoding=UTF8 ${database}", or correct the URL`,
+  'tls-failed': () =>
+    'no secure connection: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding, or ' +
+    'the certificate of the server',
   // The database and its table.
-  'encoding-unsupported': ({ database }, said) =>
-    `the database ${database} must be in UTF-8: create another one (${said})`,
-  'table-missing': ({ user, database }, said) =>
+  'encoding-unsupported': ({ database }) =>
+    `the database ${database} must be in UTF-8: create another one`,
+  'table-missing': ({ user, database }) =>
     `the role ${user} finds no table plants in ${database}: start a server, which creates it, or ` +
-    `correct the search_path or the USAGE privilege on its schema (${said})`,
-  'owner-needed': ({ user, database }, detail) =>
-    `the role ${user} may not create or alter the table in ${database}; let its owner run: ` +
-    detail,
-  'table-denied': ({ user, database }, said) =>
-    `the role ${user} lacks a privilege in ${database}: let the owner grant it (${said})`,
+    'correct the search_path or the USAGE privilege on its schema',
+  'owner-needed': ({ user, database }, statements) =>
+    `the role ${user} may not create or alter plants in ${database}; let its owner run: ` +
+    statements,
+  'table-denied': ({ user, database }) =>
+    `the role ${user} lacks a privilege in ${database}: let the owner grant it`,
   'table-foreign': ({ database }, found) =>
     `${database} has another plants (${found}), which was not changed: name another database in ` +
     'the URL, or another schema with options=-csearch_path=…',
@@ -116,24 +113,20 @@ const messages = {
     `${table} was replaced or rewritten while it was read, so that plants can be missing or ` +
     'repeated: read it again',
   // The server.
-  'connection-limit': (_, said) =>
-    'raise the limit of connections: one is enough for a server, which uses up to ' +
-    `four (${said})`,
-  'pooler-busy': (_, said) =>
-    'the pooler has no connection to the database: its server is down, or raise the size of the ' +
-    `pool (${said})`,
-  'no-response': (_, said) =>
+  'connection-limit': () =>
+    'raise the limit of connections: one is enough for a server, which uses up to four',
+  'pooler-busy': () =>
+    'the pooler has no connection to the database: start its server, or raise the size of the pool',
+  'no-response': () =>
     'the database server does not respond: it may be starting, stopping, resuming, overloaded, ' +
-    'or the table plants may be locked; retry, or wait longer with connect_timeout in the URL ' +
-    `(${said})`,
-  'read-only': (_, said) =>
-    `the server accepts no writes: find out why default_transaction_read_only is on (${said})`,
-  'standby-only': (_, said) =>
-    `no server of the URL accepts writes: add the leader to the URL (${said})`,
-  unreachable: (_, said) =>
-    `no database server can be reached: start it, or correct the host and the port (${said})`,
-  unexpected: (_, said) => `the database cannot be used (${said})`,
-} satisfies Readonly<Record<string, Message>>;
+    'or the table plants may be locked; retry, or wait longer with connect_timeout in the URL',
+  'read-only': () =>
+    'the server accepts no writes: find out why default_transaction_read_only is on',
+  'standby-only': () => 'no server of the URL accepts writes: add the leader to the URL',
+  unreachable: () =>
+    'no database server can be reached: start it, or correct the host and the port',
+  unexpected: () => 'the database cannot be used',
+} satisfies Readonly<Record<string, (place: Place, detail: string) => string>>;
 
 /** Warnings about the table, for the operator. */
 export const warnings = {
@@ -172,49 +165,38 @@ function publicKindOf(kind: FaultKind): Kind {
 
 function kindOf(thrown: unknown): FaultKind {
   const message = thrown instanceof Error ? thrown.message : '';
-  const [code, routine] = [textOf(thrown, 'code'), textOf(thrown, 'routine')];
-  const found = signs.find(
-    ([, sign]) =>
-      sign.code?.test(code) === true ||
-      sign.message?.test(message) === true ||
-      sign.routine?.test(routine) === true,
-  );
+  const fields = { code: textOf(thrown, 'code'), message, routine: textOf(thrown, 'routine') };
+  const found = signs.find(([, field, pattern]) => pattern.test(fields[field]));
   // Without an SQLSTATE, it is of the network.
   return found?.[0] ?? (sqlStateOf(thrown) === undefined ? 'unreachable' : 'unexpected');
 }
 
-/** A code (an SQLSTATE, or of Node.js), a message, or a function of the server. */
-type Sign = { readonly code?: RegExp; readonly message?: RegExp; readonly routine?: RegExp };
-
-/** Signs of the kinds in an exception. The first counts. */
-const signs: readonly (readonly [FaultKind, Sign])[] = [
-  // The message is of the driver, for methods such as Kerberos.
-  ['access-denied', { code: /^28(?!P01)/, message: /^Unknown auth/, routine: /^CheckMyDatabase$/ }],
-  // Messages of the driver and of PgBouncer.
-  ['password-wrong', { code: /^28P01$/, message: /^SASL|authentication failed/ }],
+/**
+ * Signs of the kinds in an exception: an SQLSTATE or a code of Node.js, a message of the driver or
+ * of a pooler, a function of the server. The first counts.
+ */
+const signs: readonly (readonly [FaultKind, 'code' | 'message' | 'routine', RegExp])[] = [
+  // A method such as Kerberos.
+  ['access-denied', 'message', /^Unknown authenticationOk/],
+  ['access-denied', 'code', /^28(?!P01)/],
+  ['access-denied', 'routine', /^CheckMyDatabase$/],
+  ['password-wrong', 'code', /^28P01$/],
+  ['password-wrong', 'message', /^SASL|authentication failed/],
   // The error when row_security is off.
-  ['row-security', { routine: /^check_enable_rls$/ }],
-  ['database-unknown', { code: /^3D000$/ }],
-  [
-    'tls-failed',
-    {
-      code: /^(E?ERR_(TLS|SSL|OSSL)|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MIS)/,
-      message: /does not support SSL|establishing an SSL|secure TLS connection|channel_binding/,
-    },
-  ],
-  ['table-missing', { code: /^(42P01|3F000)$/ }],
-  ['table-denied', { code: /^42501$/ }],
+  ['row-security', 'routine', /^check_enable_rls$/],
+  ['database-unknown', 'code', /^3D000$/],
+  ['tls-failed', 'code', /^(E?ERR_(TLS|SSL|OSSL)|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/],
+  ['tls-failed', 'code', /^HOSTNAME_MISMATCH/],
+  ['tls-failed', 'message', /does not support SSL|establishing an SSL|secure TLS|channel_binding/],
+  ['table-missing', 'code', /^(42P01|3F000)$/],
+  ['table-denied', 'code', /^42501$/],
   // No unique key; a generated column; a rule on INSERT: planning an insert fails.
-  ['table-foreign', { code: /^(42P10|428C9|0A000)$/ }],
-  ['connection-limit', { code: /^53[34]00$/, message: /max.client.conn/i }],
-  ['pooler-busy', { message: /query_wait_timeout/ }],
-  [
-    'no-response',
-    {
-      code: /^(57|55P03|ECONNRESET|EPIPE)/,
-      message: /^(no response|the connection was accepted|Connection terminated)/,
-    },
-  ],
-  ['read-only', { code: /^25006$/ }],
-  ['unreachable', { code: /^(53|08)/ }],
+  ['table-foreign', 'code', /^(42P10|428C9|0A000)$/],
+  ['connection-limit', 'code', /^53[34]00$/],
+  ['connection-limit', 'message', /max.client.conn/i],
+  ['pooler-busy', 'message', /query_wait_timeout/],
+  ['no-response', 'code', /^(57|55P03|ECONNRESET|EPIPE)/],
+  ['no-response', 'message', /^(no response|the connection was accepted|Connection terminated)/],
+  ['read-only', 'code', /^25006$/],
+  ['unreachable', 'code', /^(53|08)/],
 ];
