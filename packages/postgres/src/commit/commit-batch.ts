@@ -1,13 +1,13 @@
-import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { err, ok } from 'neverthrow';
 import { columnNames, type Row } from '../open/columns.ts';
-import { openError, sqlStateOf } from '../open/errors.ts';
-import type { Query, Session } from '../open/session.ts';
+import { openError } from '../open/errors.ts';
+import type { Session } from '../open/session.ts';
 import { insertStatement, readStatement } from '../open/statements.ts';
 import { findTableFault, type PlantsTable } from '../open/table.ts';
 import { type Failure, failureOf, isTransient, notKept, refused } from './failures.ts';
+import { createInsert } from './insert.ts';
 
 /**
  * Creates the function that commits a batch on a session. The results are durable when its promise
@@ -22,7 +22,7 @@ import { type Failure, failureOf, isTransient, notKept, refused } from './failur
  */
 export function createCommitBatch(plantsTable: PlantsTable) {
   const { table, place } = plantsTable;
-  let isPrepared = true;
+  const runInsert = createInsert();
   return commitBatch;
 
   async function commitBatch(session: Session, plants: Plants, lockMs: number): Promise<Results> {
@@ -32,55 +32,48 @@ export function createCommitBatch(plantsTable: PlantsTable) {
     while (parts.length > 0) {
       const [part = [], ...others] = parts;
       const isWhole = part === plants;
-      const failed = await insert(session, batch, part, isWhole ? lockMs : undefined);
+      let failed = await insert(session, batch, part, isWhole ? lockMs : partLockMs);
       failuresInARow = failed === undefined ? 0 : failuresInARow + 1;
+      if (isWhole && failed !== undefined) failed = await explain(session, failed);
       // Also after a failure: a plant can be older than the constraint that refuses it.
       if (isWhole || failed === undefined) await read(session, batch, part);
       const outcome = { failure: failed?.failure, isWhole, failuresInARow };
       const next = nextParts(batch.missingOf(part), others, outcome);
-      batch.fail(next.settled, failed);
+      batch.settle(next.settled, failed);
       parts = next.parts;
     }
     return batch.resultsOf(plants);
   }
 
-  /** Inserts a part. Returns the failure if it is of a plant or of the table. */
+  /** Inserts a part. Returns the failure if other plants may be inserted, and throws any other. */
   async function insert(
     session: Session,
     batch: Batch,
     part: Plants,
-    lockMs?: number,
+    lockMs: number,
   ): Promise<Failed | undefined> {
     const firsts = batch.firstsOf(part);
     try {
-      const statement = insertStatement(table, firsts, lockMs ?? partLockMs);
-      batch.add(await runPrepared(session, statement), firsts);
+      batch.add(await runInsert(session, insertStatement(table, firsts, lockMs)), firsts);
       return undefined;
     } catch (cause) {
       const failure = failureOf(cause);
       if (failure === 'all' || isTransient(failure)) throw cause;
-      // What fails because of the table is no fault of a plant.
-      const fault = lockMs === undefined ? undefined : await findTableFault(session, plantsTable);
-      if (fault === undefined) return { failure, cause };
-      return { failure: 'table', cause: new Error(openError(place, fault).message, { cause }) };
+      return { failure, cause };
     }
   }
 
+  /** What fails because of the table is no fault of a plant. */
+  async function explain(session: Session, failed: Failed): Promise<Failed> {
+    const fault = await findTableFault(session, plantsTable);
+    if (fault === undefined) return failed;
+    return { failure: 'table', cause: new Error(openError(place, fault).message, failed) };
+  }
+
+  /** Reads the stored plants with the ids of those that were not inserted. */
   async function read(session: Session, batch: Batch, part: Plants): Promise<void> {
     const missing = batch.missingOf(part);
     if (missing.length > 0) batch.add(await session.query(readStatement(table, missing)));
-  }
-
-  /** Runs a prepared insert, or an unprepared one for ever after one failed as prepared. */
-  async function runPrepared(session: Session, statement: Query): Promise<readonly Row[]> {
-    if (!isPrepared) return session.query(statement);
-    try {
-      return await session.query({ ...statement, name: nameOf(statement.text) });
-    } catch (thrown) {
-      if (!mayBeCausedByPreparation(thrown)) throw thrown;
-      isPrepared = false;
-      return session.query(statement);
-    }
   }
 }
 
@@ -121,6 +114,9 @@ type PartOutcome = {
 /** Of a plant, a function or a lock: the other plants may be inserted. Of the table: none. */
 export type PartFailure = Extract<Failure, 'plant' | 'function' | 'lock'> | 'table';
 
+/** Why an insert failed. */
+type Failed = { readonly failure: PartFailure; readonly cause: unknown };
+
 /** The last plant of 1,000 is alone after eleven failures. */
 const maxFailuresInARow = 24;
 
@@ -128,7 +124,7 @@ const maxFailuresInARow = 24;
 class Batch {
   readonly #stored = new Map<bigint, Row>();
   readonly #inserted = new Set<NewPlant>();
-  readonly #failed = new Map<NewPlant, Failed | undefined>();
+  readonly #results = new Map<NewPlant, Created>();
 
   /** Returns the plants of a part whose ids are not known to be in the table. */
   missingOf(part: Plants): Plants {
@@ -148,52 +144,32 @@ class Batch {
     for (const plant of inserted) if (this.#stored.has(plant.id)) this.#inserted.add(plant);
   }
 
-  fail(plants: Plants, failed: Failed | undefined): void {
-    for (const plant of plants) this.#failed.set(plant, failed);
+  /** Settles plants that are not in the table, but for those whose ids are locked. */
+  settle(plants: Plants, failed: Failed | undefined): void {
+    if (failed?.failure === 'lock') return;
+    const isRefused = failed === undefined || failed.failure === 'plant';
+    const cause = failed === undefined ? new Error(missingReason) : failed.cause;
+    const created = isRefused ? refused(cause) : notKept(cause);
+    for (const plant of plants) this.#results.set(plant, created);
   }
 
   resultsOf(plants: Plants): Results {
-    const isLocked = (plant: NewPlant) =>
-      !this.#stored.has(plant.id) && this.#failed.get(plant)?.failure === 'lock';
-    const settled = plants.filter((plant) => !isLocked(plant));
-    return new Map(settled.map((plant) => [plant, this.#resultOf(plant)]));
+    for (const plant of plants) {
+      const row = this.#stored.get(plant.id);
+      if (row !== undefined) this.#results.set(plant, this.#compare(plant, row));
+    }
+    return this.#results;
   }
 
-  #resultOf(plant: NewPlant): Created {
-    const row = this.#stored.get(plant.id);
-    if (row === undefined) return resultOf(this.#failed.get(plant));
-    // Compared here, because a nondeterministic collation can treat different texts as equal.
+  #compare(plant: NewPlant, row: Row): Created {
+    // Not in SQL, because a nondeterministic collation can treat different texts as equal.
     const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
     if (!isSame) return err({ kind: 'id-taken', id: plant.id });
     return this.#inserted.has(plant) ? ok() : ok('unchanged');
   }
 }
 
-/** Why an insert failed. */
-type Failed = { readonly failure: PartFailure; readonly cause: unknown };
-
-/** Returns the result of a plant that is not in the table, after an insert failed or succeeded. */
-function resultOf(failed: Failed | undefined): Created {
-  if (failed === undefined) return refused(new Error(missingReason));
-  return failed.failure === 'plant' ? refused(failed.cause) : notKept(failed.cause);
-}
-
 /** Timeout of the wait of a part for a locked id: short, because the rest of its batch waits. */
 const partLockMs = 1;
 const missingReason =
   'a trigger discarded it, or a policy hides the plant with its id from this role';
-
-/**
- * Whether an insert may have failed only because it is prepared. A pooler in transaction mode
- * distributes the statements of a client over several server connections, on which the prepared
- * statement may not exist (26000) or already exist (42P05). Other poolers reject it with 08P01 or
- * their own code. 0A000: a column type changed.
- */
-function mayBeCausedByPreparation(thrown: unknown): boolean {
-  return /^(26000|08P01)$/.test(sqlStateOf(thrown) ?? '') || failureOf(thrown) === 'all';
-}
-
-// Derived from the text, because pooled connections can have a statement for another table.
-function nameOf(text: string): string {
-  return `plantstore_${hash('sha256', text).slice(0, 32)}`;
-}
