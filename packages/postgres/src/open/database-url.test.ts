@@ -28,6 +28,8 @@ describe('readDatabaseUrl', () => {
     for (const url of ['postgres:///x?host=/var/run', 'postgres://%2Fvar%2Frun/x'])
       expect(read(url).addresses).toEqual([{ host: '/var/run', port: 5432 }]);
     expect(addresses('postgres://u@:7/x?host=/run')).toEqual(['/run:7']);
+    expect(addresses('postgres://localhost/x?host=/cloudsql/a:b')).toEqual(['/cloudsql/a:b:5432']);
+    expect(addresses('postgres:///x?host=::1,h')).toEqual(['[::1]:5432', 'h:5432']);
   });
 
   it('readDatabaseUrl reads missing parameters from libpq’s variables, unless they are empty', () => {
@@ -61,6 +63,7 @@ describe('readDatabaseUrl', () => {
     'krbsrvname=postgres&load_balance_hosts=random&client_encoding=UTF8&replication=false',
     'pool_timeout=10&socket_timeout=5&statement_cache_size=0&uselibpqcompat=true&pgbouncer=true',
     'target_session_attrs=read-write&channel_binding=prefer&sslmode=prefer',
+    'gssencmode=disable&sslnegotiation=postgres&ssl_min_protocol_version=TLSv1.2',
   ])('readDatabaseUrl ignores parameters that have no effect: %s', (query) => {
     expect(read(`postgres://u:p@h/x?${query}`)).toEqual(read('postgres://u:p@h/x'));
   });

@@ -73,7 +73,8 @@ const known = Object.entries(variables).flat();
 
 /** What names another server or table, or a check that is not done. The rest has no effect. */
 const unsafe = /^(channel|gssenc|hostaddr|require|schema|search_path|service$|ssl(?!sni|comp))/i;
-const withoutEffect = /^(gssencmode=(disable|prefer)|ssl_?min_?protocol_?version=TLSv1(\.[12])?)$/i;
+const withoutEffect =
+  /^(gssencmode=(disable|prefer)|sslnegotiation=postgres|ssl_?min\w+=TLSv1(\.[12])?)$/i;
 
 /** Finds a parameter or a variable without which a connection would be less safe, or elsewhere. */
 function findUnsafe(
@@ -116,7 +117,10 @@ function parseServers(authority: string, path: string, parameters: Parameters, e
   // The driver's parser would decode a URL with a space twice, and remove other white space.
   const login = authority.slice(0, Math.max(at, 0)).replaceAll(/[ \t\n\r]/g, encodeURIComponent);
   const query = queryOf(parameters);
-  const hosts = firstOf(authority.slice(at + 1), hostsInUrl(env['PGHOST'])) ?? 'localhost';
+  const named = authority.slice(at + 1);
+  // As in libpq, the parameter wins. The URL may have a port for it.
+  const wanted = hostsInUrl(parameters.get('host'), /:\d*$/.exec(named)?.[0]);
+  const hosts = firstOf(wanted, named, hostsInUrl(env['PGHOST'])) ?? 'localhost';
   const configs = hosts.split(',').map((host) => {
     const server = host.replace(/^(?=:|$)/, 'localhost');
     return parse(`postgres://${login}@${server}/${path}?${query}`, { useLibpqCompat: true });
@@ -144,10 +148,15 @@ function parseServers(authority: string, path: string, parameters: Parameters, e
   };
 }
 
-/** Converts the hosts of a variable to their form in a URL. */
-function hostsInUrl(hosts = ''): string {
+/** Converts the hosts of a parameter or variable to their form in a URL. */
+function hostsInUrl(hosts = '', port = ''): string {
   const one = (host: string) => (isIPv6(host) ? `[${host}]` : encodeURIComponent(host));
-  return hosts.split(',').map(one).join();
+  return hosts === ''
+    ? ''
+    : hosts
+        .split(',')
+        .map((host) => one(host) + port)
+        .join();
 }
 
 /** As in libpq, an empty value is none. */
@@ -155,10 +164,10 @@ function firstOf(...values: readonly (string | null | undefined)[]): string | un
   return values.find((value) => value !== '' && typeof value === 'string') ?? undefined;
 }
 
-/** Returns what the driver's parser reads: the host, and TLS as libpq defines it. */
+/** Returns what the driver's parser reads of TLS, as libpq defines it. */
 function queryOf(parameters: Parameters): string {
   const query = new URLSearchParams({ sslmode: 'prefer' });
-  for (const name of ['host', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert']) {
+  for (const name of ['sslmode', 'sslcert', 'sslkey', 'sslrootcert']) {
     const value = parameters.get(name) ?? 'system';
     // Without a file, Node.js uses its CA certificates.
     if (value !== 'system') query.set(name, value);
