@@ -214,7 +214,7 @@ it('a start names its table and warns of row security, with which check and expo
     expect(await runCommand([command], { cwd, env })).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining('row security in secured can hide plants') as unknown,
+      stderr: expect.stringContaining('row security in secured refuses or hides plants') as unknown,
     });
   }
   const server = await startProgram({ env });
