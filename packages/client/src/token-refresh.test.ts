@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createTestClient, plant } from '../test/fixtures.ts';
-import { settle } from '../test/plants.ts';
+import { createTestClient, plant, settle } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import {
   type ClientOptions,
