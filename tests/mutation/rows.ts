@@ -180,8 +180,8 @@ export const rows: readonly Row[] = [
   [
     'a redirect receives no token',
     'client/src/client',
-    "      redirect: 'manual',",
-    "      redirect: 'follow',",
+    "        redirect: 'manual',",
+    "        redirect: 'follow',",
   ],
   [
     'the cause of a client error shows no token',
@@ -192,14 +192,14 @@ export const rows: readonly Row[] = [
   [
     'the message of a client error shows no token',
     'client/src/response',
-    "fail(call, 'refused', redact(call.tokens, message), {",
-    "fail(call, 'refused', message, {",
+    'const message = redact(call.tokens, members.message);',
+    'const { message } = members;',
   ],
   [
     'the body of a client error shows no token',
     'client/src/response',
-    'body: redact(call.tokens, text) }',
-    'body: text }',
+    'body: redact(call.tokens, text), ',
+    'body: text, ',
   ],
   [
     'a new token is redacted, too',

@@ -19,4 +19,4 @@ export type Plant = {
 };
 
 /** The names of the members of a plant without its id. */
-export const contentNames = memberNames.slice(1) as (keyof Plant)[];
+export const contentNames = memberNames.filter((name): name is keyof Plant => name !== 'id');
