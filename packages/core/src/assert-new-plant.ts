@@ -3,9 +3,9 @@ import { invalidMember } from './plant-members.ts';
 
 /**
  * Throws if a plant cannot be stored exactly: its `id` is not an int64, or another member has a
- * value that no plant can have, such as text with a lone surrogate. A repository copies a plant and
- * then calls it: a plant that was not validated is a bug of the caller, and must not fail other
- * plants of the same commit.
+ * value that no plant can have, such as text with a lone surrogate. A repository calls it
+ * first: a plant that was not validated is a bug of the caller, and must not fail other plants of
+ * the same commit.
  *
  * @param plant - the argument of {@link PlantRepository.create}
  * @throws TypeError for a wrong type, RangeError for an id beyond int64

@@ -184,14 +184,3 @@ function joinedTexts(one: string, other: string, between: readonly string[]) {
 export function changeInside(value: unknown): void {
   if (Array.isArray(value)) value.splice(0, 1, 'another', 'one');
 }
-
-/** Returns a plant whose members become `null` when they are read. */
-export function readableOnce<Of extends object>(plant: Of): Of {
-  const left = { ...plant };
-  const get = (_: Of, name: PropertyKey): unknown => {
-    const value: unknown = Reflect.get(left, name);
-    Reflect.set(left, name, null);
-    return value;
-  };
-  return new Proxy(plant, { get });
-}

@@ -11,6 +11,9 @@ import {
   type Created,
   type GroupCommitOptions,
 } from './group-commit.ts';
+import { readableOnce } from '../test/readable-once.ts';
+import { complete } from './contract-plants.ts';
+import { createMemoryRepository } from './memory-repository.ts';
 import { encodePlant } from './plant-members.ts';
 import { describeRepository } from './repository-contract.ts';
 
@@ -57,6 +60,13 @@ describeRepository({ describe, it, expect }, 'a group commit', async () => {
   const options = { lanes: [commit, commit], maxBatchPlants: 10 };
   const reopen = async () => createGroupCommit(options);
   return { repository: createGroupCommit(options), reopen };
+});
+
+it.each([
+  ['a group commit', createGroupCommit({ lanes: [async (plants) => plants.map(() => ok())] })],
+  ['the memory repository', createMemoryRepository()],
+])('%s reads each member once, so that it stores what it has checked', async (_, { create }) => {
+  expect((await create(readableOnce({ id: 7n, ...complete }))).isOk()).toBe(true);
 });
 
 describe('batch', () => {

@@ -7,7 +7,6 @@ import {
   complete,
   members,
   plantsWith,
-  readableOnce,
   similarPlants,
   withMember,
 } from './contract-plants.ts';
@@ -26,6 +25,7 @@ import {
 } from './plant-members.ts';
 import { parseNewPlant } from './parse-new-plant.ts';
 import { NewPlant } from './schemas.ts';
+import { readableOnce } from '../test/readable-once.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 // The unit 'binary' of fast-check takes a second of CPU time.
