@@ -4,7 +4,7 @@ import type { CreatePlantError, Failure, Outcome, Report, TimedOut } from './err
 import { aborted, type CallState, networkFailed, timedOut, tokenFailed } from './failures.ts';
 import { type Fields, mergeHeaders } from './headers.ts';
 import type { PlantRequest } from './request.ts';
-import { bodyTaken, isBodyTaken, outcomeOf, reportOf } from './response.ts';
+import { outcomeOf, reportOf } from './response.ts';
 import { cancelBody, readText } from './response-text.ts';
 import { retryWait } from './retry.ts';
 import { sleep, withTimeout } from './timeout.ts';
@@ -56,7 +56,10 @@ export class Call implements CallState {
       if (failed !== undefined) return failed;
     }
     for (let retried = 0; ; retried += 1) {
-      const outcome = await this.#tryOnce(token);
+      let outcome = await this.#attempt();
+      if (!isText(token) && this.#needsNewToken()) {
+        outcome = (await this.#getToken(token)) ?? (await this.#attempt());
+      }
       if (outcome.isOk() || this.#isOver) return outcome;
       const { error } = outcome;
       const waitMs = retryWait(error, retried, limits, this.#deadline - performance.now());
@@ -86,17 +89,12 @@ export class Call implements CallState {
     return undefined;
   }
 
-  /** Makes an attempt, and another one if the first needs a new token. */
-  async #tryOnce(token: string | SharedToken): Promise<Outcome> {
+  async #attempt(): Promise<Outcome> {
     const { attemptTimeoutMs } = this.#request.limits;
-    const attempt = async (): Promise<Outcome> =>
-      this.#runPhase('response', async (signal) => this.#attempt(signal), attemptTimeoutMs);
-    const outcome = await attempt();
-    if (isText(token) || !this.#needsNewToken()) return outcome;
-    return (await this.#getToken(token)) ?? attempt();
+    return this.#runPhase('response', async (signal) => this.#send(signal), attemptTimeoutMs);
   }
 
-  /** Returns whether the last attempt is made again with a new token. */
+  /** Returns whether the last attempt is made again, beyond the retries, with a new token. */
   #needsNewToken(): boolean {
     if (this.#isOver || this.report.status !== 401) return false;
     // A service that rejects a new token may reject every other one.
@@ -104,7 +102,7 @@ export class Call implements CallState {
   }
 
   /** Sends the request once, and reads its response; never rejects. */
-  async #attempt(signal: AbortSignal): Promise<Outcome> {
+  async #send(signal: AbortSignal): Promise<Outcome> {
     const { body, fetch, limits, url } = this.#request;
     this.report = { attempts: this.report.attempts + 1 };
     try {
@@ -128,7 +126,6 @@ export class Call implements CallState {
       }
       this.report = reportOf(response, this, limits.maxRetryDelayMs);
       this.#missing = 'incomplete response';
-      if (isBodyTaken(response)) return bodyTaken(this, response);
       // A valid response repeats the plant, at most with every character as a \uXXXX.
       const text = await readText(response, signal, 2 ** 20 + 6 * body.length);
       return outcomeOf(this, response, this.#request, text);

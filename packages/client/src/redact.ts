@@ -11,7 +11,7 @@ export function redact(tokens: readonly string[], text: string): string {
   const isTruncated = text.length > maxTextLength;
   return text.slice(0, maxTextLength).replace(words, (word, start: number) => {
     if (isTruncated && start + word.length === maxTextLength) return '***';
-    const forms = [word, decode(word, percentEncoded), decode(word, jsonEscaped)];
+    const forms = [word, decode(word)];
     const hasToken = patterns.some((pattern) => forms.some((form) => pattern.test(form)));
     return hasToken ? '***' : word;
   });
@@ -35,14 +35,12 @@ function patternOf(token: string): RegExp {
   return new RegExp(`(?<!(?<!\\\\)[A-Za-z\\d])${start}(?![A-Za-z\\d])`);
 }
 
-/** Decodes the characters of a word that are escaped in one way. */
-function decode(word: string, escaped: RegExp): string {
+/** Decodes the ASCII characters of a word that are percent-encoded, or escaped in JSON. */
+function decode(word: string): string {
   return word.replace(escaped, (_, hex?: string) =>
-    hex ? String.fromCharCode(Number.parseInt(hex, 16)) : '',
+    hex ? String.fromCharCode(Number(`0x${hex}`)) : '',
   );
 }
 
-const percentEncoded = /%([\da-f]{2})/gi;
-
-/** `\u002B`, as .NET writes a plus sign, and the backslash of `\/`, as PHP writes a slash. */
-const jsonEscaped = /\\u([\da-f]{4})|\\(?=\/)/gi;
+/** `%2B`; `\u002B`, as .NET writes a plus sign; the backslash of `\/`, as PHP writes a slash. */
+const escaped = /(?:%|\\u[\da-f]{2})([\da-f]{2})|\\(?=\/)/gi;

@@ -1,9 +1,9 @@
-import { isExactId } from '@plantstore/core/wire';
+import { contentNames, isExactId } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
 import type { CreatePlantError } from './errors.ts';
 import { invalid, tokenFailed } from './failures.ts';
 import type { ClientOptions, CreatePlantOptions, RequestHeaders } from './options.ts';
-import { contentNames, type NewPlant } from './plant.ts';
+import type { NewPlant } from './plant.ts';
 import { type CallLimits, limitsOf, type Settings } from './settings.ts';
 import type { SharedToken } from './token.ts';
 import { isFunction, isSignal } from './untrusted.ts';

@@ -6,17 +6,19 @@ import { ignoreErrors, isFunction, memberOf } from './untrusted.ts';
 const chunksPerTurn = 1000;
 
 /**
- * Reads the body of a response as text until it ends or has more than `maxLength` characters. Bytes
- * that are not UTF-8 become U+FFFD. Rejects if the body fails. When `signal` aborts, as at the end
- * of each attempt, the body is cancelled and unlocked.
+ * Reads the body of a response as text until it ends or has more than `maxLength` characters.
+ * Bytes that are not UTF-8 become U+FFFD. Returns `undefined` if an injected `fetch` has read the
+ * body, or is reading it. Rejects if the body fails. When `signal` aborts, as at the end of each
+ * attempt, the body is cancelled and unlocked.
  */
 export async function readText(
   response: FetchResponse,
   signal: AbortSignal,
   maxLength: number,
-): Promise<string> {
+): Promise<string | undefined> {
   const decoder = new TextDecoder();
-  const { body } = response;
+  const { body, bodyUsed } = response;
+  if (bodyUsed === true || memberOf(body, 'locked') === true) return undefined;
   // Not every browser can iterate over a web stream.
   const chunks = isStream(body) ? iterate(body, signal) : body;
   // An opaque redirect has no body, and an old fetch no stream.

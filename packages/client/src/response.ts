@@ -1,12 +1,12 @@
-import { isRequired } from '@plantstore/core/wire';
+import { differingMember } from '@plantstore/core/wire';
 import { err, ok } from 'neverthrow';
 import { type ErrorName, errorNames, type Outcome, type Refused, type Report } from './errors.ts';
 import { type CallState, textOf } from './failures.ts';
 import type { FetchResponse } from './options.ts';
-import { contentNames, type NewPlant, type Plant } from './plant.ts';
+import type { NewPlant, Plant } from './plant.ts';
 import { redact } from './redact.ts';
 import { parseRetryAfter } from './retry-after.ts';
-import { isText, memberOf, undefinedOnThrow } from './untrusted.ts';
+import { isText, undefinedOnThrow } from './untrusted.ts';
 
 /** Returns the report of an attempt from the head of its response. */
 export function reportOf(
@@ -43,27 +43,14 @@ function readField(
 }
 
 /**
- * Returns whether an injected `fetch` has read the body, or is reading it, so that nothing is left.
- */
-export function isBodyTaken({ body, bodyUsed }: FetchResponse): boolean {
-  return bodyUsed === true || memberOf(body, 'locked') === true;
-}
-
-/** Returns the error for a response whose body an injected `fetch` has taken. It is not retried. */
-export function bodyTaken({ report }: CallState, { status }: FetchResponse): Outcome {
-  const message = `unexpected response with status ${status}: fetch has read its body`;
-  return err({ kind: 'response-invalid', message, body: '', ...report, status });
-}
-
-/**
- * Returns the outcome for a response with a text. A plant must be the one of the request. In
- * errors, the text is truncated, and the token is redacted.
+ * Returns the outcome for a response with a text; `undefined` if `fetch` has read it. A plant must
+ * be the one of the request. In errors, the text is truncated, and the token is redacted.
  */
 export function outcomeOf(
   call: CallState,
   response: FetchResponse,
   { url, body }: { readonly url: string; readonly body: string },
-  text: string,
+  text: string | undefined,
 ): Outcome {
   const { status } = response;
   const members = membersOf(text);
@@ -75,20 +62,25 @@ export function outcomeOf(
   const location = readField(response, 'location', call.tokens);
   let message = `unexpected response with status ${status}`;
   if (location) message += ` to ${location}`;
-  if (status === 200) {
+  let isInvalid = status === 200 || status === 400;
+  if (text === undefined) {
+    message += ': fetch has read its body';
+    isInvalid = true;
+  } else if (status === 200) {
     const { id: _, ...plant } = membersOf(body);
-    const difference = wasRedirected(response, url) ? 'URL' : findDifference(plant, members);
+    // A cache or a proxy may return another plant, and an older server lacks a member.
+    const difference = wasRedirected(response, url) ? 'URL' : differingMember(plant, members);
     if (difference === undefined) return ok(plant as Plant);
     message += `: its ${difference} is not what was sent`;
   }
-  const kind = status === 200 || status === 400 ? 'response-invalid' : 'unexpected-status';
-  return err({ kind, message, body: redact(call.tokens, text), ...call.report, status });
+  const kind = isInvalid ? 'response-invalid' : 'unexpected-status';
+  return err({ kind, message, body: redact(call.tokens, text ?? ''), ...call.report, status });
 }
 
 type Members = { readonly [Name in keyof NewPlant | 'error' | 'message']?: unknown };
 
 /** Returns the members of an object in JSON; none if the text is something else. */
-function membersOf(text: string): Members {
+function membersOf(text = ''): Members {
   const value = undefinedOnThrow((): unknown => JSON.parse(text));
   return typeof value === 'object' && value !== null ? value : {};
 }
@@ -118,17 +110,4 @@ function nameOf(error: number): Refused['name'] {
 function wasRedirected({ redirected, url }: FetchResponse, requestUrl: string): boolean {
   // The fetch of React Native has no `redirected`. A response that a program made has no URL.
   return redirected ?? Boolean(url && url !== requestUrl);
-}
-
-/**
- * Returns the name of a member that is not what was sent, or that cannot be stored: a cache or a
- * proxy may return another plant, and an older server lacks a member.
- */
-function findDifference(sent: Members, received: Members): keyof Plant | undefined {
-  return contentNames.find((name) => {
-    if (received[name] !== sent[name]) return true;
-    if (isText(sent[name])) return false;
-    // A client without types may send it.
-    return name in sent || isRequired[name];
-  });
 }

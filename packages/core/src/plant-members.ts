@@ -14,22 +14,21 @@ type Optional = {
 
 /** A type of members: the one place that knows its values. */
 type MemberType<Value> = {
-  /** Returns whether a value is one, and every store can keep it unchanged. */
-  readonly has: (value: unknown) => boolean;
   /** Copies a value, and reads each part of it once. What is no value may remain as it is. */
   readonly copy: <Given>(value: Given) => Given;
-  /** Writes a value as text. Different values have different texts. */
-  readonly toText: (value: Value) => string;
-  /** Reads a text. Returns one that no value has as it is, so that `has` refuses it. */
-  readonly fromText: (text: string) => unknown;
+  /**
+   * Writes a value as text, of which different values have different ones; `undefined` for what is
+   * no value that every store can keep.
+   */
+  readonly toText: (value: unknown) => string | undefined;
+  /** Reads a text. One that no value has remains, so that `toText` does not write it. */
+  readonly fromText: (text: string) => Value | string;
 };
 
-const asItIs = <Value>(value: Value): Value => value;
 const text: MemberType<string> = {
-  has: isUnicodeText,
-  copy: asItIs,
-  toText: asItIs,
-  fromText: asItIs,
+  copy: (value) => value,
+  toText: (value) => (isUnicodeText(value) ? value : undefined),
+  fromText: (value) => value,
 };
 
 /** The type of each member. The id has forms of its own. */
@@ -128,26 +127,29 @@ function withOptional<Of extends object>(plant: Of & Optional, { tag }: Complete
 }
 
 /**
- * Returns the first member, but the id, that two plants do not have in common; `undefined` if they
- * are the same.
+ * Returns the first member, but the id, that another plant does not have in common with a plant, or
+ * whose value no plant can have; `undefined` if both are the same plant.
  */
-export function differingMember(a: Readonly<Plant>, b: Readonly<Plant>): keyof Plant | undefined {
-  const [one, other] = [toTexts(a), toTexts(b)];
-  return contentNames.find((name) => one[name] !== other[name]);
+export function differingMember(plant: Unchecked, another: Unchecked): keyof Plant | undefined {
+  const texts = toTexts(plant);
+  const others = toTexts(another);
+  return contentNames.find((name) => texts[name] !== others[name] || !isValid(name, plant, texts));
 }
 
 /** Returns the first member, but the id, whose value no plant can have; `undefined` if none has. */
-export function invalidMember({ name, tag }: Unchecked): keyof Plant | undefined {
-  const isValid: Record<keyof Plant, boolean> = {
-    name: types.name.has(name),
-    tag: tag === undefined || types.tag.has(tag),
-  };
-  return contentNames.find((member) => !isValid[member]);
+export function invalidMember(plant: Unchecked): keyof Plant | undefined {
+  const texts = toTexts(plant);
+  return contentNames.find((name) => !isValid(name, plant, texts));
+}
+
+/** Returns whether a member has a text, or may be absent and is. */
+function isValid(name: keyof Plant, plant: Unchecked, texts: Texts): boolean {
+  return texts[name] !== undefined || (plant[name] === undefined && !isRequired[name]);
 }
 
 /**
  * Returns the members of a plant but the id as texts, for columns and fields; `undefined` for one
- * that is absent. Plants have the same content if these texts are equal.
+ * that is absent, or that no plant can have. Plants have the same content if these are equal.
  *
  * @example
  * ```ts
@@ -156,8 +158,8 @@ export function invalidMember({ name, tag }: Unchecked): keyof Plant | undefined
  * toTexts({ name: 'Monstera' }); // { name: 'Monstera', tag: undefined }
  * ```
  */
-export function toTexts({ name, tag }: Readonly<Plant>): Texts {
-  return { name: types.name.toText(name), tag: tag === undefined ? tag : types.tag.toText(tag) };
+export function toTexts({ name, tag }: Unchecked): Texts {
+  return { name: types.name.toText(name), tag: types.tag.toText(tag) };
 }
 
 /**

@@ -6,6 +6,7 @@
 
 import { isRefusal } from './errors.ts';
 import type { NewPlant, Plant } from './plant.ts';
+import { copyPlant } from './plant-members.ts';
 import type { PlantRefused, PlantRepository } from './plant-repository.ts';
 import {
   complete,
@@ -110,7 +111,7 @@ const contract: Readonly<Record<string, Behaviour>> = {
       { id: 1n, ...complete },
       { id: 2n, name: 'Ficus' },
     ];
-    const plant: Record<string, unknown> = structuredClone(same[0] ?? {});
+    const plant: Record<string, unknown> = { ...copyPlant({ id: 1n, ...complete }) };
     const first = outcome(repository, plant as NewPlant);
     for (const member in complete) {
       changeInside(plant[member]);
