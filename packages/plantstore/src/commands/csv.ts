@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { NewPlant } from '@plantstore/core';
-import { isRequired, memberNames } from '@plantstore/core/wire';
+import { fromTexts, isRequired, memberNames, toTexts } from '@plantstore/core/wire';
 import { CsvError, parse } from 'csv-parse';
 import { err, ok, type Result } from 'neverthrow';
 import { nearestName } from '../settings/nearest-name.ts';
@@ -12,15 +12,17 @@ const maxRecordBytes = 16 * 2 ** 20;
 /** CSV (RFC 4180) with a header. */
 export const csv: Format = {
   header: `${memberNames.join()}\r\n`,
-  encode: (plant) => `${memberNames.map((name) => fieldOf(plant[name])).join()}\r\n`,
+  encode: (plant) => {
+    const texts = { id: String(plant.id), ...toTexts(plant) };
+    return `${memberNames.map((name) => fieldOf(texts[name])).join()}\r\n`;
+  },
   maxBytes: maxRecordBytes,
   read: readPlants,
 };
 
 /** Returns the field of a member; an absent one is an empty field, and an empty text is `""`. */
-function fieldOf(member: NewPlant[keyof NewPlant]): string {
-  if (member === undefined) return '';
-  const text = String(member);
+function fieldOf(text: string | undefined): string {
+  if (text === undefined) return '';
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -33,7 +35,8 @@ async function* readPlants(chunks: AsyncIterable<Buffer>, isComplete: boolean): 
 }
 
 function decodeFields(fields: CsvRecord['fields']): PlantRecord['decoded'] {
-  return fields === undefined ? err(cutReason) : parsePlant({ ...fields, id: idOf(fields.id) });
+  if (fields === undefined) return err(cutReason);
+  return parsePlant({ ...fromTexts(fields), id: idOf(fields.id) });
 }
 
 const cutReason =

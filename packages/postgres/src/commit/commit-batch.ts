@@ -1,5 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
+import { toTexts } from '@plantstore/core/wire';
 import { err, ok } from 'neverthrow';
 import { columnNames, type Row } from '../open/columns.ts';
 import { openError } from '../open/errors.ts';
@@ -163,7 +164,8 @@ class Batch {
 
   #compare(plant: NewPlant, row: Row): Created {
     // Not in SQL, because a nondeterministic collation can treat different texts as equal.
-    const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
+    const texts = { id: String(id), ...toTexts(plant) };
+    const isSame = columnNames.every((name, at) => row[at] === (texts[name] ?? null));
     if (!isSame) return err({ kind: 'id-taken', id: plant.id });
     return this.#inserted.has(plant) ? ok() : ok('unchanged');
   }

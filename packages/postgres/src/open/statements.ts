@@ -1,4 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
+import { toTexts } from '@plantstore/core/wire';
 import { columnNames, nullableNames, textNames } from './columns.ts';
 import type { Query } from './session.ts';
 
@@ -8,6 +9,7 @@ import type { Query } from './session.ts';
  * when a wait for a locked id times out.
  */
 export function insertStatement(table: string, plants: readonly NewPlant[], lockMs: number): Query {
+  const texts = plants.map(toTexts);
   return {
     text: `INSERT INTO ${table} (${allColumns}) SELECT ${values.join(', ')}
       FROM unnest(${parameters}) AS new (${arrayNames}) WHERE ${durable} AND ${lockTimeout}
@@ -15,10 +17,8 @@ export function insertStatement(table: string, plants: readonly NewPlant[], lock
     values: [
       lockMs,
       `{${plants.map(({ id }) => id).join()}}`,
-      ...textNames.map((name) => textArray(plants.map((plant) => plant[name] ?? ''))),
-      ...nullableNames.map(
-        (name) => `{${plants.map((plant) => plant[name] !== undefined).join()}}`,
-      ),
+      ...textNames.map((name) => textArray(texts.map((plant) => plant[name] ?? ''))),
+      ...nullableNames.map((name) => `{${texts.map((plant) => plant[name] !== undefined).join()}}`),
     ],
   };
 }
@@ -31,7 +31,8 @@ export function readStatement(table: string, others: readonly NewPlant[]): Query
   const sizes = new Map<bigint, number>();
   for (const plant of others) {
     // One more than the length. A character of PostgreSQL is at least one UTF-16 code unit.
-    const lengths = textNames.map((name) => (plant[name]?.length ?? 0) + 1);
+    const texts = toTexts(plant);
+    const lengths = textNames.map((name) => (texts[name]?.length ?? 0) + 1);
     sizes.set(plant.id, Math.max(sizes.get(plant.id) ?? 0, ...lengths));
   }
   return {
@@ -72,5 +73,7 @@ const arrayNames = arrays.map(({ name }) => name).join(', ');
 const parameters = arrays.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
 const allColumns = columnNames.join(', ');
 const values = columnNames.map((name) =>
-  nullableNames.includes(name) ? `CASE WHEN has_${name} THEN ${name} END` : name,
+  nullableNames.some((nullable) => nullable === name)
+    ? `CASE WHEN has_${name} THEN ${name} END`
+    : name,
 );

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
-import { textLength } from '@plantstore/core/wire';
+import { invalidMember, textLength } from '@plantstore/core/wire';
 import { err, ok, type Result } from 'neverthrow';
 import { columnNames, plantOf, type Row } from '../open/columns.ts';
 import type { Database } from '../open/connection.ts';
@@ -154,8 +154,10 @@ function selectRows(
 function faultOf([id, ...texts]: readonly unknown[], previousId: bigint): string | undefined {
   if (typeof id !== 'bigint') return 'the id is no integer';
   if (id === previousId) return 'another row has this id';
-  const wrong = texts.findIndex((text, index) => !isText(text) && (text !== null || index === 0));
-  return wrong === -1 ? undefined : `the ${columnNames[wrong + 1]} is no text`;
+  const wrong = texts.findIndex((text) => text !== null && typeof text !== 'string');
+  const name = columnNames[wrong + 1] ?? '';
+  const invalid = wrong === -1 ? invalidMember(plantOf([id, ...texts] as Row)) : name;
+  return invalid && `the ${invalid} is no text`;
 }
 
 /** Returns a fault if bytes that are not UTF-8 were read as U+FFFD: the table then does not have the text that was read. */
@@ -165,9 +167,6 @@ function findReplacedBytes(database: Database, row: Row): string | undefined {
   const sql = `SELECT 1 FROM plants WHERE id = ? AND (${columns}) IS (${row.map(() => '?').join()})`;
   return database.prepare(sql).get(row[0], ...row) ? undefined : 'a text is not UTF-8';
 }
-
-/** Whether a value is a text that a plant can have. */
-const isText = (value: unknown): boolean => typeof value === 'string' && !value.includes('\0');
 
 const printable = (id: unknown): string =>
   typeof id === 'bigint' ? String(id) : JSON.stringify(String(id).slice(0, 100));
