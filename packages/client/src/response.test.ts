@@ -1,3 +1,4 @@
+import { similarPlants } from '@plantstore/test-support/contract-plants';
 import { describe, expect, it } from 'vitest';
 import { token, untyped } from '../test/fixtures.ts';
 import { outcomeOf } from './response.ts';
@@ -90,6 +91,14 @@ describe('outcomeOf', () => {
     expect(read(404, longest)).toMatchObject({ body: longest });
     expect(read(404, 'a '.repeat(2 ** 19))).toMatchObject({ body: longest });
     expect(read(200, 'a'.repeat(maxTextLength + 1))).toMatchObject({ body: '***' });
+  });
+
+  it('outcomeOf returns each plant that a store may confuse for itself, and response-invalid for the other', () => {
+    for (const [one, other] of similarPlants) {
+      const sent = JSON.stringify({ id: 7, ...one });
+      expect(read(200, JSON.stringify(one), sent)).toStrictEqual(JSON.parse(JSON.stringify(one)));
+      expect(read(200, JSON.stringify(other), sent)).toMatchObject({ kind: 'response-invalid' });
+    }
   });
 
   it('outcomeOf copies no member of a body that is no plant, such as the characters of a text', () => {

@@ -1,3 +1,5 @@
+import { copyPlant } from '@plantstore/core/wire';
+import { similarPlants } from '@plantstore/test-support/contract-plants';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { columnNames, plantOf, rowsOf, toBatch } from './columns.ts';
@@ -17,4 +19,9 @@ it('a batch keeps every member of every plant, and distinguishes an absent text 
       expect(rowsOf(structuredClone(toBatch(batch))).map(plantOf)).toStrictEqual(batch);
     }),
   );
+});
+
+it('a batch keeps each plant of the contract', () => {
+  const plants = similarPlants.flat().map((plant, index) => ({ id: BigInt(index), ...plant }));
+  expect(rowsOf(toBatch(plants)).map(plantOf)).toStrictEqual(plants.map(copyPlant));
 });
