@@ -155,8 +155,8 @@ export const rows: readonly Row[] = [
   [
     'the start of a stored text is another text',
     'postgres/src/repository',
-    '(plant[name]?.length ?? 0) + 1',
-    'plant[name]?.length ?? 0',
+    '(texts[name]?.length ?? 0) + 1',
+    'texts[name]?.length ?? 0',
   ],
   [
     'an absent text is not an empty one',
@@ -198,8 +198,8 @@ export const rows: readonly Row[] = [
   [
     'the body of a client error shows no token',
     'client/src/response',
-    'body: redact(call.tokens, text), ',
-    'body: text, ',
+    "body: redact(call.tokens, text ?? ''), ",
+    "body: text ?? '', ",
   ],
   [
     'a new token is redacted, too',
