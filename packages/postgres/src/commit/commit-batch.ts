@@ -164,7 +164,7 @@ class Batch {
 
   #compare(plant: NewPlant, row: Row): Created {
     // Not in SQL, because a nondeterministic collation can treat different texts as equal.
-    const texts = { id: String(id), ...toTexts(plant) };
+    const texts = { id: String(plant.id), ...toTexts(plant) };
     const isSame = columnNames.every((name, at) => row[at] === (texts[name] ?? null));
     if (!isSame) return err({ kind: 'id-taken', id: plant.id });
     return this.#inserted.has(plant) ? ok() : ok('unchanged');
