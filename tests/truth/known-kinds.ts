@@ -12,31 +12,6 @@ type KnownKind = {
 /** Known false statements. They are counted, and are no failure. */
 export const knownKinds: readonly KnownKind[] = [
   {
-    statement:
-      /200: the plant is on|a create succeeds|no plant is stored|a check counts|an import counts/,
-    causes: ['pooler'],
-    subject: 'postgres: a session inside a transaction',
-  },
-  {
-    statement: /200: the plant is on|1401|a check counts|an import counts|no plant is stored/,
-    causes: ['schema'],
-    subject: 'postgres: a second table on the search path',
-  },
-  {
-    statement: /readyz 200/,
-    causes: ['standby'],
-    subject: 'postgres: a check commits what a create commits',
-  },
-  {
-    statement: /line of the log|503: its cause|exit status|a failing command/,
-    causes: ['login', 'read-only'],
-    subject: 'postgres: the reason is the latest',
-  },
-  {
-    statement: /one table/,
-    subject: 'postgres: a reading has read one table once',
-  },
-  {
     statement: /each plant once/,
     causes: ['damage', 'replaced'],
     subject: 'sqlite: export calls a part complete',
