@@ -14,6 +14,8 @@ export class RequestRecord {
   readonly id: string;
   /** Name of the token that was accepted, if it has one. */
   tokenName: string | undefined;
+  /** Whether the server ended its connection, at the deadline of a stop. */
+  isCut = false;
   private readonly source: RequestSource;
   private readonly head: RequestHead | undefined;
   private readonly address: string | undefined;
@@ -75,7 +77,7 @@ export class RequestRecord {
       isWritten,
     };
     endChannel?.publish(event);
-    if (logger !== silent) log(logger, event, response);
+    if (logger !== silent) log(logger, event, response, this.isCut);
   }
 }
 
@@ -168,13 +170,19 @@ function isServerFault({ status }: ResponseData): boolean {
   return status === errorTable.internal.status || status === errorTable.unavailable.status;
 }
 
-function log(logger: Logger, event: RequestEndEvent, response: ResponseData | undefined): void {
+function log(
+  logger: Logger,
+  event: RequestEndEvent,
+  response: ResponseData | undefined,
+  isCut: boolean,
+): void {
   const { request, isWritten, ...result } = event;
   const isFault = response !== undefined && isServerFault(response);
   const hasCause = isFault || response?.cause !== undefined;
   const cause = hasCause && { cause: describeCause(response.cause) };
   const fields = { ...request, ...result, ...cause };
-  if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
+  if (!isFault && isCut) logger.warn(fields, 'request cut: the server stopped before its response');
+  else if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
   else if (response.status === errorTable.internal.status) logger.error(fields, 'request failed');
   else logger.warn(fields, 'request not served');
 }

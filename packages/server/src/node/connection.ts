@@ -215,6 +215,8 @@ export type SharedState = RequestSource & {
   /** Maximum number of requests in flight: admitted, and not decided. */
   readonly maxInFlight: number;
   inFlight: number;
+  /** Number of requests that the deadline of a stop has cut; `undefined` before it. */
+  cut?: number;
   readonly isClosing: () => boolean;
 };
 

@@ -191,6 +191,11 @@ export class Exchange implements QueuedExchange {
   onClosed(isFinished = this.response.writableFinished): void {
     if (this.isWritten !== undefined) return;
     this.isWritten = isFinished && !this.connection.hasFailed;
+    const { shared } = this.connection;
+    if (!this.isWritten && shared.cut !== undefined) {
+      shared.cut += 1;
+      this.record.isCut = true;
+    }
     this.connection.remove(this);
     this.context.runInAsyncScope(() => this.end());
   }

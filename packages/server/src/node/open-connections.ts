@@ -50,8 +50,9 @@ export class OpenConnections {
    * Resolves once the server is closed.
    *
    * @param deadlineMs - in milliseconds; `Infinity` is no deadline
+   * @param onDeadline - called before the connections that are still open are destroyed
    */
-  async close(deadlineMs: number): Promise<void> {
+  async close(deadlineMs: number, onDeadline: () => void): Promise<void> {
     const { server } = this;
     const closed = once(server, 'close');
     // Not the close() of the HTTP server, which resets idle connections on which a request is
@@ -61,6 +62,7 @@ export class OpenConnections {
     const idle = setInterval(() => setImmediate(() => this.destroyIdle()), idleGraceMs).unref();
     const deadline = setTimeout(
       () => {
+        onDeadline();
         for (const socket of [...this.handshaking.values(), ...this.sockets]) socket.destroy();
       },
       Math.min(deadlineMs, longestTimerMs),

@@ -180,14 +180,15 @@ describe('graceful shutdown', () => {
     const events = recordEvents();
     const logged: unknown[] = [];
     const info = (_: unknown, message: string) => void logged.push(message);
-    const { url, close } = await running({ logger: { info, warn: info, error: info } });
+    const { url, close, usage } = await running({ logger: { info, warn: info, error: info } });
     const { socket } = await connectRaw(portOf(url));
     socket.write(
       'POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
     await untilTrue(() => events.length > 0);
     await close(50);
-    expect(logged).toEqual(['request aborted']);
+    expect(logged).toEqual(['request cut: the server stopped before its response']);
+    expect(usage().cut).toBe(1);
   });
 
   it('the graceful shutdown waits for requests in flight without a deadline', async () => {

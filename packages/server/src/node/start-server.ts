@@ -37,9 +37,16 @@ export async function startServer(options: StartServerOptions): Promise<StartedS
     server: {
       url: `${scheme}://${authority}${encodePath(pathOfPlants(options))}`,
       host,
-      usage: () => ({ inFlight: shared.inFlight, connections: connections.count }),
+      usage: () => ({
+        inFlight: shared.inFlight,
+        connections: connections.count,
+        cut: shared.cut ?? 0,
+      }),
       renewTls: (tls) => renewTls(server, tls),
-      close: async (deadlineMs = 20_000) => connections.close(deadlineMs),
+      close: async (deadlineMs = 20_000) =>
+        connections.close(deadlineMs, () => {
+          shared.cut = 0;
+        }),
     },
   };
 }
@@ -70,6 +77,8 @@ export type ServerUsage = {
   readonly inFlight: number;
   /** Open connections, those in a TLS handshake included. At most `maxConnections`. */
   readonly connections: number;
+  /** Requests that got no complete response, because the deadline of `close` ended their connections. */
+  readonly cut: number;
 };
 
 /** A server that accepts requests. */
@@ -84,7 +93,8 @@ export type RunningServer = {
   readonly renewTls: (tls: TlsOptions) => RenewedTls;
   /**
    * Closes gracefully: stops accepting connections, and completes the requests in flight with
-   * `Connection: close`. Aborts those that are not complete at the deadline. Does not close the repository.
+   * `Connection: close`. Cuts those that are not complete at the deadline (`usage().cut`).
+   * Does not close the repository.
    *
    * @param deadlineMs - in milliseconds; `Infinity` is no deadline. Default: 20000 (20 seconds)
    */
