@@ -38,7 +38,7 @@ export type Commit = (
 
 /** A batch whose commit has settled. */
 export type CommittedBatch = {
-  /** Number of plants in it. */
+  /** Number of its plants that were stored or compared with stored ones; 0 if the commit failed. */
   readonly plants: number;
   /** Time that the commit took, in milliseconds. */
   readonly durationMs: number;
@@ -195,6 +195,7 @@ export function createGroupCommit({
   const commitBatch = async (lane: Commit, batch: readonly Waiting[]): Promise<void> => {
     const plants = batch.map(({ plant }) => plant);
     const startedAt = performance.now();
+    let kept = 0;
     inFlight.add(batch);
     try {
       const created = await lane(plants, batch.at(-1)?.deadline ?? Infinity);
@@ -202,7 +203,10 @@ export function createGroupCommit({
         const result = created[index] ?? incomplete();
         // Not awaited, because a pending result must not delay other plants.
         if ('then' in result) void settleSeparately(one, result);
-        else settle(one, result);
+        else {
+          settle(one, result);
+          if (result.isOk() || result.error.kind === 'id-taken') kept += 1;
+        }
       }
     } catch (thrown) {
       for (const one of batch) settle(one, incomplete(thrown));
@@ -210,7 +214,7 @@ export function createGroupCommit({
     inFlight.delete(batch);
     if (onCommit === undefined) return;
     const durationMs = performance.now() - startedAt;
-    queueMicrotask(() => onCommit({ plants: plants.length, durationMs }));
+    queueMicrotask(() => onCommit({ plants: kept, durationMs }));
   };
 
   const runLane = async (lane: Commit): Promise<void> => {
