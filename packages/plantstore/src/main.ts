@@ -52,7 +52,7 @@ export async function main({ argv, env, stdin, ...programProcess }: MainOptions)
       return exitStatusOf(0);
     case 'invalid':
       writeMessages(stderr, invocation.faults, invocation.warnings);
-      return 2;
+      return exitStatusOf(2);
     case 'run':
       return run(invocation, programProcess);
   }
