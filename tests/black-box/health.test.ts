@@ -9,7 +9,7 @@ import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
-import { stoppingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { stoppingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const startWithHealth = async (args: readonly string[]) => {
   const server = await startProgram({ args: ['--health-port', '0', ...args] });

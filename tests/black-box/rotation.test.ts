@@ -14,7 +14,7 @@ import {
   notRereadMessage,
   rereadMessage,
   stoppingMessage,
-} from '../../packages/plantstore/src/log/log-messages.ts';
+} from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const serverWithFile = async (text: string) => {
   const path = join(await newFolder(), 'tokens');

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defaultOf, settingNames } from './settings/setting-table.ts';
-import { acceptingMessage } from './log/log-messages.ts';
+import { acceptingMessage } from './serve/log-messages.ts';
 import { main } from './main.ts';
 import { newFolder } from '../test/run-in-folder.ts';
 
@@ -131,7 +131,7 @@ describe('main', () => {
     expect(env).toEqual({ PLANTSTORE_PORT: '0' });
   });
 
-  it('main removes a misspelt variable from the environment, because it may contain a secret', async () => {
+  it('main removes an unknown variable from the environment, because it may contain a secret', async () => {
     const options = outside([]);
     const env = { ...options.env, PLANTSTORE_TOKNES: 's3cr3t' };
     const status = main({ ...options, env });
@@ -230,7 +230,7 @@ describe('main', () => {
     );
     expect(lines).toHaveLength(settingNames.length);
     const warned = String(options.stderr.read());
-    expect(warned).toContain('unknown variable PLANTSTORE_HOTS');
+    expect(warned).toContain('variables that are no settings: PLANTSTORE_HOTS');
     expect(text + warned).not.toContain('s3cr3t');
   });
 

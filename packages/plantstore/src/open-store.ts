@@ -4,36 +4,41 @@ import { checkDatabasePath, openSqliteRepository, type SqliteRepository } from '
 import { err, ok, type Result } from 'neverthrow';
 import type { Logger } from '@plantstore/server';
 import { loadOptional } from './load-optional.ts';
-import type { DatabaseSetting } from './settings/setting-table.ts';
-
-/** An open store, with the size of its WAL file and the name of its table, if it has them. */
-export type Store = PlantStore &
-  Partial<Pick<SqliteRepository, 'walSize'>> & { readonly table?: string };
-
-/** Optional callbacks for what a store reports. */
-export type StoreListeners = Pick<GroupCommitOptions, 'onCommit'>;
+import { type DatabaseSetting, sourceOf } from './settings/setting-table.ts';
 
 /** Opens the store that the settings name. The error is a message for the operator. */
 export async function openStore(
   database: DatabaseSetting,
   log: Logger,
-  listeners: StoreListeners = {},
+  { onCommit, handlerTimeoutMs }: StoreOptions = {},
 ): Promise<Result<Store, string>> {
+  const reports = onCommit && { onCommit };
   switch (database.kind) {
     case 'memory':
       return ok(createMemoryRepository());
     case 'sqlite':
-      return openSqlite(database.path, log, listeners);
+      return openSqlite(database.path, log, reports);
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) return err(cannotOpen(postgres.error));
+      // Below the handler's, whose reason would hide the one of the store.
+      const deadline = handlerTimeoutMs && { deadlineMs: Math.ceil((handlerTimeoutMs * 2) / 3) };
       return postgres.value
-        .openPostgresRepository({ url: database.url, ...listeners })
+        .openPostgresRepository({ url: database.url, ...reports, ...deadline })
         .andTee(({ warnings }) => warnings.forEach((warning) => log.warn({}, warning)))
         .mapErr(({ message }) => cannotOpen(message));
     }
   }
 }
+
+/** An open store, with the size of its WAL file and the name of its table, if it has them. */
+export type Store = PlantStore &
+  Partial<Pick<SqliteRepository, 'walSize'>> & { readonly table?: string };
+
+export type StoreOptions = Pick<GroupCommitOptions, 'onCommit'> & {
+  /** Time limit of a request, in milliseconds; a create has less. */
+  readonly handlerTimeoutMs?: number;
+};
 
 const heldWalMessage =
   'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
@@ -44,13 +49,13 @@ const walLeftMessage =
 async function openSqlite(
   path: string,
   log: Logger,
-  listeners: StoreListeners,
+  reports: Pick<StoreOptions, 'onCommit'> | undefined,
 ): Promise<Result<Store, string>> {
   requireWorkingDirectory();
   return openSqliteRepository({
     path,
     onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
-    ...listeners,
+    ...reports,
   })
     .map((repository) => ({
       ...repository,
@@ -76,7 +81,7 @@ export const loadPostgres = async () =>
   );
 
 function cannotOpen(message: string): string {
-  return `cannot open the database (--database, PLANTSTORE_DATABASE): ${message}`;
+  return `cannot open the database (${sourceOf('database')}): ${message}`;
 }
 
 /** Looks for a fault of a database without opening it or connecting to it. The error is a message for the operator. */

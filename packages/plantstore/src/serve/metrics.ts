@@ -1,14 +1,92 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { RequestEndEvent, RunningServer } from '@plantstore/server';
+import type { Registry } from 'prom-client';
 import { err, ok, type Result } from 'neverthrow';
 import { version } from '../version.ts';
 import type { MetricsPage } from './health-server.ts';
 import { loadOptional } from '../load-optional.ts';
-import type { StoreListeners, Store } from '../open-store.ts';
+import type { Store, StoreOptions } from '../open-store.ts';
+import { variableOf } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 
+export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics {
+  const register = new prometheus.Registry();
+  const registers: [Registry] = [register];
+  prometheus.collectDefaultMetrics({ register });
+  // promtool does not accept the names of these gauges.
+  for (const kind of ['resources', 'handles', 'requests'])
+    register.removeSingleMetric(`nodejs_active_${kind}_total`);
+  const { requests, requestDurations, commitDurations, commitPlants } = countersOf(
+    prometheus,
+    registers,
+  );
+  gauge('store_up', 'Whether the server accepts plants and the store responds: 1 or 0', async () =>
+    Number(await isReady()),
+  );
+
+  subscribe(channelName, onEnd);
+
+  return {
+    onCommit: ({ plants, durationMs }) => {
+      if (plants > 0) commitPlants.observe(plants);
+      commitDurations.observe(durationMs / 1_000);
+    },
+    measure: (started) => addGauges(gauge, started),
+    read: async () => register.metrics(),
+    contentType: register.contentType,
+    stop() {
+      unsubscribe(channelName, onEnd);
+    },
+  };
+
+  function gauge(...[name, help, value, labels = {}]: GaugeRow): void {
+    const created = new prometheus.Gauge({
+      name: `plantstore_${name}`,
+      help,
+      labelNames: Object.keys(labels),
+      registers,
+      async collect() {
+        created.set(labels, await value());
+      },
+    });
+  }
+
+  function onEnd(event: unknown): void {
+    const { status = 'none', error = 'none', durationMs } = event as RequestEndEvent;
+    requests.inc({ status, error });
+    requestDurations.observe(durationMs / 1_000);
+  }
+}
+
+type GaugeRow = [
+  name: string,
+  help: string,
+  value: () => number | Promise<number>,
+  labels?: Readonly<Record<string, string>>,
+];
+
+function addGauges(
+  gauge: (...row: GaugeRow) => void,
+  { server, store, settings }: Parameters<Metrics['measure']>[0],
+): void {
+  const { database, maxInFlight, maxConnections } = settings;
+  gauge('requests_in_flight', 'Requests in flight', () => server.usage().inFlight);
+  gauge('requests_in_flight_limit', 'The setting --max-in-flight', () => maxInFlight);
+  gauge('connections', 'Open connections', () => server.usage().connections);
+  gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
+  gauge('plants_waiting', 'Plants that wait for the store', () => store.waiting());
+  if (store.walSize !== undefined) {
+    gauge('sqlite_wal_bytes', "Size of SQLite's WAL", store.walSize);
+  }
+  gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
+    version: version(),
+    node: process.version,
+    database: database.kind,
+  });
+}
+
 export type Metrics = MetricsPage &
-  Required<StoreListeners> & {
+  Required<Pick<StoreOptions, 'onCommit'>> & {
     /** Adds the gauges of a started server. */
     readonly measure: (started: {
       readonly server: RunningServer;
@@ -17,6 +95,35 @@ export type Metrics = MetricsPage &
     }) => void;
     readonly stop: () => void;
   };
+
+function countersOf({ Counter, Histogram }: Prometheus, registers: [Registry]) {
+  return {
+    requests: new Counter({
+      name: 'plantstore_requests_total',
+      help: 'Requests by the status and the error number of the response, or "none"',
+      labelNames: ['status', 'error'],
+      registers,
+    }),
+    requestDurations: new Histogram({
+      name: 'plantstore_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its response',
+      buckets: durationBuckets,
+      registers,
+    }),
+    commitDurations: new Histogram({
+      name: 'plantstore_commit_duration_seconds',
+      help: 'Time that the store takes to commit a batch of plants',
+      buckets: durationBuckets,
+      registers,
+    }),
+    commitPlants: new Histogram({
+      name: 'plantstore_commit_plants',
+      help: 'Plants that a committed batch has stored or compared',
+      buckets: plantBuckets,
+      registers,
+    }),
+  };
+}
 
 /** In seconds: from a commit on a fast disk to the longest timeout. */
 const durationBuckets = [
@@ -28,97 +135,8 @@ const channelName = 'plantstore:request:end';
 
 export type Prometheus = typeof import('prom-client');
 
-export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boolean>): Metrics {
-  const { Counter, Gauge, Histogram } = prometheus;
-  const register = new prometheus.Registry();
-  const registers = [register];
-  prometheus.collectDefaultMetrics({ register });
-  // promtool does not accept the names of these gauges.
-  for (const kind of ['resources', 'handles', 'requests'])
-    register.removeSingleMetric(`nodejs_active_${kind}_total`);
-
-  const requests = new Counter({
-    name: 'plantstore_requests_total',
-    help: 'Requests by the status and the error number of the response, or "none"',
-    labelNames: ['status', 'error'],
-    registers,
-  });
-  const requestDurations = new Histogram({
-    name: 'plantstore_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its response',
-    buckets: durationBuckets,
-    registers,
-  });
-  const commitDurations = new Histogram({
-    name: 'plantstore_commit_duration_seconds',
-    help: 'Time that the store takes to commit a batch of plants',
-    buckets: durationBuckets,
-    registers,
-  });
-  const commitPlants = new Histogram({
-    name: 'plantstore_commit_plants',
-    help: 'Plants in a committed batch',
-    buckets: plantBuckets,
-    registers,
-  });
-  const gauge = (
-    name: string,
-    help: string,
-    value: () => number | Promise<number>,
-    labels: Readonly<Record<string, string>> = {},
-  ): void => {
-    const created = new Gauge({
-      name: `plantstore_${name}`,
-      help,
-      labelNames: Object.keys(labels),
-      registers,
-      async collect() {
-        created.set(labels, await value());
-      },
-    });
-  };
-  gauge('store_up', 'Whether the server accepts plants and the store responds: 1 or 0', async () =>
-    Number(await isReady()),
-  );
-
-  const onEnd = (event: unknown): void => {
-    const { status = 'none', error = 'none', durationMs } = event as RequestEndEvent;
-    requests.inc({ status, error });
-    requestDurations.observe(durationMs / 1_000);
-  };
-  subscribe(channelName, onEnd);
-
-  return {
-    onCommit: ({ plants, durationMs }) => {
-      commitPlants.observe(plants);
-      commitDurations.observe(durationMs / 1_000);
-    },
-    measure({ server, store, settings }) {
-      const { database, maxInFlight, maxConnections } = settings;
-      gauge('requests_in_flight', 'Requests in flight', () => server.usage().inFlight);
-      gauge('requests_in_flight_limit', 'The setting --max-in-flight', () => maxInFlight);
-      gauge('connections', 'Open connections', () => server.usage().connections);
-      gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
-      gauge('plants_waiting', 'Plants that wait for the store', () => store.waiting());
-      if (store.walSize !== undefined) {
-        gauge('sqlite_wal_bytes', "Size of SQLite's WAL", store.walSize);
-      }
-      gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
-        version: version(),
-        node: process.version,
-        database: database.kind,
-      });
-    },
-    read: async () => register.metrics(),
-    contentType: register.contentType,
-    stop() {
-      unsubscribe(channelName, onEnd);
-    },
-  };
-}
-
 export async function loadPrometheus(): Promise<Result<Prometheus, string>> {
-  const feature = '--metrics on (PLANTSTORE_METRICS)';
+  const feature = `--metrics on (${variableOf('metrics')})`;
   const loaded = await loadOptional('prom-client', feature, async () => import('prom-client'));
   return loaded.andThen((prometheus) =>
     callsCollect(prometheus)

@@ -1,14 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { err, ok, type Result } from 'neverthrow';
 
-const faults = new Map([
-  ['ENOENT', 'does not exist'],
-  ['ENOTDIR', 'does not exist'],
-  ['EACCES', 'may not be read by this user'],
-  ['EISDIR', 'is a folder'],
-  ['ERR_ACCESS_DENIED', 'may not be read: Node runs with --permission; add --allow-fs-read'],
-]);
-
 /** Reads a file that the settings name. The error is a reason that follows the path in a sentence. */
 export async function readSettingFile(path: string): Promise<Result<Buffer, string>> {
   try {
@@ -23,3 +15,11 @@ export async function readSettingFile(path: string): Promise<Result<Buffer, stri
     return err(faults.get(code) ?? `cannot be read (${code})`);
   }
 }
+
+const faults = new Map([
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist'],
+  ['EACCES', 'may not be read by this user'],
+  ['EISDIR', 'is a folder'],
+  ['ERR_ACCESS_DENIED', 'may not be read: Node runs with --permission; add --allow-fs-read'],
+]);

@@ -1,3 +1,16 @@
+/**
+ * Reads which sockets this process is handed by systemd's socket activation (sd_listen_fds(3)). Removes the
+ * variables, because they are for this process only.
+ */
+export function takeHandedSockets(env: Record<string, string | undefined>, pid: number): Handover {
+  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
+  for (const variable of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[variable];
+  if (count === undefined || owner === undefined) return nothingHanded;
+  if (owner === String(pid)) return readSockets(count, names?.split(':'));
+  const warning = `the handed-over sockets are not used: LISTEN_PID is ${owner}, and this process is ${pid}; start the server without a wrapper such as npx or a shell`;
+  return { ...nothingHanded, warnings: [warning] };
+}
+
 export type HandedSockets = {
   readonly plants?: number;
   readonly health?: number;
@@ -11,19 +24,6 @@ export type Handover = {
 };
 
 export const nothingHanded: Handover = { sockets: {}, faults: [], warnings: [] };
-
-/**
- * Reads which sockets this process is handed by systemd's socket activation (sd_listen_fds(3)). Removes the
- * variables, because they are for this process only.
- */
-export function takeHandedSockets(env: Record<string, string | undefined>, pid: number): Handover {
-  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
-  for (const variable of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[variable];
-  if (count === undefined || owner === undefined) return nothingHanded;
-  if (owner === String(pid)) return readSockets(count, names?.split(':'));
-  const warning = `the handed-over sockets are not used: LISTEN_PID is ${owner}, and this process is ${pid}; start the server without a wrapper such as npx or a shell`;
-  return { ...nothingHanded, warnings: [warning] };
-}
 
 /** The first file descriptor that systemd hands over (sd_listen_fds(3)). */
 const firstFd = 3;

@@ -133,19 +133,27 @@ export type SettingName = keyof typeof settingTable;
 
 export const settingNames = Object.keys(settingTable) as SettingName[];
 
-/** Converts a name such as `maxBodyBytes` to a flag. */
-export const toFlag = (name: string): string =>
-  `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
+/** Returns the name on a command line, such as `max-body-bytes`; `undefined` for a secret. */
+export function optionOf(name: SettingName): string | undefined {
+  const { isSecret }: Setting = settingTable[name];
+  return isSecret ? undefined : name.replaceAll(/[A-Z]/g, '-$&').toLowerCase();
+}
 
 /** Returns the flag, such as `--max-body-bytes`, or `undefined` for a secret. */
 export function flagOf(name: SettingName): string | undefined {
-  const { isSecret }: Setting = settingTable[name];
-  return isSecret ? undefined : toFlag(name);
+  const option = optionOf(name);
+  return option && `--${option}`;
 }
 
 /** Returns the environment variable, such as `PLANTSTORE_MAX_BODY_BYTES`. */
 export const variableOf = (name: SettingName): string =>
   `PLANTSTORE_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
+
+/** Returns what a setting is set with, for a message: its flag, if it has one, and its variable. */
+export function sourceOf(...names: readonly SettingName[]): string {
+  const sources = names.map((name) => [flagOf(name), variableOf(name)].filter(Boolean).join(', '));
+  return sources.join('; ');
+}
 
 export const variables: readonly string[] = settingNames.map(variableOf);
 
@@ -245,7 +253,9 @@ export function splitList(text: string): string[] {
 
 /** What a URL, a path of Windows, a template, or a value with quotes or a comment has. */
 const noPath =
-  /^(?:[a-z][a-z\d]*:|[\s\p{Cf}\p{QMark}`~])|(?:^|\/)[$%]\w|[\p{QMark}`]$|[?\\]|\s#|\$[{(]|\{\{/iu;
+  /^(?:[a-z][a-z\d]*:|[\s\p{Cf}\p{QMark}`~])|(?:^|\/)[$%]\w|[\p{QMark}`]$|[?#;<>\\]|\$[{(]|\{\{/iu;
+/** What a program writes in place of a value that is not there. */
+const noValue = /(?:^|\/)(?:undefined|null)(?:\/|$)/;
 
 function databaseParser(): Parser<DatabaseSetting> {
   return {
@@ -259,13 +269,14 @@ function databaseParser(): Parser<DatabaseSetting> {
           : ok({ kind: 'postgres', url: text });
       }
       const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
-      if (path !== undefined && noPath.test(path))
+      if (path === undefined)
+        return err('must be sqlite: and the path of a file, a postgres:// URL, or memory:');
+      if (noPath.test(path) || noValue.test(path)) {
         return err(
-          'must have a path directly after sqlite:, without a scheme, quotes, ?, \\, " #" or a variable',
+          'must have a path directly after sqlite:, without a scheme, quotes, a variable, undefined, null, or one of ? # ; < > \\',
         );
-      return path === undefined
-        ? err('must be sqlite: and the path of a file, a postgres:// URL, or memory:')
-        : ok({ kind: 'sqlite', path });
+      }
+      return ok({ kind: 'sqlite', path });
     },
   };
 }

@@ -9,10 +9,9 @@ import {
 import { expect, it, onTestFinished } from 'vitest';
 import { recordLog, until } from '@plantstore/test-support/record-log';
 import { startServer } from '@plantstore/server';
-import { createReload } from './reload.ts';
+import { renewFiles } from './renew-files.ts';
 import type { TokenSet } from '../settings/token-set.ts';
-import { notRereadMessage, rereadMessage } from '../log/log-messages.ts';
-import { watchFiles } from './watched-files.ts';
+import { notRereadMessage, rereadMessage } from './log-messages.ts';
 import { newFolder } from '../../test/run-in-folder.ts';
 
 /** Starts a server with a file of tokens, and returns its reload and what that logs. */
@@ -41,33 +40,27 @@ const startWith = async (
     tlsCert: tls && (await write('cert', tls.cert)),
     tlsKey: tls && (await write('key', tls.key)),
   };
-  const files = {
-    watchedTokens: watchFiles(settings.tokensFile),
-    watchedTls: watchFiles(settings.tlsCert, settings.tlsKey),
-  };
-  await Promise.all([files.watchedTokens.markRead(), files.watchedTls.markRead()]);
   const accepted: number[] = [];
   const accept = ({ entries }: TokenSet) => void accepted.push(entries.length);
   const stopped = new AbortController();
   onTestFinished(() => stopped.abort());
   const { signal } = stopped;
-  const reload = createReload({ ...files, settings, accept, server, log, signal, intervalMs });
+  const running = Promise.resolve(server);
+  const reload = renewFiles({ settings, accept, server: running, log, signal, intervalMs });
   return { logged, accepted, settings, reload };
 };
 
-it(
-  'reloads run one after another, so that the last one is the newest',
-  requiresOpenssl,
-  async () => {
-    const { logged, reload } = await startWith('one\n', { tls: await makeCertificate() });
-    for (let count = 0; count < 5; count += 1) reload();
-    await until(() => logged.length === 10);
-    const once = [rereadMessage, 'the certificate was reread'];
-    expect(logged.map(({ message }) => message)).toEqual(
-      Array.from({ length: 5 }, () => once).flat(),
-    );
-  },
-);
+it('each reload reads the tokens and the certificate', requiresOpenssl, async () => {
+  const { logged, reload } = await startWith('one\n', { tls: await makeCertificate() });
+  for (let count = 0; count < 5; count += 1) reload();
+  await until(() => logged.length === 10);
+  const messages = logged.map(({ message }) => message);
+  const five = (message: string) => Array.from({ length: 5 }, () => message);
+  expect(messages).toHaveLength(10);
+  expect(messages).toEqual(
+    expect.arrayContaining([...five('the certificate was reread'), ...five(rereadMessage)]),
+  );
+});
 
 it('a reload names the tokens that have expired', async () => {
   const { logged, reload } = await startWith('one\ntwo name=former until=2020-01-31\n');
@@ -151,43 +144,3 @@ it(
     expect(accepted).toEqual([]);
   },
 );
-
-it('a change is noticed once the file has stayed the same between two looks, unless it was read since', async () => {
-  const path = join(await newFolder(), 'tokens');
-  const files = watchFiles(path);
-  await files.markRead();
-  const looks = async (count: number) => {
-    const results: boolean[] = [];
-    while (results.length < count) results.push(await files.areRenewed());
-    return results;
-  };
-  expect(await looks(3)).toEqual([false, false, false]);
-  await writeFile(path, '1');
-  expect(await looks(1)).toEqual([false]);
-  await writeFile(path, '12');
-  expect(await looks(3)).toEqual([false, true, true]);
-  await files.markRead();
-  expect(await looks(2)).toEqual([false, false]);
-  // Read again without a change, because the reason may be gone.
-  expect(await files.markFailed('too many open files')).toBe(true);
-  expect(await looks(2)).toEqual([true, true]);
-  await files.markRead();
-  expect(await files.markFailed('too many open files')).toBe(false);
-  await files.markRead();
-  expect(await files.markFailed('the disk reports an error')).toBe(true);
-  // Changed while it was read: the next look reads it again.
-  await files.markRead();
-  await writeFile(path, '123');
-  expect(await files.markFailed('it is wrong')).toBe(false);
-});
-
-it('a file that cannot be used is reported again if it could be used since', async () => {
-  const files = watchFiles(join(await newFolder(), 'tokens'));
-  const isReported = async () => {
-    await files.markRead();
-    return files.markFailed('it does not exist');
-  };
-  expect([await isReported(), await isReported()]).toEqual([true, false]);
-  await files.markRead();
-  expect([await isReported(), await isReported()]).toEqual([true, false]);
-});

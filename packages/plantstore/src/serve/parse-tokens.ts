@@ -1,38 +1,11 @@
 import { isBearerToken } from '@plantstore/core/wire';
 import type { AcceptedToken } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
-import type { Settings } from '../settings/settings.ts';
-import { shown } from '../settings/text.ts';
-import { createTokenSet, type TokenSet } from '../settings/token-set.ts';
-import { readSettingFile } from './read-setting-file.ts';
-
-/** Returns the tokens that the settings name; none if one is to be generated. */
-export async function loadTokens({
-  tokensFile,
-  tokens = createTokenSet([]),
-}: Pick<Settings, 'tokensFile' | 'tokens'>): Promise<Result<TokenSet, string>> {
-  if (tokensFile === undefined) return ok(tokens);
-  const cannotUse = (reason: string): string =>
-    `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${shown(tokensFile)} ${reason}`;
-  const read = await readSettingFile(tokensFile);
-  if (read.isErr()) return err(cannotUse(`${read.error}; name a file with one token per line`));
-  return parseTokens(read.value.toString('utf8')).map(createTokenSet).mapErr(cannotUse);
-}
-
-const faults = {
-  token:
-    'has no bearer token in line $: a line begins with a token (letters, digits and -._~+/, with = at its end only)',
-  word: 'has an unknown or repeated word in line $: a token is followed by name=NAME and until=DATE only, each at most once',
-  name: 'has an invalid name in line $: a name is 1 to 32 letters, digits and -._',
-  until: 'has an invalid date in line $: a date is the last valid day, such as 2027-01-31',
-  repeated: 'has a token of an earlier line with another name or date in line $: keep one of them',
-} as const;
-
-/** What is wrong with a line; `word` is the number of the wrong one, from 1. */
-type Fault = { readonly kind: keyof typeof faults; readonly word?: number };
 
 /** Parses a tokens file. The error contains no part of a line, because that may be a token. */
-function parseTokens(text: string): Result<readonly AcceptedToken[], string> {
+export function parseTokens(file: Buffer): Result<readonly AcceptedToken[], string> {
+  const text = file.toString('utf8');
+  if (text.includes('\0')) return err('is not UTF-8, but UTF-16, for example: save it as UTF-8');
   const tokens: AcceptedToken[] = [];
   const invalid = new Map<Fault['kind'], string[]>();
   for (const [index, raw] of text.split('\n').entries()) {
@@ -53,11 +26,25 @@ function parseTokens(text: string): Result<readonly AcceptedToken[], string> {
   return tokens.length === 0 ? err('has no token: write one per line') : ok(tokens);
 }
 
+const faults = {
+  unseen: 'has an invisible character, or text that is not UTF-8, in line $: write the line again',
+  token:
+    'has no bearer token in line $: a line begins with a token (letters, digits and -._~+/, with = at its end only)',
+  word: 'has an unknown or repeated word in line $: a token is followed by name=NAME and until=DATE only, each at most once',
+  name: 'has an invalid name in line $: a name is 1 to 32 letters, digits and -._',
+  until: 'has an invalid date in line $: a date is the last valid day, such as 2027-01-31',
+  repeated: 'has a token of an earlier line with another name or date in line $: keep one of them',
+} as const;
+
+/** What is wrong with a line; `word` is the number of the wrong one, from 1. */
+type Fault = { readonly kind: keyof typeof faults; readonly word?: number };
+
 /** What may follow a token, in any order. */
 const wordForm = /^(name|until)=(.*)$/;
 const nameForm = /^[\w.-]{1,32}$/;
 
 function parseLine(line: string, earlier: readonly AcceptedToken[]): Result<AcceptedToken, Fault> {
+  if (/[\p{Cf}\ufffd]/u.test(line)) return err({ kind: 'unseen' });
   const [token = '', ...words] = line.split(/\s+/);
   if (!isBearerToken(token)) return err({ kind: 'token' });
   const values = new Map<string, string>();

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { err, ok } from 'neverthrow';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadTokens } from './load-tokens.ts';
+import { loadTokens } from './inputs.ts';
 import { newFolder } from '../../test/run-in-folder.ts';
 
 /** Returns the names and ends of loaded tokens. */
