@@ -23,6 +23,9 @@ An I/O error is reported as a failure of the disk, and not as damage.`,
   },
 };
 
+const rescueAdvice =
+  'restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL';
+
 /** Checks a SQLite file, and returns what it has. */
 function checkFile(path: string, { stdout }: CommandCall): Result<string, string> {
   return checkPlants(path)
@@ -31,9 +34,7 @@ function checkFile(path: string, { stdout }: CommandCall): Result<string, string
       for (const line of damage) writeLine(stdout, line);
       return damage.length === 0
         ? ok(`${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file`)
-        : err(
-            `${path} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL`,
-          );
+        : err(`${path} is damaged: ${rescueAdvice}`);
     });
 }
 

@@ -15,7 +15,8 @@ export type CommandCall = CommandStreams & {
   readonly database: StoredDatabase;
   /** The argument that is not an option. */
   readonly file: string | undefined;
-  readonly format: FormatName;
+  /** `undefined` if it is not given. */
+  readonly format: FormatName | undefined;
   readonly strict: boolean;
 };
 

@@ -9,7 +9,8 @@ export const csv: Format = {
   header: `${memberNames.join()}\r\n`,
   encode(plant) {
     const fields = memberNames.map((name) => plant[name]?.toString());
-    if (fields.includes('')) return err('CSV has no empty text; export it without --format=csv');
+    if (fields.includes(''))
+      return err('CSV has no empty text; export it as NDJSON, without --format');
     return ok(`${fields.map(encodeField).join()}\r\n`);
   },
   read: readCsv,
@@ -23,29 +24,32 @@ async function* readCsv(chunks: AsyncIterable<Buffer>): Records {
   // The parser would replace what is not UTF-8.
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const parser = new CsvParser();
+  let fault: string | undefined;
   try {
     for await (const chunk of chunks) {
       await parser.write(decoder.decode(chunk, { stream: true }));
-      if (parser.records.length > 0) yield ok(parser.take());
+      if (parser.records.length > 0) yield ok(parser.records.splice(0));
     }
-    await parser.end(decoder.decode());
+    await parser.write(decoder.decode());
+    await parser.end();
   } catch (thrown) {
-    if (parser.records.length > 0) yield ok(parser.take());
-    yield err(reasonOf(thrown, parser.lastLine));
-    return;
+    fault = reasonOf(thrown, parser.lastLine);
   }
-  if (parser.records.length > 0) yield ok(parser.take());
+  if (parser.records.length > 0) yield ok(parser.records.splice(0));
+  if (fault !== undefined) yield err(fault);
 }
 
 /** Parses CSV, and keeps the records that are complete, also if the next one is wrong. */
 class CsvParser {
   readonly records: PlantRecord[] = [];
-  /** The last line of the latest record. */
+  /** The last line of the latest record; 0 before the first. */
   lastLine = 0;
+  #hasLineEnd = true;
   /** The parser counts a CR LF in a field as two lines. */
   #counted = 0;
   readonly #parser: Parser = parse({
     columns: (names: string[]) => checkHeader(names),
+    record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     // A quote that is not closed would buffer the rest of the file.
     max_record_size: 2 ** 28,
@@ -53,19 +57,21 @@ class CsvParser {
   }).on('error', () => {});
 
   async write(text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
+    if (text !== '') this.#hasLineEnd = /[\r\n]$/.test(text);
+    await new Promise<void>((resolve, reject) => {
       this.#parser.write(text, (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  async end(text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#parser.once('error', reject).end(text, resolve);
+  /** Refuses the last record if no line end follows it, because it may be cut. */
+  async end(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.end((error?: Error | null) => (error ? reject(error) : resolve()));
     });
-  }
-
-  take(): readonly PlantRecord[] {
-    return this.records.splice(0);
+    if (this.#hasLineEnd) return;
+    const last = this.records.pop();
+    if (last === undefined) throw new RangeError(cutReason);
+    this.records.push({ ...last, decoded: err(cutReason) });
   }
 
   #add(record: Fields, lines: number): null {
@@ -79,6 +85,9 @@ class CsvParser {
   }
 }
 
+const cutReason =
+  'no line end follows it, so the file may be cut: if it is complete, append a line end';
+
 type Fields = { readonly [Column in keyof NewPlant]?: string };
 
 function checkHeader(names: string[]): string[] {
@@ -88,32 +97,24 @@ function checkHeader(names: string[]): string[] {
   throw new RangeError(`${headerRule}; it is ${JSON.stringify(names.join().slice(0, 200))}`);
 }
 
-const required = memberNames.filter((name) => isRequired[name]);
-const optional = memberNames.filter((name) => !isRequired[name]);
-const headerRule = `the header must name each column once, with commas between: ${required.join(', ')}, and optionally ${optional.join(', ')}`;
+const columns = memberNames.map((name) => (isRequired[name] ? name : `${name} (optional)`));
+const headerRule = `the header must name each column once: ${columns.join(', ')}, with commas between`;
 
-function membersOf(record: Fields): Record<string, unknown> {
-  const given = Object.entries(record).filter(([, text]) => text !== '');
-  return Object.fromEntries(
-    given.map(([name, text]) => [
-      name,
-      name === 'id' && isInteger.test(text) ? BigInt(text) : text,
-    ]),
-  );
+function membersOf({ id, ...others }: Fields): Record<string, unknown> {
+  const given = Object.entries(others).filter(([, text]) => text !== '');
+  return {
+    ...Object.fromEntries(given),
+    ...(id && { id: /^-?\d{1,40}$/.test(id) ? BigInt(id) : id }),
+  };
 }
 
-const isInteger = /^-?\d{1,40}$/;
-
-/** Returns why the record after a line cannot be read. Rethrows other errors. */
+/** Returns why what follows a line cannot be read. Rethrows other errors. */
 function reasonOf(thrown: unknown, line: number): string {
-  const isText = (thrown as NodeJS.ErrnoException).code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  const isText = code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
   if (!isText && !(thrown instanceof CsvError) && !(thrown instanceof RangeError)) throw thrown;
-  const reason = isText
-    ? 'it is not valid UTF-8'
-    : (thrown as Error).message.replace(lineOfParser, '');
   const place = line === 0 ? 'the header, or the first record,' : `what follows line ${line}`;
+  // The parser counts other lines.
+  const reason = isText ? 'it is not valid UTF-8' : message.replace(/ (?:on|at) line \d+/, '');
   return `${place} cannot be read: ${reason}`;
 }
-
-/** The parser counts other lines. */
-const lineOfParser = / (?:on|at) line \d+/;

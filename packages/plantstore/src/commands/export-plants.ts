@@ -33,7 +33,7 @@ with one ends the export. Exit status 0 means that the output is complete.`,
 
 async function writePlants(
   { source, batches }: StoredPlants,
-  { stdout, format: name }: CommandCall,
+  { stdout, format: name = 'ndjson' }: CommandCall,
   progress: Progress,
 ): Promise<CommandResult> {
   const format = await formats[name]();

@@ -57,7 +57,10 @@ it.each(formatNames)(
   },
 );
 
-it.each([['ndjson', '{"id":1,"name":"a"}\n{"id":23,"name":"é"}']] as const)(
+it.each([
+  ['ndjson', '{"id":1,"name":"a"}\n{"id":23,"name":"é"}'],
+  ['csv', 'id,name,tag\r\n1,a,x\r\n23,"é\n",climber\n'],
+] as const)(
   'no plant of a file of %s that was cut differs from those of the whole file',
   async (name, file) => {
     const bytes = Buffer.from(file);
@@ -72,7 +75,10 @@ it.each([['ndjson', '{"id":1,"name":"a"}\n{"id":23,"name":"é"}']] as const)(
 
 it('import reads ids of CSV exactly', async () => {
   const readIds = async (...ids: readonly string[]) => {
-    const read = await readAll('csv', ['name,id', ...ids.map((id) => `Monstera,${id}`)].join('\n'));
+    const read = await readAll(
+      'csv',
+      ['name,id', ...ids.map((id) => `Monstera,${id}`), ''].join('\n'),
+    );
     return read.map((one) => (typeof one === 'string' ? one : one.id));
   };
   expect(await readIds('-0', '007', '-123', '999999999999999', '9007199254740993')).toEqual([
@@ -111,6 +117,18 @@ it.each([
   ['id,name\n1,"a"b\n', 'Invalid Closing Quote'],
 ])('a file of CSV that is not as RFC 4180 is named by its line: %j', async (file, fault) => {
   expect((await readAll('csv', file)).at(-1)).toContain(fault);
+});
+
+const cut = 'no line end follows it, so the file may be cut: if it is complete, append a line end';
+it.each([
+  ['id,name,tag\n1,a,\n2,ivy,climb', [{ id: 1n, name: 'a' }, cut]],
+  ['id,name\r\n1,"a\n"', [cut]],
+  ['id,name', [`the header, or the first record, cannot be read: ${cut}`]],
+  ['id,name\n1,a\r', [{ id: 1n, name: 'a' }]],
+  ['id,name\n1,a\n\n', [{ id: 1n, name: 'a' }]],
+  ['id,name\n', []],
+])('the last record of CSV is refused if no line end follows it: %j', async (file, expected) => {
+  for (const size of [1, 3, 64]) expect(await readAll('csv', file, { size })).toEqual(expected);
 });
 
 it('text of CSV that is not UTF-8 is refused', async () => {

@@ -103,22 +103,41 @@ describe('import', () => {
     expect(await runIn(folder, ['export', '--format=csv'])).toMatchObject({
       status: 1,
       stderr:
-        'plantstore: the output is incomplete: the plant 2: CSV has no empty text; export it without --format=csv\n',
+        'plantstore: the output is incomplete: the plant 2: CSV has no empty text; export it as NDJSON, without --format\n',
     });
   });
 
-  it('import removes a byte order mark at the start of a file, and refuses one in another line of JSON', async () => {
+  it('import removes a byte order mark at the start of a file', async () => {
     const folder = await newFolder();
-    const stdin = '\ufeff{"id":1,"name":"\ufeffa"}\n\ufeff{"id":2,"name":"b"}\n';
-    const { status, stderr } = await runIn(folder, ['import'], stdin);
-    expect(status).toBe(3);
-    expect(stderr).toMatch(/^line 2: the record is not valid JSON.*\n$/);
+    const { status } = await runIn(folder, ['import'], '\ufeff{"id":1,"name":"\ufeffa"}\n');
+    expect(status).toBe(0);
     const { stdout } = await runIn(folder, ['export', '--format=csv']);
     expect(stdout).toBe('id,name,tag\r\n1,\ufeffa,\r\n');
     await importCsv(folder, `\ufeff${stdout}3,\ufeff,\ufeff\r\n`);
     expect((await runIn(folder, ['export', '--format=csv'])).stdout).toBe(
       `${stdout}3,\ufeff,\ufeff\r\n`,
     );
+  });
+
+  it('import reads the format of --format, else of the name of the file', async () => {
+    const folder = await newFolder();
+    const path = join(folder, 'plants.CSV');
+    await writeFile(path, 'id,name\n1,a\n');
+    for (const args of [[path], ['--format=csv'], ['--format', 'csv', '-']]) {
+      const result = await runIn(folder, ['import', ...args], 'id,name\n1,a\n');
+      expect([result.status, result.stderr]).toEqual([0, '']);
+    }
+    expect(await runIn(folder, ['import', '--format=ndjson', path])).toMatchObject({ status: 3 });
+  });
+
+  it('import refuses a last record of CSV that may be cut, and says what to do if it is not', async () => {
+    const folder = await newFolder();
+    expect(await importCsv(folder, 'id,name,tag\n1,oak,tree\n2,ivy,climb')).toEqual({
+      status: 3,
+      stdout: '1 plant created, 0 already there, 1 refused\n',
+      stderr:
+        'line 3: no line end follows it, so the file may be cut: if it is complete, append a line end\n',
+    });
   });
 });
 
@@ -261,7 +280,8 @@ describe('import creates no database', () => {
       1,
       /: plantstore export --database sqlite:FILE \|/,
     ],
-    ['a dump', 'PGDMP and more', 1, /pg_restore; read it with: plantstore export/],
+    ['a dump as text', '--\n-- PostgreSQL database dump\n--\n', 1, /a dump of PostgreSQL: restore/],
+    ['a dump', 'PGDMP and more', 1, /pg_restore or psql; read it with: plantstore export/],
   ])('import creates no database from %s', async (_, stdin, status, stderr) => {
     const folder = await newFolder();
     const result = await runIn(folder, ['import', '-'], stdin);

@@ -28,14 +28,18 @@ import { openSource, type Source } from './source.ts';
 export const importPlants: Command = {
   argument: '[FROM]',
   help: `Creates the plant of each line of the file FROM, or of standard input (also -):
-lines of JSON, or CSV (RFC 4180) from a file named .csv, as export writes them.
+lines of JSON or CSV (RFC 4180), as export writes them.
 A refused line is reported by its number on standard error, and the import
 continues. Creating a plant that exists already changes nothing, so an
 interrupted import can be run again. Stop the server of a SQLite database first.
 The header of CSV names the columns; one of an optional member may be missing.
-An empty field is absent. A record that cannot be read ends the import: correct
-it and import the file again.`,
-  options: { strict: 'stop at the first refused line' },
+An empty field is absent, and a last record without a line end is refused,
+because it may be cut. A record that cannot be read ends the import: correct it
+and import the file again.`,
+  options: {
+    format: 'default: csv for a file named .csv, else ndjson',
+    strict: 'stop at the first refused line',
+  },
   async run(call) {
     const source = await openSource(call.file, call.stdin);
     if (source.isErr()) return failed(source.error);
@@ -63,23 +67,22 @@ async function importRecords(
   }
   await plants.finish();
   progress.clear();
-  const isNothingDone = plants.failure !== undefined || unread !== undefined;
-  if (plants.hasBegun || !isNothingDone) writeLine(call.stdout, plants.summary);
-  if (plants.failure !== undefined) return failed(plants.failure);
+  const { hasBegun, failure, isStopped } = plants;
+  if (hasBegun || (failure ?? unread) === undefined) writeLine(call.stdout, plants.summary);
+  if (failure !== undefined) return failed(failure);
   // In strict mode, a record that was refused before it has stopped the import.
-  if (unread !== undefined && !plants.isStopped) {
-    return failed(
-      plants.hasBegun
-        ? `${unread}; the records before it that were not refused are in the database, and nothing after it was read; correct this and import the file again`
-        : unread,
-    );
-  }
+  if (unread !== undefined && !isStopped)
+    return failed(hasBegun ? `${unread}; ${continueAdvice}` : unread);
   return plants.refused > 0 ? someRefused : done;
 }
 
+const continueAdvice =
+  'the records before it that were not refused are in the database, and nothing after it was ' +
+  'read; correct this and import the file again';
+
 /** Reads the records of a source. An error is the last result, with a message for the operator. */
-async function* readRecords({ chunks }: Source, { file }: CommandCall): Records {
-  const format = await formats[/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson']();
+async function* readRecords({ chunks }: Source, { file, format: name }: CommandCall): Records {
+  const format = await formats[name ?? (/\.csv$/i.test(file ?? '') ? 'csv' : 'ndjson')]();
   try {
     yield* format.read(chunks);
   } catch (thrown) {
@@ -125,7 +128,8 @@ class Import {
 
   get summary(): string {
     const where = this.#store?.table === undefined ? '' : ` in ${this.#store.table}`;
-    return `${plantCount(this.#created)} created${where}, ${this.#existing} already there, ${this.refused} refused`;
+    const created = `${plantCount(this.#created)} created${where}`;
+    return `${created}, ${this.#existing} already there, ${this.refused} refused`;
   }
 
   async add(records: readonly PlantRecord[]): Promise<void> {

@@ -23,7 +23,7 @@ async function* readNdjson(chunks: AsyncIterable<Buffer>): Records {
     const records = lines.flatMap(({ number, bytes }) =>
       bytes !== undefined && isBlank(bytes)
         ? []
-        : [{ firstLine: number, lastLine: number, decoded: decodeLine(number, bytes) }],
+        : [{ firstLine: number, lastLine: number, decoded: decodeLine(bytes) }],
     );
     if (records.length > 0) yield ok(records);
   }
@@ -33,11 +33,8 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-function decodeLine(number: number, bytes: Buffer | undefined): PlantRecord['decoded'] {
+function decodeLine(bytes: Buffer | undefined): PlantRecord['decoded'] {
   if (bytes === undefined) return err('the record is longer than 256 MiB');
-  // A body may begin with a byte order mark, but no line of a file other than the first.
-  const hasMark = bytes[0] === 0xef && bytes.indexOf('\ufeff') === 0;
-  if (number > 1 && hasMark) return err(describeFaults(['json-malformed']));
   return decodeBody(bytes)
     .mapErr(({ kind }) => describeFaults([kind]))
     .andThen(parsePlant);

@@ -19,7 +19,7 @@ it.each(Object.keys(commands))('the command %s has a help with its exit statuses
 it.each<[readonly string[], readonly string[]]>([
   [['bakcup', 'b.db'], ['unknown command "bakcup"; without one, plantstore serves; see --help']],
   [['export', '--formt', 'csv', '--port', '80'], ["Unknown option '--formt'; see --help"]],
-  [['import', '--format=csv', '--complete'], ["Unknown option '--format'; see --help"]],
+  [['import', '--format=csv', '--complete'], ["Unknown option '--complete'; see --help"]],
   [['backup'], ['backup needs TO, the path of a file']],
   [['restore', ''], ['restore needs FROM, the path of a file']],
   [['check', 'plants.db'], ['unexpected argument "plants.db"; see --help']],

@@ -23,7 +23,8 @@ import {
 /**
  * Runs the command that the command line begins with.
  *
- * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if lines were refused
+ * @returns the exit status: 0 done, 1 failed, 2 for an invalid command line, 3 if records were
+ *   refused
  */
 export async function runCommand(
   argv: readonly string[],
@@ -86,16 +87,17 @@ function readFile(
   { argument }: Command,
   file: string | undefined,
 ): Result<string | undefined, string> {
-  const isMissing = file === '' || (file === undefined && /^[A-Z]/.test(argument));
-  if (isMissing) return err(`${name} needs ${argument}, the path of a file`);
-  const fault = file === undefined ? undefined : textFault(file);
-  return fault === undefined ? ok(file) : err(`the file name ${fault}, not ${quoted(file ?? '')}`);
+  const isRequired = argument === 'TO' || argument === 'FROM';
+  if (file === '' || (file === undefined && isRequired))
+    return err(`${name} needs ${argument}, the path of a file`);
+  const fault = file && textFault(file);
+  return fault ? err(`the file name ${fault}, not ${quoted(file)}`) : ok(file);
 }
 
 const format = oneOf(...formatNames);
 
-function readFormat(text: unknown): Result<FormatName, string> {
-  if (typeof text !== 'string') return ok('ndjson');
+function readFormat(text: unknown): Result<FormatName | undefined, string> {
+  if (typeof text !== 'string') return ok(undefined);
   return parseValue(format, { text, source: '--format' });
 }
 
@@ -121,11 +123,12 @@ function helpOf(name: string, { argument, help, options }: Command): string {
     ['--strict', options.strict],
     ['-h, --help', 'print this and exit'],
   ].flatMap(([flag, text]) => (text === undefined ? [] : [`  ${flag}\n      ${text}\n`]));
+  const refused = name === 'import' ? ',\n3 if lines were refused' : '';
   return `Usage: ${usage}
 
 ${help}
 
 ${lines.join('')}
-Exit status: 0 done, 1 failed, 2 for an invalid command line${name === 'import' ? ',\n3 if lines were refused' : ''}.
+Exit status: 0 done, 1 failed, 2 for an invalid command line${refused}.
 `;
 }

@@ -22,7 +22,7 @@ export async function openSource(
   let bytesRead = 0;
   try {
     const start = await readStart(chunks);
-    const found = kinds.find(({ magic }) => start.subarray(0, magic.length).equals(magic));
+    const found = kinds.find(({ magic }) => start.toString('latin1').startsWith(magic));
     if (found !== undefined) return err(adviceFor(found, path));
     const percent = () => (stats === undefined ? '' : percentOf(bytesRead, stats.size));
     return ok({ chunks: read(start), percent });
@@ -39,6 +39,9 @@ export async function openSource(
   }
 }
 
+const dumpName = 'a dump of PostgreSQL: restore it with pg_restore or psql';
+const exportPostgres = 'plantstore export --database postgres://HOST/DATABASE';
+
 /** What an import reads. */
 export type Source = {
   readonly chunks: AsyncGenerator<Buffer, void, void>;
@@ -49,7 +52,7 @@ export type Source = {
 /** Reads until it has the bytes by which a file is known, or the end. */
 async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   let start = Buffer.alloc(0);
-  while (start.length < 16) {
+  while (start.length < 64) {
     const next = await chunks.next();
     if (next.done === true) break;
     start = Buffer.concat([start, next.value]);
@@ -57,35 +60,29 @@ async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return start;
 }
 
-type Kind = { readonly name: string; readonly magic: Buffer; readonly command: string };
-
 /** Files that are none of plants, and the command that makes one of them. */
 const kinds: readonly Kind[] = [
-  { name: 'compressed by gzip', magic: bytes('1f8b'), command: 'zcat FILE' },
-  { name: 'compressed by xz', magic: bytes('fd377a585a00'), command: 'xzcat FILE' },
-  { name: 'compressed by zstd', magic: bytes('28b52ffd'), command: 'zstdcat FILE' },
-  { name: 'a zip archive', magic: bytes('504b0304'), command: 'unzip -p FILE' },
+  { name: 'compressed by gzip', magic: '\x1f\x8b', command: 'zcat FILE' },
+  { name: 'compressed by xz', magic: '\xfd7zXZ\0', command: 'xzcat FILE' },
+  { name: 'compressed by zstd', magic: '\x28\xb5\x2f\xfd', command: 'zstdcat FILE' },
+  { name: 'a zip archive', magic: 'PK\x03\x04', command: 'unzip -p FILE' },
   {
     name: 'a SQLite database',
-    magic: Buffer.from('SQLite format 3\0'),
+    magic: 'SQLite format 3\0',
     command: 'plantstore export --database sqlite:FILE',
   },
-  {
-    name: 'a dump of PostgreSQL: restore it with pg_restore',
-    magic: Buffer.from('PGDMP'),
-    command: 'plantstore export --database postgres://HOST/DATABASE',
-  },
-  { name: 'UTF-16', magic: bytes('fffe'), command: 'iconv -f UTF-16 -t UTF-8 FILE' },
-  { name: 'UTF-16', magic: bytes('feff'), command: 'iconv -f UTF-16 -t UTF-8 FILE' },
+  { name: dumpName, magic: 'PGDMP', command: exportPostgres },
+  { name: dumpName, magic: '--\n-- PostgreSQL database dump', command: exportPostgres },
+  { name: 'UTF-16', magic: '\xff\xfe', command: 'iconv -f UTF-16 -t UTF-8 FILE' },
+  { name: 'UTF-16', magic: '\xfe\xff', command: 'iconv -f UTF-16 -t UTF-8 FILE' },
 ];
 
-function bytes(hex: string): Buffer {
-  return Buffer.from(hex, 'hex');
-}
+/** The first bytes of a kind of file, as Latin-1. */
+type Kind = { readonly name: string; readonly magic: string; readonly command: string };
 
 function adviceFor({ name, command }: Kind, path: string | undefined): string {
   const reader = command.replace('FILE', () => shown(path ?? 'FILE'));
-  const isCsv = path !== undefined && /\.csv\b/i.test(path);
-  const into = isCsv ? '> plants.csv' : '| plantstore import';
-  return `${shown(path ?? 'standard input')} is ${name}; read it with: ${reader} ${into}`;
+  const format = /\.csv\b/i.test(path ?? '') ? ' --format csv' : '';
+  const advice = `${reader} | plantstore import${format}`;
+  return `${shown(path ?? 'standard input')} is ${name}; read it with: ${advice}`;
 }
