@@ -3,7 +3,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { quoted } from './text.ts';
 
 /**
- * Parses a command line without the program's name. The error is the first fault of its syntax.
+ * Parses a command line without the program's name. The error is the first fault of its form.
  *
  * @param maxArguments - number of arguments that are not options
  */
@@ -13,14 +13,14 @@ export function readCommandLine(
   maxArguments: number,
 ): Result<CommandLine, string> {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options,
-      allowPositionals: true,
-    });
-    const more = positionals[maxArguments];
+    const args = [...argv];
+    const parsed = parseArgs({ args, options, allowPositionals: true, tokens: true });
+    const more = parsed.positionals[maxArguments];
     if (more !== undefined) return err(`unexpected argument ${quoted(more)}; see --help`);
-    return ok({ values, positionals });
+    const names = parsed.tokens.map((token) => (token.kind === 'option' ? token.rawName : ''));
+    // The last one would win without a word.
+    const repeated = names.find((name, index) => name !== '' && names.indexOf(name) < index);
+    return repeated === undefined ? ok(parsed) : err(`${repeated} is given twice; set it once`);
   } catch (thrown) {
     // The rest of the text explains "--".
     const [fault = ''] = (thrown as Error).message.split(/\. |\.?\n/);

@@ -57,22 +57,28 @@ it('a flag takes precedence over a variable, and a variable that is not empty ov
   });
 });
 
+const form = "must be NAME=value, or NAME='value' for one with a #";
 it.each([
   [
     'PLANTSTORE_PROT=s3cr3t',
-    'FILE has the unknown variable PLANTSTORE_PROT: write settings only; see --help',
+    'FILE has the unknown variable PLANTSTORE_PROT; it may have settings only: see --help',
   ],
-  ['s3cr3t=', 'FILE has another variable: write settings only; see --help'],
+  ['s3cr3t=', 'FILE has other variables; it may have settings only: see --help'],
   [
     'PGPASSWORD=s3cr3t',
-    'FILE has PGPASSWORD, which is read from the environment only: set it there, or name a pass file in PGPASSFILE there',
+    'FILE has PGPASSWORD: set it in the environment, or name a pass file in PGPASSFILE there',
   ],
   ['\ufeffPLANTSTORE_PORT=1', 'FILE must be UTF-8 without a byte order mark'],
+  [Buffer.from('PLANTSTORE_PORT=1', 'utf16le'), 'FILE must be UTF-8 without a byte order mark'],
   [
     'PLANTSTORE_LOG=json # ours\nPLANTSTORE_DATABASE=postgres://ada:s3#cr3t@db/garden',
-    "line 2 of FILE has a # in a value: write NAME='value'",
+    `line 2 of FILE ${form}`,
   ],
-  ['PLANTSTORE_BASE_PATH=#s3cr3t', "line 1 of FILE has a # in a value: write NAME='value'"],
+  ['PLANTSTORE_BASE_PATH=#s3cr3t', `line 1 of FILE ${form}`],
+  ["PLANTSTORE_TOKENS='s3cr3t", `line 1 of FILE ${form}`],
+  ['PLANTSTORE_TOKENS="one"s3cr3t', `line 1 of FILE ${form}`],
+  ['# ours\r\n\r\nPLANTSTORE_TOKENS: s3cr3t', `line 3 of FILE ${form}`],
+  ['PLANTSTORE_BASE_PATH=/a\rb', `line 1 of FILE ${form}`],
 ])('a fault of the file is named without a value: %j', async (file, fault) => {
   expect(await readWith(file)).toEqual({ faults: [fault] });
 });
@@ -90,6 +96,7 @@ it.each([
     expect.stringMatching(/^--env-file cannot be read: ENOENT: .* '\/no\/settings\.env'$/),
   ],
   ['', expect.stringMatching(/^--env-file cannot be read: ENOENT: .* ''$/)],
+  ['/dev/null', '--env-file must be a regular file, not /dev/null'],
   ['s.env\r', expect.stringMatching(/^--env-file must have no .*, not "s\.env\\r"$/)],
 ])('--env-file reports that %j cannot be read', (path, fault) => {
   expect(readSettings([`--env-file=${path}`], {})).toMatchObject({ faults: [fault] });
@@ -108,7 +115,7 @@ it('a command reads the database from the file of --env-file, and its faults', a
   expect(await runIn(folder, ['check', '--env-file', wrong], '', env)).toEqual({
     status: 2,
     stdout: '',
-    stderr: `plantstore: ${wrong} has the unknown variable PLANTSTORE_DATABAES: write settings only; see --help\n`,
+    stderr: `plantstore: ${wrong} has the unknown variable PLANTSTORE_DATABAES; it may have settings only: see --help\n`,
   });
 });
 

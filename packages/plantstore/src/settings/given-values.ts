@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 import type { CommandLine } from './command-line.ts';
@@ -48,45 +48,44 @@ export function parseValue<Value>(
   { parse, isList, maxShown = 12 }: Parser<Value>,
   { text, source }: GivenValue,
 ): Result<Value, string> {
-  const isLong = text.length > maxShown && !/^\W*sqlite:/.test(text);
+  // A path, or what Kubernetes sets for a service, is no secret.
+  const isLong = text.length > maxShown && !/^(?:\W*sqlite|tcp|udp|sctp):/.test(text);
   const isHidden = isLong || /@|password/i.test(text);
   const fault = textFault(...(isList ? splitList(text) : [text]));
   const parsed = fault === undefined ? parse(text) : err(fault);
   return parsed.mapErr((wrong) => `${source} ${wrong}${isHidden ? '' : `, not ${quoted(text)}`}`);
 }
 
-/** An unquoted value with a `#`, where `parseEnv` would cut it; a comment follows white space. */
-const cutValue = /^[^#=\n]*=(?:[ \t]*[^\s'"`#][^#\n]*)?(?<!\s)#/m;
-
 /** Reads a file of environment variables. The error contains no value. */
 function readEnvFile(path: string): Result<Environment, string> {
   const fault = textFault(path);
   if (fault !== undefined) return err(`--env-file ${fault}, not ${quoted(path)}`);
+  const name = shown(path);
   let text;
   try {
+    // Node reads it before the program does, so a pipe is empty here.
+    if (!statSync(path).isFile()) return err(`--env-file must be a regular file, not ${name}`);
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     return err(`--env-file cannot be read: ${(thrown as Error).message}`);
   }
-  const name = shown(path);
-  if (text.startsWith('\ufeff') || text.includes('\0'))
-    return err(`${name} must be UTF-8 without a byte order mark`);
-  const cut = cutValue.exec(text);
-  if (cut !== null) {
-    const line = text.slice(0, cut.index).split('\n').length;
-    return err(`line ${line} of ${name} has a # in a value: write NAME='value'`);
-  }
+  if (/^\ufeff|\0/.test(text)) return err(`${name} must be UTF-8 without a byte order mark`);
+  const wrong = text.split(/\r?\n/).findIndex((line) => !lineForm.test(line));
+  if (wrong !== -1)
+    return err(`line ${wrong + 1} of ${name} must be NAME=value, or NAME='value' for one with a #`);
   const found = parseEnv(text);
   const unknown = Object.keys(found).find((one) => !variables.includes(one));
   return unknown === undefined ? ok(found) : err(`${name} has ${unknownVariable(unknown)}`);
 }
 
+/** A line of which `parseEnv` loses nothing: it cuts others at a `#`, or skips them. */
+const lineForm =
+  /^\s*(?:[^=#\s][^=#]*=\s*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^#\r]*)?)?\s*(?:(?<=^|\s)#.*)?$/;
+
 function unknownVariable(name: string): string {
   if (/^PG[A-Z]+$/.test(name))
-    return `${name}, which is read from the environment only: set it there, or name a pass file in PGPASSFILE there`;
+    return `${name}: set it in the environment, or name a pass file in PGPASSFILE there`;
   // Another name may be a token.
-  const named = name.startsWith('PLANTSTORE_')
-    ? `the unknown variable ${name}`
-    : 'another variable';
-  return `${named}: write settings only; see --help`;
+  const named = name.startsWith('PLANTSTORE_') ? `the unknown variable ${name}` : 'other variables';
+  return `${named}; it may have settings only: see --help`;
 }

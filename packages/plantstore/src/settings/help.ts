@@ -17,8 +17,8 @@ Times are in milliseconds.
 Commands:
   backup    copy a SQLite database to a file, while the server runs or not
   restore   create a SQLite database from a backup
-  export    write the plants as lines of JSON, or as CSV
-  import    create the plants of such a file
+  export    write the plants as lines of JSON or CSV
+  import    create the plants of such lines
   check     count and read every plant, and check a SQLite file
 
 Settings:

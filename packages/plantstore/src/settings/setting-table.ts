@@ -1,15 +1,15 @@
 import { isBearerToken } from '@plantstore/core/wire';
-import { type OptionRule, optionRules } from '@plantstore/server';
+import { type OptionRule, optionRules as rules } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 import { shown } from './text.ts';
 import { createTokenSet, type TokenSet } from './token-set.ts';
 
-/** Parses a value. The error is a requirement that follows the name of the setting: "must be …". */
+/** Parses a value. The error is a requirement that follows the setting's name: "must be …". */
 export type Parser<T> = {
   /** Represents the value in the help. */
   readonly placeholder: string;
   readonly parse: (text: string) => Result<T, string>;
-  /** Maximum length of a wrong value that a message shows. Default: 12, because a longer one may be a token. */
+  /** Maximum length of a wrong value that is shown. Default: 12; a longer one may be a token. */
   readonly maxShown?: number;
   /** Whether white space around the entries is dropped. */
   readonly isList?: true;
@@ -34,13 +34,10 @@ export type DatabaseSetting =
 
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
-  host: { ...textOption('ADDRESS', optionRules.host), help: 'address to listen on' },
-  port: {
-    ...numberOption('PORT', optionRules.port),
-    help: 'port to listen on, 0 for any free one',
-  },
+  host: textRow('ADDRESS', rules.host, 'address to listen on'),
+  port: numberRow('PORT', rules.port, 'port to listen on, 0 for any free one'),
   reusePort: { parser: onOff(), default: 'off', help: 'share the port with other processes' },
-  basePath: { ...textOption('PATH', optionRules.basePath), help: 'path in front of /plants' },
+  basePath: textRow('PATH', rules.basePath, 'path in front of /plants'),
   database: {
     parser: databaseParser(),
     default: 'sqlite:plants.db',
@@ -64,17 +61,17 @@ export const settingTable = {
   },
   tlsKey: { parser: file(), unset: 'none', help: 'its private key in PEM; reread on change' },
   corsOrigins: {
-    parser: listParser('ORIGINS', optionRules.corsOrigins),
+    parser: listParser('ORIGINS', rules.corsOrigins),
     unset: 'none',
     help: 'origins whose pages may send requests, comma-separated',
   },
   corsAllowedHeaders: {
-    parser: listParser('HEADERS', optionRules.corsAllowedHeaders),
+    parser: listParser('HEADERS', rules.corsAllowedHeaders),
     unset: 'none',
     help: 'further request headers that these pages may send, comma-separated',
   },
   trustedProxies: {
-    parser: listParser('ADDRESSES', optionRules.trustedProxies),
+    parser: listParser('ADDRESSES', rules.trustedProxies),
     unset: 'none',
     help: 'proxies whose X-Forwarded-For names the client in the log,\ncomma-separated',
   },
@@ -88,39 +85,29 @@ export const settingTable = {
     default: 'off',
     help: 'serve /metrics for Prometheus on the health port;\nneeds the package prom-client',
   },
-  maxBodyBytes: {
-    ...numberOption('BYTES', optionRules.maxBodyBytes),
-    help: 'largest request body; at most 268435456 (256 MiB)',
-  },
-  maxInFlight: {
-    ...numberOption('REQUESTS', optionRules.maxInFlight),
-    help: 'requests in flight at a time; one more gets 503',
-  },
-  maxConnections: {
-    ...numberOption('CONNECTIONS', optionRules.maxConnections),
-    help: 'open connections at a time; one more is closed',
-  },
-  headersTimeoutMs: {
-    ...numberOption('MS', optionRules.headersTimeoutMs),
-    help: 'for the head of a request to arrive',
-  },
-  requestTimeoutMs: {
-    ...numberOption('MS', optionRules.requestTimeoutMs),
-    help: 'for a whole request to arrive',
-  },
-  keepAliveTimeoutMs: {
-    ...numberOption('MS', optionRules.keepAliveTimeoutMs),
-    help: 'for the next request on a connection',
-  },
-  handlerTimeoutMs: {
-    ...numberOption('MS', optionRules.handlerTimeoutMs),
-    help: 'for the database to respond; then 503',
-  },
+  maxBodyBytes: numberRow(
+    'BYTES',
+    rules.maxBodyBytes,
+    'largest request body; at most 268435456 (256 MiB)',
+  ),
+  maxInFlight: numberRow(
+    'REQUESTS',
+    rules.maxInFlight,
+    'requests in flight at a time; one more gets 503',
+  ),
+  maxConnections: numberRow(
+    'CONNECTIONS',
+    rules.maxConnections,
+    'open connections at a time; one more is closed',
+  ),
+  headersTimeoutMs: timeRow(rules.headersTimeoutMs, 'for the head of a request to arrive'),
+  requestTimeoutMs: timeRow(rules.requestTimeoutMs, 'for a whole request to arrive'),
+  keepAliveTimeoutMs: timeRow(rules.keepAliveTimeoutMs, 'for the next request on a connection'),
+  handlerTimeoutMs: timeRow(rules.handlerTimeoutMs, 'for the database to respond; then 503'),
   shutdownTimeoutMs: {
     // close() has no rule; another timeout has the same bounds.
-    parser: numberOption('MS', optionRules.requestTimeoutMs).parser,
+    ...timeRow(rules.requestTimeoutMs, 'for requests in flight to finish after SIGTERM'),
     default: 20_000,
-    help: 'for requests in flight to finish after SIGTERM',
   },
   log: {
     parser: oneOf('json', 'pretty'),
@@ -163,7 +150,7 @@ export function defaultOf(name: SettingName): string {
   return 'default' in row ? String(row.default) || 'none' : row.unset;
 }
 
-/** Returns the name of a database; for a URL only hosts and database, because the rest may contain a password. */
+/** Returns the name of a database: of a URL without the parts that may contain a password. */
 export function databaseName(setting: DatabaseSetting): string {
   switch (setting.kind) {
     case 'memory':
@@ -204,19 +191,30 @@ function wordOf(text: string): string {
   return text.replace(/^true$/, 'on').replace(/^false$/, 'off');
 }
 
-type OptionRow<Value> = { readonly parser: Parser<Value>; readonly default: Value };
+type Row<Value> = {
+  readonly parser: Parser<Value>;
+  readonly default: Value;
+  readonly help: string;
+};
 
-function textOption(placeholder: string, rule: OptionRule<string>): OptionRow<string> {
-  return { parser: parserOf(placeholder, rule, String, Infinity), default: rule.default };
+function textRow(placeholder: string, rule: OptionRule<string>, help: string): Row<string> {
+  return { parser: parserOf(placeholder, rule, String, Infinity), default: rule.default, help };
 }
 
-function numberOption(placeholder: string, rule: OptionRule<number>): OptionRow<number> {
-  const read = (text: string) => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
-  return { parser: parserOf(placeholder, rule, read), default: rule.default };
+function numberRow(placeholder: string, rule: OptionRule<number>, help: string): Row<number> {
+  return { parser: numberParser(placeholder, rule), default: rule.default, help };
+}
+
+function timeRow(rule: OptionRule<number>, help: string): Row<number> {
+  return numberRow('MS', rule, help);
+}
+
+function numberParser(placeholder: string, rule: OptionRule<number>): Parser<number> {
+  return parserOf(placeholder, rule, (text) => (/^\d+$/.test(text) ? Number(text) : Number.NaN));
 }
 
 function healthPort(): Parser<number | undefined> {
-  const { parser } = numberOption('PORT', optionRules.port);
+  const parser = numberParser('PORT', rules.port);
   const parsePort = (text: string) => parser.parse(text).mapErr((wrong) => `${wrong}, or off`);
   return { ...parser, parse: (text) => (wordOf(text) === 'off' ? ok(undefined) : parsePort(text)) };
 }
@@ -273,13 +271,16 @@ function databaseParser(): Parser<DatabaseSetting> {
         return err('must be sqlite: and the path of a file, a postgres:// URL, or memory:');
       if (noPath.test(path) || noValue.test(path)) {
         return err(
-          'must have a path directly after sqlite:, without a scheme, quotes, a variable, undefined, null, or one of ? # ; < > \\',
+          'must be sqlite: and a path, not a URL, a variable, undefined, null, or one with quotes or ?#;<>\\',
         );
       }
       return ok({ kind: 'sqlite', path });
     },
   };
 }
+
+/** RFC 6750, section 2.1. */
+export const tokenForm = 'letters, digits and -._~+/, with = at the end only';
 
 function tokensParser(): Parser<TokenSet> {
   return {
@@ -290,9 +291,8 @@ function tokensParser(): Parser<TokenSet> {
       const tokens = splitList(text);
       const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
       if (wrong.length === 0) return ok(createTokenSet(tokens.map((token) => ({ token }))));
-      return err(
-        `must be bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
-      );
+      const which = `wrong: number ${wrong.join(', ')}`;
+      return err(`must be bearer tokens (${tokenForm}), comma-separated; ${which}`);
     },
   };
 }

@@ -302,7 +302,7 @@ describe('readSettings', () => {
     'p.db#main',
   ])('readSettings rejects sqlite:%s, which is a URL, a template or a path of Windows', (path) => {
     expect(faults([`--database=sqlite:${path}`])).toEqual([
-      `--database must have a path directly after sqlite:, without a scheme, quotes, a variable, undefined, null, or one of ? # ; < > \\, not ${quoted(`sqlite:${path}`)}`,
+      `--database must be sqlite: and a path, not a URL, a variable, undefined, null, or one with quotes or ?#;<>\\, not ${quoted(`sqlite:${path}`)}`,
     ]);
   });
 
@@ -361,6 +361,13 @@ describe('readSettings', () => {
     ]);
   });
 
+  it.each([
+    [['--port', '1', '--host=a', '--port=2'], '--port is given twice; set it once'],
+    [['-h', '-h'], '-h is given twice; set it once'],
+  ])('readSettings rejects the repeated flag of %j', (argv, fault) => {
+    expect(faults(argv)).toEqual([fault]);
+  });
+
   it('readSettings names an unexpected argument', () => {
     expect(faults(['--port', '80', 'x'])).toEqual(['unexpected argument "x"; see --help']);
   });
@@ -382,6 +389,19 @@ describe('readSettings', () => {
       faults: ['--port must be a whole number from 0 to 65535, not "x"'],
       warnings: ['variables that are no settings: PLANTSTORE_PROT; see --help'],
     });
+  });
+
+  it('readSettings names no variable that Kubernetes sets for a service, and its value of a setting', () => {
+    const env = {
+      PLANTSTORE_SERVICE_HOST: '10.0.0.1',
+      PLANTSTORE_SERVICE_PORT_HTTP: '3000',
+      PLANTSTORE_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
+      PLANTSTORE_PORT_3000_TCP_ADDR: '10.0.0.1',
+    };
+    expect(readSettings([], env)).toMatchObject({ warnings: [] });
+    expect(faults([], { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' })).toEqual([
+      'PLANTSTORE_PORT must be a whole number from 0 to 65535, not "tcp://10.0.0.1:3000"',
+    ]);
   });
 
   it('readSettings names a variable that has an invisible character in its name', () => {

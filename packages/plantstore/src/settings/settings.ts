@@ -35,7 +35,7 @@ export function readSettings(
   const { settings, sources, faults } = parseAll(find.value);
   const { sockets } = handover;
   const all = [...faults, ...conflictsIn(settings, sources, sockets), ...handover.faults];
-  warnings.push(...replacedBy(sockets, sources), ...clocksOf(settings));
+  warnings.push(...replacedBy(sockets, sources), ...deadlineWarnings(settings));
   if (all.length > 0) return { kind: 'invalid', faults: all, warnings };
   const kind = values['check-settings'] === true ? 'check-settings' : 'run';
   // Complete without faults.
@@ -89,13 +89,17 @@ const options: CommandLineOptions = {
   'env-file': { type: 'string' },
 };
 
-/** Returns the variables that look like settings, and are none. Orchestrators set some, too. */
+/** Returns the variables that look like settings, and are none. */
 export function unknownVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => {
     const visible = name.replaceAll(/[\s\p{C}]/gu, '');
-    return /^plantstore_/i.test(visible) && !variables.includes(name);
+    const isOurs = /^plantstore_/i.test(visible) && !serviceLink.test(name);
+    return isOurs && !variables.includes(name);
   });
 }
+
+/** What Kubernetes sets in each pod for a service that is named plantstore. */
+const serviceLink = /^PLANTSTORE_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP|SCTP))(?:_|$)/;
 
 function warningsOf(env: Environment): string[] {
   const unknown = unknownVariables(env).map(shown);
@@ -166,15 +170,14 @@ function conflictsIn(
   if (fault !== undefined) need(`a database that processes can share, postgres://…: ${fault}`);
   if (port === 0) need('one port for all processes: with --port 0 each has its own');
   if (sources.tokens === undefined && sources.tokensFile === undefined) {
-    need(
-      'tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each generates its own',
-    );
+    const advice = 'set --tokens-file or PLANTSTORE_TOKENS, or each generates its own';
+    need(`tokens that all processes accept: ${advice}`);
   }
   return conflicts;
 }
 
-/** Returns a warning of a stop that ends before the requests that it waits for. */
-function clocksOf({
+/** Returns a warning of a stop that may end before the requests that it waits for. */
+function deadlineWarnings({
   shutdownTimeoutMs = Infinity,
   handlerTimeoutMs = 0,
 }: Partial<Settings>): string[] {
