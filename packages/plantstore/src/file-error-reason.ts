@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** Returns why a system call on a file failed, to follow the file's name and a colon. Rethrows other errors. */
+/** Returns why a system call on a file failed, to follow its name and a colon. Rethrows others. */
 export function fileErrorReason(thrown: unknown): string {
   if (!(thrown instanceof Error && 'code' in thrown && 'syscall' in thrown)) throw thrown;
   // The working directory was removed: that is no error of this file.

@@ -17,7 +17,14 @@ export async function openStore(
     case 'memory':
       return ok(createMemoryRepository());
     case 'sqlite':
-      return openSqlite(database.path, log, reports);
+      requireWorkingDirectory();
+      return openSqliteRepository({
+        path: database.path,
+        onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
+        ...reports,
+      })
+        .map((repository) => logEnd(repository, log))
+        .mapErr(({ message }) => cannotOpen(message));
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) return err(cannotOpen(postgres.error));
@@ -35,7 +42,8 @@ export async function openStore(
 export type Store = PlantStore &
   Partial<Pick<SqliteRepository, 'walSize'>> & { readonly table?: string };
 
-export type StoreOptions = Pick<GroupCommitOptions, 'onCommit'> & {
+export type StoreOptions = {
+  readonly onCommit?: GroupCommitOptions['onCommit'] | undefined;
   /** Time limit of a request, in milliseconds; a create has less. */
   readonly handlerTimeoutMs?: number;
 };
@@ -44,31 +52,23 @@ const heldWalMessage =
   'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
 const replacedMessage = 'the database file is not the one that was opened';
 const walLeftMessage =
-  'the newest plants are still in the WAL: keep it together with the database; unless another program overwrote either, end the programs that have the database open, free space on the disk, then start and stop the server';
+  'the newest plants are still in the WAL: keep it together with the database; unless another ' +
+  'program overwrote either, end the programs that have the database open, free space on the ' +
+  'disk, then start and stop the server';
 
-async function openSqlite(
-  path: string,
-  log: Logger,
-  reports: Pick<StoreOptions, 'onCommit'> | undefined,
-): Promise<Result<Store, string>> {
-  requireWorkingDirectory();
-  return openSqliteRepository({
-    path,
-    onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
-    ...reports,
-  })
-    .map((repository) => ({
-      ...repository,
-      close: async () => {
-        const { walLeft, replaced } = await repository.close();
-        if (replaced !== undefined) log.error({ reason: replaced }, replacedMessage);
-        else if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
-      },
-    }))
-    .mapErr(({ message }) => cannotOpen(message));
+/** Returns a store that logs where its plants are if they are not all in the file at its end. */
+function logEnd(repository: SqliteRepository, log: Logger): Store {
+  return {
+    ...repository,
+    async close() {
+      const { walLeft, replaced } = await repository.close();
+      if (replaced !== undefined) log.error({ reason: replaced }, replacedMessage);
+      else if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
+    },
+  };
 }
 
-/** Throws if the working directory was removed: a worker thread requires it, also for an absolute path. */
+/** Throws if the working directory was removed, which a worker thread requires in any case. */
 function requireWorkingDirectory(): void {
   process.cwd();
 }
@@ -84,7 +84,7 @@ function cannotOpen(message: string): string {
   return `cannot open the database (${sourceOf('database')}): ${message}`;
 }
 
-/** Looks for a fault of a database without opening it or connecting to it. The error is a message for the operator. */
+/** Looks for a fault of a database without opening it. The error is a message for the operator. */
 export async function inspectDatabase(database: DatabaseSetting): Promise<Result<void, string>> {
   switch (database.kind) {
     case 'memory':

@@ -1,14 +1,15 @@
 import { lookup } from 'node:dns/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { tlsFaultOf, type TlsOptions } from '@plantstore/server';
 import { err, ok, Result } from 'neverthrow';
+import { fileErrorReason } from '../file-error-reason.ts';
 import type { HandedSockets } from '../settings/handed-sockets.ts';
-import { sourceOf } from '../settings/setting-table.ts';
+import { type SettingName, sourceOf } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import { shown } from '../settings/text.ts';
 import { createTokenSet, type TokenSet } from '../settings/token-set.ts';
 import { loadPrometheus, type Prometheus } from './metrics.ts';
 import { parseTokens } from './parse-tokens.ts';
-import { readSettingFile } from './read-setting-file.ts';
 
 /** Reads all that the settings name except the database. All failures are reported together. */
 export async function loadInputs(
@@ -42,7 +43,7 @@ export type StartFailure = {
 
 /** Resolves the host: a start with a wrong name would fail after it has opened the database. */
 async function resolveHost(
-  { host, healthPort, reusePort }: Settings,
+  { host, healthPort }: Settings,
   sockets: HandedSockets,
 ): Promise<Result<void, string>> {
   const opensHealth = healthPort !== undefined && sockets.health === undefined;
@@ -52,27 +53,11 @@ async function resolveHost(
     return ok();
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
-    const reason =
-      code === 'ENOTFOUND'
-        ? `${shown(host)} is an unknown host name; choose another host`
-        : `${shown(host)} cannot be resolved: ${message}`;
+    const reason = code === 'ENOTFOUND' ? 'it is an unknown host name' : message;
     return err(
-      sockets.plants === undefined
-        ? cannotServe({ reusePort }, sockets, reason)
-        : `cannot serve health (${sourceOf('host')}): ${reason}`,
+      `cannot use the host (${sourceOf('host')}): ${shown(host)}: ${reason}; choose another host`,
     );
   }
-}
-
-/** Returns a message for a socket of plants that cannot be used. */
-export function cannotServe(
-  { reusePort }: Pick<Settings, 'reusePort'>,
-  { plants }: HandedSockets,
-  message: string,
-): string {
-  const names = ['host', 'port', ...(reusePort ? (['reusePort'] as const) : [])] as const;
-  const source = plants === undefined ? sourceOf(...names) : 'LISTEN_FDS';
-  return `cannot serve plants (${source}): ${message}`;
 }
 
 /** Reads the certificate and the key, if there are any, and checks that they can be used. */
@@ -81,15 +66,17 @@ export async function loadTls({
   tlsKey,
 }: Pick<Settings, 'tlsCert' | 'tlsKey'>): Promise<Result<TlsOptions | undefined, string>> {
   if (tlsCert === undefined || tlsKey === undefined) return ok(undefined);
-  const cert = await readSettingFile(tlsCert);
-  if (cert.isErr()) return err(cannotUse.cert(tlsCert, cert.error));
-  const key = await readSettingFile(tlsKey);
-  if (key.isErr()) return err(cannotUse.key(tlsKey, key.error));
-  // Bytes, because a heap snapshot contains strings.
-  const tls = { cert: cert.value, key: key.value };
-  const fault = tlsFaultOf(tls);
-  if (fault === undefined) return ok(tls);
-  return err(cannotUse[fault.part](fault.part === 'cert' ? tlsCert : tlsKey, fault.why));
+  const cert = await readSetting('tlsCert', tlsCert);
+  const key = await readSetting('tlsKey', tlsKey);
+  return Result.combine([cert, key]).andThen(([certificate, itsKey]) => {
+    // Bytes, because a heap snapshot contains strings.
+    const tls = { cert: certificate, key: itsKey };
+    const fault = tlsFaultOf(tls);
+    if (fault === undefined) return ok(tls);
+    const isCert = fault.part === 'cert';
+    const [name, path] = isCert ? (['tlsCert', tlsCert] as const) : (['tlsKey', tlsKey] as const);
+    return err(cannotUse(name, path, `it ${fault.why}`));
+  });
 }
 
 /** Returns the tokens that the settings name; none if one is to be generated. */
@@ -98,19 +85,37 @@ export async function loadTokens({
   tokens = createTokenSet([]),
 }: Pick<Settings, 'tokensFile' | 'tokens'>): Promise<Result<TokenSet, string>> {
   if (tokensFile === undefined) return ok(tokens);
-  const read = await readSettingFile(tokensFile);
-  return read
-    .mapErr((reason) => `${reason}; name a file with one token per line`)
-    .andThen(parseTokens)
-    .map(createTokenSet)
-    .mapErr((reason) => cannotUse.tokens(tokensFile, reason));
+  const read = await readSetting('tokensFile', tokensFile);
+  return read.andThen((file) =>
+    parseTokens(file)
+      .map(createTokenSet)
+      .mapErr((reason) => cannotUse('tokensFile', tokensFile, reason)),
+  );
 }
 
-const cannotUse = {
-  cert: (path: string, reason: string) =>
-    `cannot use the certificate (${sourceOf('tlsCert')}): ${shown(path)} ${reason}; name a file with its chain in PEM`,
-  key: (path: string, reason: string) =>
-    `cannot use the key (${sourceOf('tlsKey')}): ${shown(path)} ${reason}; name a file with the certificate's key in PEM`,
-  tokens: (path: string, reason: string) =>
-    `cannot use the tokens file (${sourceOf('tokensFile')}): ${shown(path)} ${reason}`,
-};
+/** The files that the settings name: what they are in a message, and what to name. */
+const files = {
+  tlsCert: ['the certificate', 'a file with its chain in PEM'],
+  tlsKey: ['the key', "a file with the certificate's key in PEM"],
+  tokensFile: ['the tokens file', 'a file with one token per line'],
+} as const satisfies { [name in SettingName]?: unknown };
+
+async function readSetting(
+  name: keyof typeof files,
+  path: string,
+): Promise<Result<Buffer, string>> {
+  try {
+    const stats = await stat(path);
+    // Opening a pipe blocks until it has a writer, and a device may have no end.
+    if (!stats.isFile() && !stats.isDirectory())
+      return err(cannotUse(name, path, 'it is a pipe or a device'));
+    return ok(await readFile(path));
+  } catch (thrown) {
+    return err(cannotUse(name, path, fileErrorReason(thrown)));
+  }
+}
+
+function cannotUse(name: keyof typeof files, path: string, reason: string): string {
+  const [what, instead] = files[name];
+  return `cannot use ${what} (${sourceOf(name)}): ${shown(path)}: ${reason}; name ${instead}`;
+}

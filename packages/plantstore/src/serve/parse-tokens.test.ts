@@ -13,7 +13,7 @@ import { newFolder } from '../../test/run-in-folder.ts';
 const entriesOf = async (path: string | undefined) =>
   (await loadTokens({ tokensFile: path, tokens: undefined })).map(({ entries }) => entries);
 
-const fileWith = async (text: string) => {
+const fileWith = async (text: string | Buffer) => {
   const folder = await newFolder();
   const path = join(folder, 'tokens');
   await writeFile(path, text);
@@ -47,53 +47,64 @@ describe('loadTokens', () => {
     );
   });
 
+  const form =
+    'must be a token (letters, digits and -._~+/, with = at the end only), and then name=';
+  const repeated = 'has a token of an earlier line with another name or date: keep one of them';
+  const unseen = 'has an invisible character, or text that is not UTF-8: write the line again';
   it.each([
-    ['s3cr3t nam=x', 'has an unknown or repeated word in line 1 (word 2): '],
-    ['s3cr3t until=2027-01-31 s3cr3t', 'has an unknown or repeated word in line 1 (word 3): '],
-    ['s3cr3t name=x until=2027-01-31 name=x', 'word in line 1 (word 4): '],
-    ['until=2027-01-31 name=x s3cr3t', 'has no bearer token in line 1: '],
-    ['name=s3cr3t', 'has no bearer token in line 1: '],
-    ['one\ns3cr3t name=', 'has an invalid name in line 2: '],
-    ['s3cr3t name=two/words', 'has an invalid name in line 1: '],
-    [`s3cr3t name=${'x'.repeat(33)}`, 'has an invalid name in line 1: '],
-    ['s3cr3t until=', 'has an invalid date in line 1: '],
-    ['s3cr3t until=2027-02-29', 'has an invalid date in line 1: '],
-    ['s3cr3t until=2027-1-31', 'has an invalid date in line 1: '],
-    ['s3cr3t until=2027-01-31T00:00Z', 'has an invalid date in line 1: '],
-    ['s3cr3t until=s3cr3t', 'has an invalid date in line 1: '],
-    ['s3cr3t\none\ns3cr3t until=2027-01-31', 'has a token of an earlier line'],
-    ['s3cr3t name=a\ns3cr3t name=b', 'has a token of an earlier line'],
-    ['one name=\ntwo until=x\nthree name=*', 'has an invalid name in line 1, 3: '],
-    ['one\n' + 'not,valid\n'.repeat(9), 'has no bearer token in line 2, 3, 4, 5, 6 and 4 more: '],
-    ['not,valid\n'.repeat(5), 'has no bearer token in line 1, 2, 3, 4, 5: '],
-    ['one name=\ntwo until=x', '; it has an invalid date in line 2: '],
+    ['s3cr3t nam=x', 1, form],
+    ['s3cr3t until=2027-01-31 s3cr3t', 1, form],
+    ['s3cr3t name=x until=2027-01-31 name=x', 1, form],
+    ['until=2027-01-31 name=x s3cr3t', 1, form],
+    ['name=s3cr3t', 1, form],
+    ['# none\n\none\ns3cr3t, token\nthree,\n', 4, form],
+    ['one\ns3cr3t name', 2, form],
+    ['one\ns3cr3t name=', 2, form],
+    ['s3cr3t name=a=b', 1, form],
+    ['s3cr3t name=two/words', 1, form],
+    [`s3cr3t name=${'x'.repeat(33)}`, 1, form],
+    ['s3cr3t until=', 1, form],
+    ['s3cr3t until=2027-02-29', 1, form],
+    ['s3cr3t until=2027-1-31', 1, form],
+    ['s3cr3t until=2027-01-31T00:00Z', 1, form],
+    ['s3cr3t until=s3cr3t', 1, form],
+    ['s3cr3t\none\ns3cr3t until=2027-01-31', 3, repeated],
+    ['s3cr3t name=a\ns3cr3t name=b', 2, repeated],
+    ['one\ns3cr3t\u200b', 2, unseen],
   ])(
-    'loadTokens rejects the line in %j, without repeating a part of it',
-    async (text, expected) => {
-      const loaded = await loadTokens({ tokensFile: await fileWith(text), tokens: undefined });
-      expect(loaded).toEqual(err(expect.stringContaining(expected) as unknown));
+    'loadTokens rejects the tokens %j, and names line %i without a part of it',
+    async (text, line, expected) => {
+      const path = await fileWith(text);
+      const loaded = await loadTokens({ tokensFile: path, tokens: undefined });
+      expect(loaded).toEqual(
+        err(expect.stringContaining(`${path}: line ${line} ${expected}`) as unknown),
+      );
       expect(JSON.stringify(loaded)).not.toMatch(/s3cr3t|xxx/);
     },
   );
 
   it.each([
-    ['one\ns3cr3t, token\nthree,\n', 'has no bearer token in line 2, 3'],
-    ['# nothing yet\n', 'has no token: write one per line'],
-  ])('loadTokens rejects a file of %j, without repeating a token', async (text, expected) => {
-    const path = await fileWith(text);
-    const loaded = await loadTokens({ tokensFile: path, tokens: undefined });
-    expect(loaded).toEqual(err(expect.stringContaining(`${path} ${expected}`) as unknown));
-    expect(JSON.stringify(loaded)).not.toContain('s3cr3t');
+    [Buffer.from('# nothing yet\n'), 'it has no token'],
+    [
+      Buffer.from('\ufeffs3cr3t\n', 'utf16le'),
+      'it is not UTF-8, but UTF-16, for example: save it as UTF-8',
+    ],
+  ])('loadTokens rejects a file of %s', async (bytes, expected) => {
+    const path = await fileWith(bytes);
+    expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
+      err(cannotUse(path, expected)),
+    );
   });
 
+  const cannotUse = (path: string, reason: string) =>
+    `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path}: ${reason}; name a file with one token per line`;
+
   it.each([
-    ['/no/such/file', 'does not exist'],
-    [tmpdir(), 'is a folder'],
+    ['/no/such/file', 'it does not exist'],
+    [tmpdir(), 'it is a folder'],
   ])('loadTokens reports why %s cannot be read', async (path, reason) => {
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
-      err(
-        `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} ${reason}; name a file with one token per line`,
-      ),
+      err(cannotUse(path, reason)),
     );
   });
 
@@ -104,9 +115,7 @@ describe('loadTokens', () => {
     // Unblocks a pending open, so that the test can end.
     onTestFinished(async () => (await open(path, 'r+')).close());
     expect(await loadTokens({ tokensFile: path, tokens: undefined })).toEqual(
-      err(
-        `cannot use the tokens file (--tokens-file, PLANTSTORE_TOKENS_FILE): ${path} is a pipe or a device, not a file; name a file with one token per line`,
-      ),
+      err(cannotUse(path, 'it is a pipe or a device')),
     );
   });
 

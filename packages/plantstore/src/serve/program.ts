@@ -4,14 +4,13 @@ import { type RunningServer, startServer, type TlsOptions } from '@plantstore/se
 import { untilWritten } from '../exit-status.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { openStore, type Store } from '../open-store.ts';
-import type { HandedSockets } from '../settings/handed-sockets.ts';
 import { databaseName, sourceOf } from '../settings/setting-table.ts';
-import type { Settings, StartInvocation } from '../settings/settings.ts';
+import type { StartInvocation } from '../settings/settings.ts';
 import { createTokenSet, type TokenSet, warnOfExpiredTokens } from '../settings/token-set.ts';
 import { writeMessages } from '../settings/write-messages.ts';
 import { generateToken } from './generate-token.ts';
 import { type HealthServer, startHealth } from './health-server.ts';
-import { cannotServe, loadInputs, type StartFailure } from './inputs.ts';
+import { loadInputs, type StartFailure } from './inputs.ts';
 import { acceptingMessage, stoppingMessage } from './log-messages.ts';
 import { isLoopback } from './loopback.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -33,9 +32,7 @@ import { unlessAborted, within } from './wait.ts';
  * A second signal, an uncaught exception and a store that does not close end it in any state.
  */
 export class Program {
-  readonly #settings: Settings;
-  readonly #sockets: HandedSockets;
-  readonly #warnings: readonly string[];
+  readonly #invocation: StartInvocation;
   readonly #process: ProgramProcess;
   readonly #log: Log;
   readonly #readiness: Readiness;
@@ -48,22 +45,20 @@ export class Program {
   #health: HealthServer | undefined;
   #metrics: Metrics | undefined;
 
-  constructor({ settings, sockets, warnings }: StartInvocation, process: ProgramProcess) {
+  constructor(invocation: StartInvocation, process: ProgramProcess) {
     const { stdout } = process;
-    this.#settings = settings;
-    this.#sockets = sockets;
-    this.#warnings = warnings;
+    this.#invocation = invocation;
     this.#process = process;
-    const format = settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
+    const format = invocation.settings.log ?? (stdout.isTTY === true ? 'pretty' : 'json');
     // Only terminals have colours; hasColors() respects NO_COLOR.
     this.#log = createLog(format, stdout, stdout.hasColors?.());
     this.#readiness = createReadiness(this.#log, () => this.#state === 'serving');
   }
 
-  /** Resolves to the exit status; see `main`. */
+  /** Resolves to the exit status; see `main`. The listeners for signals stay until the exit. */
   async run(): Promise<number> {
     const { signal } = this.#atOnce;
-    const stopListening = listenForSignals(this.#process.signals, this.#log, {
+    listenForSignals(this.#process.signals, this.#log, {
       stop: this.#stopRequested,
       atOnce: this.#atOnce,
       reread: this.#watchFiles(),
@@ -77,14 +72,13 @@ export class Program {
       return 1;
     } finally {
       this.#closeHealth();
-      stopListening();
     }
   }
 
   /** Reads files again when they change; returns a function that does it now. */
   #watchFiles(): () => void {
     return renewFiles({
-      settings: this.#settings,
+      settings: this.#invocation.settings,
       accept: (tokens) => {
         this.#tokens = tokens;
       },
@@ -98,8 +92,9 @@ export class Program {
     const started = await this.#start();
     if ('server' in started) this.#logStart(started);
     // After the first line, which names the URL.
-    for (const warning of this.#warnings) this.#log.warn({}, warning);
-    const status = 'status' in started ? this.#fail(started) : await this.#serve(started);
+    for (const warning of this.#invocation.warnings) this.#log.warn({}, warning);
+    if ('messages' in started) writeMessages(this.#process.stderr, started.messages);
+    const status = 'status' in started ? started.status : await this.#serve(started);
     this.#state = 'stopped';
     this.#closeHealth();
     await this.#writeLastLines();
@@ -107,18 +102,17 @@ export class Program {
   }
 
   async #start(): Promise<Started | StartFailure> {
-    const inputs = await loadInputs(this.#settings, this.#sockets);
+    const { settings, sockets } = this.#invocation;
+    const inputs = await loadInputs(settings, sockets);
     if (inputs.isErr()) return inputs.error;
     const { prometheus, tls, tokens } = inputs.value;
     this.#tokens = tokens;
     this.#metrics = prometheus && createMetrics(prometheus, this.#readiness.isReady);
     const failure = await this.#openHealth();
     if (failure !== undefined) return failure;
-    const { database, handlerTimeoutMs } = this.#settings;
-    const onCommit = this.#metrics?.onCommit;
-    const opened = await openStore(database, this.#log, {
-      handlerTimeoutMs,
-      ...(onCommit !== undefined && { onCommit }),
+    const opened = await openStore(settings.database, this.#log, {
+      handlerTimeoutMs: settings.handlerTimeoutMs,
+      onCommit: this.#metrics?.onCommit,
     });
     return opened.isErr()
       ? { messages: [opened.error], status: 1 }
@@ -126,27 +120,25 @@ export class Program {
   }
 
   async #openHealth(): Promise<StartFailure | undefined> {
-    const { host, healthPort: port } = this.#settings;
-    const { health: fd } = this.#sockets;
+    const { settings, sockets } = this.#invocation;
+    const { host, healthPort: port } = settings;
+    const { health: fd } = sockets;
     if (fd === undefined && port === undefined) return undefined;
     const { isReady } = this.#readiness;
     const target = fd === undefined ? { host, port: port ?? 0 } : { fd };
-    const options = { isReady, metrics: this.#metrics, log: this.#log };
-    const opened = await startHealth(options, target);
-    if (opened.isOk()) {
-      this.#health = opened.value;
-      return undefined;
-    }
-    const source = fd === undefined ? sourceOf('healthPort') : 'LISTEN_FDS';
-    const message = `cannot serve health (${source}): ${opened.error}`;
-    return { messages: [message], status: fd === undefined ? 1 : 2 };
+    const opened = await startHealth({ isReady, metrics: this.#metrics, log: this.#log }, target);
+    if (opened.isErr())
+      return cannotServe('health', fd === undefined ? sourceOf('healthPort') : fd, opened.error);
+    this.#health = opened.value;
+    return undefined;
   }
 
   async #listen(store: Store, tls: TlsOptions | undefined): Promise<Started | StartFailure> {
-    const { plants: fd } = this.#sockets;
-    const { corsOrigins = [], corsAllowedHeaders = [], trustedProxies = [] } = this.#settings;
+    const { settings, sockets } = this.#invocation;
+    const { plants: fd } = sockets;
+    const { corsOrigins = [], corsAllowedHeaders = [], trustedProxies = [] } = settings;
     const started = await startServer({
-      ...this.#settings,
+      ...settings,
       ...(fd !== undefined && { fd }),
       ...(tls !== undefined && { tls }),
       corsOrigins,
@@ -158,20 +150,15 @@ export class Program {
     });
     if (started.kind === 'running') return { server: started.server, store };
     await store.close();
-    const message = cannotServe(this.#settings, this.#sockets, started.message);
-    return { messages: [message], status: fd === undefined ? 1 : 2 };
-  }
-
-  #fail({ messages, status }: StartFailure): number {
-    writeMessages(this.#process.stderr, messages);
-    return status;
+    const sources = sourceOf('host', 'port', ...(settings.reusePort ? ['reusePort' as const] : []));
+    return cannotServe('plants', fd ?? sources, started.message);
   }
 
   async #serve(started: Started): Promise<number> {
     const { server, store } = started;
-    this.#metrics?.measure({ ...started, settings: this.#settings });
-    const { tokensFile, tokens } = this.#settings;
-    if (tokensFile === undefined && tokens === undefined)
+    const { settings } = this.#invocation;
+    this.#metrics?.measure({ ...started, settings });
+    if (settings.tokensFile === undefined && settings.tokens === undefined)
       this.#tokens = generateToken(server.url, this.#process.stderr);
     warnOfExpiredTokens(this.#tokens, this.#log);
     this.#state = 'serving';
@@ -183,36 +170,33 @@ export class Program {
   }
 
   #logStart({ server: { url, host }, store: { table } }: Started): void {
-    const { database, tlsCert } = this.#settings;
+    const { settings, sockets } = this.#invocation;
     const health = this.#health?.url;
-    const handed =
-      this.#sockets.plants === undefined ? '' : ' on the handed-over socket (LISTEN_FDS)';
+    const handed = sockets.plants === undefined ? '' : ' on the handed-over socket (LISTEN_FDS)';
     this.#log.info(
-      { url, database: databaseName(database), table, pid: process.pid, health },
+      { url, database: databaseName(settings.database), table, pid: process.pid, health },
       acceptingMessage + handed,
     );
-    if (tlsCert !== undefined || isLoopback(host)) return;
-    this.#log.warn(
-      { host },
-      'tokens are sent unencrypted: set --tls-cert and --tls-key, or put a proxy with TLS in front of this port',
-    );
+    if (settings.tlsCert !== undefined || isLoopback(host)) return;
+    const advice = 'set --tls-cert and --tls-key, or put a proxy with TLS in front of this port';
+    this.#log.warn({ host }, `tokens are sent unencrypted: ${advice}`);
   }
 
   async #stop({ server, store }: Started): Promise<number> {
     // First, so that load balancers send requests elsewhere.
     this.#state = 'stopping';
     this.#stoppingAt = performance.now();
-    const { shutdownTimeoutMs } = this.#settings;
+    const { shutdownTimeoutMs } = this.#invocation.settings;
     this.#log.info({}, stoppingMessage);
     await server.close(shutdownTimeoutMs);
     const { cut } = server.usage();
-    const closeTimeoutMs = Math.min(maxCloseTimeoutMs, shutdownTimeoutMs);
-    if (!(await within(closeTimeoutMs, store.close()))) {
+    if (!(await within(Math.min(maxCloseTimeoutMs, shutdownTimeoutMs), store.close()))) {
       this.#log.error({}, 'stopped at once: the store could not be closed in time');
       this.#atOnce.abort();
+      return 1;
     }
     if (cut === 0) this.#log.info({}, 'stopped');
-    else this.#log.error({ requests: cut }, 'stopped at the deadline: requests got no response');
+    else this.#log.error({ requests: cut }, 'stopped at once: requests got no response in time');
     return cut === 0 ? 0 : 1;
   }
 
@@ -226,7 +210,7 @@ export class Program {
     const { stdout, stderr } = this.#process;
     this.#log.flush();
     const elapsedMs = performance.now() - this.#stoppingAt;
-    const remainingMs = this.#settings.shutdownTimeoutMs - elapsedMs;
+    const remainingMs = this.#invocation.settings.shutdownTimeoutMs - elapsedMs;
     await within(Math.max(minLogTimeoutMs, remainingMs), untilWritten(stdout, stderr));
   }
 }
@@ -253,3 +237,12 @@ type Started = { readonly server: RunningServer; readonly store: Store };
 const maxCloseTimeoutMs = 5_000;
 /** Minimum time for a slow reader to receive the last lines, in milliseconds. */
 const minLogTimeoutMs = 1_000;
+
+/** Returns the failure of a port with its settings, or of a handed-over socket. */
+function cannotServe(what: string, source: string | number, message: string): StartFailure {
+  const isHanded = typeof source === 'number';
+  return {
+    messages: [`cannot serve ${what} (${isHanded ? 'LISTEN_FDS' : source}): ${message}`],
+    status: isHanded ? 2 : 1,
+  };
+}

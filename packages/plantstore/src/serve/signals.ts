@@ -2,28 +2,17 @@ import type { EventEmitter } from 'node:events';
 import { describeCause, type Logger } from '@plantstore/server';
 import { ignoredSignals } from './ignored-signals.ts';
 
-/**
- * Adds listeners for the signals and uncaught exceptions of a process, which log what they do.
- *
- * @returns a function that removes them
- */
+/** Adds listeners for the signals and uncaught exceptions of a process, which log what they do. */
 export function listenForSignals(
   process: EventEmitter,
   log: Logger,
   { stop, atOnce, reread }: SignalTargets,
-): () => void {
-  const listeners = new Map<string, (value: unknown) => void>([
-    ['SIGTERM', onStop],
-    ['SIGINT', onStop],
-    ['SIGHUP', reread],
-    // Node raises unhandled rejections as uncaught exceptions, too.
-    ['uncaughtException', onException],
-    ...ignoredSignals.map((signal) => [signal, onIgnored] as const),
-  ]);
-  for (const [name, listener] of listeners) process.on(name, listener);
-  return () => {
-    for (const [name, listener] of listeners) process.off(name, listener);
-  };
+): void {
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, onStop);
+  process.on('SIGHUP', reread);
+  // Node raises unhandled rejections as uncaught exceptions, too.
+  process.on('uncaughtException', onException);
+  for (const signal of ignoredSignals) process.on(signal, onIgnored);
 
   function onStop(): void {
     if (!stop.signal.aborted) return stop.abort();
