@@ -2,9 +2,10 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { bin, newFolder, post, startProgram } from './program.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, neededVariables, newFolder, post, startProgram } from './program.ts';
 import { runCommand, writePlants } from './run-command.ts';
 
 const run = promisify(execFile);
@@ -142,4 +143,22 @@ describe('backup and restore', () => {
     ]);
     expect(await readdir(cwd)).toEqual(before);
   });
+});
+
+it('a command names every refused line, also if its output is read after its work is done', async () => {
+  const child = spawn(process.execPath, [bin, 'import'], {
+    cwd: await newFolder(),
+    env: { ...neededVariables(), PLANTSTORE_DATABASE: 'sqlite:plants.db' },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const refused = 20_000;
+  child.stdin.end('{"id":1}\n'.repeat(refused));
+  const exited = once(child, 'exit');
+  const [summary] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  expect(summary).toBe(`0 plants created, 0 already there, ${refused} refused\n`);
+  const named = (await textOf(child.stderr)).trimEnd().split('\n');
+  expect(named.map((line) => line.split(':')[0])).toEqual(
+    Array.from({ length: refused }, (_, index) => `line ${index + 1}`),
+  );
+  expect(await exited).toEqual([3, null]);
 });

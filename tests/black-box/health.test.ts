@@ -104,6 +104,14 @@ describe('the health check of the image', () => {
     },
   );
 
+  it('the health check of the image says that it needs a fixed port', async () => {
+    const script = fileURLToPath(new URL('../../deploy/probe.mjs', import.meta.url));
+    const env = { PLANTSTORE_HEALTH_PORT: '0' };
+    const { exited, stderr } = spawnProgram({ command: [process.execPath, script], env });
+    expect(await exited).toBe(1);
+    expect(stderr()).toContain('set another one');
+  });
+
   it('the health check of the image fails if the server does not respond', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');
     await once(silent, 'listening');
