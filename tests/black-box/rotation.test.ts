@@ -65,7 +65,7 @@ describe('SIGHUP', () => {
     await rm(path);
     await hangUp(server, failure);
     expect(await statusWith(server, 's3cr3t')).toBe(200);
-    expect(server.stdout()).toContain('has no token: write one per line');
+    expect(server.stdout()).toContain('it has no token; name a file with one token per line');
     expect(server.stdout()).toContain('line 2 must be a token');
     expect(server.stdout()).toContain('does not exist');
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);

@@ -24,7 +24,8 @@ An I/O error is reported as a failure of the disk, and not as damage.`,
 };
 
 const rescueAdvice =
-  'restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL';
+  'restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and ' +
+  'its WAL';
 
 /** Checks a SQLite file, and returns what it has. */
 function checkFile(path: string, { stdout }: CommandCall): Result<string, string> {

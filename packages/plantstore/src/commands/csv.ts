@@ -98,7 +98,7 @@ function checkHeader(names: string[]): string[] {
 }
 
 const columns = memberNames.map((name) => (isRequired[name] ? name : `${name} (optional)`));
-const headerRule = `the header must name each column once: ${columns.join(', ')}, with commas between`;
+const headerRule = `the header must name each column once: ${columns.join(', ')}`;
 
 function membersOf({ id, ...others }: Fields): Record<string, unknown> {
   const given = Object.entries(others).filter(([, text]) => text !== '');

@@ -1,10 +1,14 @@
 import { inspect } from 'node:util';
 
-/** Returns an object as JSON in which every control character is escaped; what JSON lacks, as text. */
+/** Returns an object as JSON that has no control character; what JSON lacks is text in it. */
 export function toJson(fields: Readonly<Record<string, unknown>>): string {
+  // Most values are numbers and text, which need no replacer.
+  const isPlain = Object.values(fields).every(
+    (one) => typeof one !== 'object' && typeof one !== 'bigint',
+  );
   let text;
   try {
-    text = JSON.stringify(fields, asText);
+    text = JSON.stringify(fields, isPlain ? undefined : asText);
   } catch {
     // A circular cause, for example.
     const shown = Object.entries(fields).map(([name, value]) => [

@@ -10,8 +10,8 @@ export function createPrettyLine(isColored: boolean) {
     const text = isRequest ? requestText(fields, title) : `${title}${namedText(fields)}`;
     const below = typeof cause === 'string' ? cause.split('\n') : [cause];
     const causes = cause === undefined ? [] : below.map((one) => (one === '' ? '' : show(one)));
-    const head = `${style('dim', `${String(time).slice(11, 19)}Z`)} ${style(colorOf(level, fields), text)}`;
-    return [head, ...causes].join('\n  ');
+    const clock = style('dim', `${String(time).slice(11, 19)}Z`);
+    return [`${clock} ${style(colorOf(level, fields), text)}`, ...causes].join('\n  ');
   };
 
   function style(as: Parameters<typeof styleText>[0] | undefined, text: string): string {
@@ -28,7 +28,7 @@ function namedText(fields: Fields): string {
   return given.map(([name, value]) => ` ${name}=${show(value)}`).join('');
 }
 
-/** Returns method, path, status, error, time, client, token and id; shortened where a client chooses. */
+/** Returns a request in a line; what a client chooses is shortened. */
 function requestText({ method = '-', path = '-', ...fields }: Fields, title: string): string {
   const ms = Number(fields['durationMs']);
   const time = `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;

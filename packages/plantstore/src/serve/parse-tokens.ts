@@ -3,7 +3,7 @@ import type { AcceptedToken } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 import { tokenForm } from '../settings/setting-table.ts';
 
-/** Parses a tokens file. The error names the first wrong line, without its text: it may be a token. */
+/** Parses a tokens file. The error names the first wrong line, whose text may be a token. */
 export function parseTokens(file: Buffer): Result<readonly AcceptedToken[], string> {
   const text = file.toString('utf8');
   if (text.includes('\0')) return err('it is not UTF-8, but UTF-16, for example: save it as UTF-8');

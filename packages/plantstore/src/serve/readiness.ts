@@ -11,19 +11,24 @@ import { err, type Result } from 'neverthrow';
 export function createReadiness(log: Logger, isServing: () => boolean): Readiness {
   const timedOut = unavailable(`the check timed out after ${checkTimeoutMs} ms`);
   let check: StoreCheck | undefined;
+  let current: Promise<StoreState> | undefined;
   let lastReason: string | undefined;
   return {
     async isReady() {
       if (check === undefined || !isServing()) return false;
+      // Calls during a check share its result.
+      current ??= check()
+        .catch((cause: unknown) => unavailable('the check failed', cause))
+        .finally(() => (current = undefined));
       const timeout = sleep(checkTimeoutMs, timedOut, { ref: false });
-      const state = await Promise.race([check(), timeout]);
+      const state = await Promise.race([current, timeout]);
       // It may have stopped during the check.
       if (!isServing()) return false;
       logChange(state);
       return state.isOk();
     },
     start(next) {
-      check = shareChecks(next);
+      check = next;
     },
   };
 
@@ -54,19 +59,6 @@ export type Readiness = {
 
 /** Timeout of a check, in milliseconds. */
 const checkTimeoutMs = 1_000;
-
-/** Calls during a check share its result. */
-function shareChecks(check: StoreCheck): StoreCheck {
-  let current: Promise<StoreState> | undefined;
-  return async () => {
-    current ??= check()
-      .catch((cause: unknown) => unavailable('the check failed', cause))
-      .finally(() => {
-        current = undefined;
-      });
-    return current;
-  };
-}
 
 function unavailable(reason: string, cause?: unknown): StoreState {
   return err({ reason, cause });

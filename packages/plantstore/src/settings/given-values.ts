@@ -16,8 +16,8 @@ import {
 import { quoted, shown, textFault } from './text.ts';
 
 /**
- * Returns a function that finds the value of a setting. A flag takes precedence over a variable, and
- * a variable over the file of `--env-file`. The error is a fault of that file.
+ * Returns a function that finds the value of a setting. A flag takes precedence over a variable,
+ * and a variable over the file of `--env-file`. The error is a fault of that file.
  */
 export function createFinder({ values }: CommandLine, env: Environment): Result<FindValue, string> {
   const path = values['env-file'] as string | undefined;
@@ -37,7 +37,7 @@ export function createFinder({ values }: CommandLine, env: Environment): Result<
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value as it was given, and with what: a flag, a variable, a variable in a file, or `default`. */
+/** A value as it was given, and with what: a flag, a variable (in a file), or `default`. */
 export type GivenValue = { readonly text: string; readonly source: string };
 
 /** Returns the value of a setting; `undefined` if it is not set and has no default. */

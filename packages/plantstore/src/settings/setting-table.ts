@@ -271,7 +271,7 @@ function databaseParser(): Parser<DatabaseSetting> {
         return err('must be sqlite: and the path of a file, a postgres:// URL, or memory:');
       if (noPath.test(path) || noValue.test(path)) {
         return err(
-          'must be sqlite: and a path, not a URL, a variable, undefined, null, or one with quotes or ?#;<>\\',
+          'must be sqlite: and a path: no URL, no variable, no quotes, undefined, null or ?#;<>\\',
         );
       }
       return ok({ kind: 'sqlite', path });

@@ -302,7 +302,7 @@ describe('readSettings', () => {
     'p.db#main',
   ])('readSettings rejects sqlite:%s, which is a URL, a template or a path of Windows', (path) => {
     expect(faults([`--database=sqlite:${path}`])).toEqual([
-      `--database must be sqlite: and a path, not a URL, a variable, undefined, null, or one with quotes or ?#;<>\\, not ${quoted(`sqlite:${path}`)}`,
+      `--database must be sqlite: and a path: no URL, no variable, no quotes, undefined, null or ?#;<>\\, not ${quoted(`sqlite:${path}`)}`,
     ]);
   });
 

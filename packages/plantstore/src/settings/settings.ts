@@ -142,39 +142,42 @@ const sharingFaults: Readonly<Record<DatabaseSetting['kind'], string | undefined
 function conflictsIn(
   settings: Partial<Settings>,
   sources: Sources,
-  sockets: HandedSockets,
+  { plants, health }: HandedSockets,
 ): string[] {
-  const { port, healthPort, database, reusePort, metrics } = settings;
-  const conflicts: string[] = [];
-  if (sources.tokensFile !== undefined && sources.tokens !== undefined) {
-    conflicts.push(`${sources.tokensFile} and ${sources.tokens} are both set; set one`);
-  }
-  const { tlsCert, tlsKey } = sources;
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    conflicts.push(`${tlsCert ?? tlsKey} alone is not enough: set --tls-cert and --tls-key`);
-  }
-  if (sources.corsAllowedHeaders !== undefined && sources.corsOrigins === undefined) {
-    conflicts.push(`${sources.corsAllowedHeaders} alone has no effect: set --cors-origins`);
-  }
-  const isHanded = sockets.plants !== undefined || sockets.health !== undefined;
-  if (healthPort !== undefined && healthPort === port && port !== 0 && !isHanded) {
-    conflicts.push(`${sources.healthPort} must be another port than --port`);
-  }
-  const isHealthOff = 'healthPort' in settings && healthPort === undefined;
-  if (metrics === true && isHealthOff && sockets.health === undefined) {
-    conflicts.push(`${sources.metrics} needs a port for /metrics: set --health-port`);
-  }
-  if (reusePort !== true) return conflicts;
-  const need = (what: string) => void conflicts.push(`${sources.reusePort} needs ${what}`);
-  const fault = database && sharingFaults[database.kind];
-  if (fault !== undefined) need(`a database that processes can share, postgres://…: ${fault}`);
-  if (port === 0) need('one port for all processes: with --port 0 each has its own');
-  if (sources.tokens === undefined && sources.tokensFile === undefined) {
-    const advice = 'set --tokens-file or PLANTSTORE_TOKENS, or each generates its own';
-    need(`tokens that all processes accept: ${advice}`);
-  }
-  return conflicts;
+  const { port, healthPort, database, metrics, reusePort } = settings;
+  const { tokensFile, tokens, tlsCert, tlsKey, corsAllowedHeaders, corsOrigins } = sources;
+  const opensBoth = plants === undefined && health === undefined;
+  const isSamePort = healthPort !== undefined && healthPort === port && port !== 0;
+  const hasNoHealth = 'healthPort' in settings && healthPort === undefined && health === undefined;
+  const hasNoTokens = tokens === undefined && tokensFile === undefined;
+  const share = `${sources.reusePort} needs`;
+  const unshared = database && sharingFaults[database.kind];
+  const rules = [
+    [tokensFile && tokens, `${tokensFile} and ${tokens} are both set; set one`],
+    [
+      !tlsCert !== !tlsKey,
+      `${tlsCert ?? tlsKey} alone is not enough: set --tls-cert and --tls-key`,
+    ],
+    [
+      corsAllowedHeaders && !corsOrigins,
+      `${corsAllowedHeaders} alone has no effect: set --cors-origins`,
+    ],
+    [opensBoth && isSamePort, `${sources.healthPort} must be another port than --port`],
+    [metrics && hasNoHealth, `${sources.metrics} needs a port for /metrics: set --health-port`],
+    [
+      reusePort && unshared,
+      `${share} a database that processes can share, postgres://…: ${unshared}`,
+    ],
+    [
+      reusePort && port === 0,
+      `${share} one port for all processes: with --port 0 each has its own`,
+    ],
+    [reusePort && hasNoTokens, `${share} tokens that all processes accept: ${tokensAdvice}`],
+  ] as const;
+  return rules.flatMap(([isWrong, message]) => (isWrong ? [message] : []));
 }
+
+const tokensAdvice = 'set --tokens-file or PLANTSTORE_TOKENS, or each generates its own';
 
 /** Returns a warning of a stop that may end before the requests that it waits for. */
 function deadlineWarnings({

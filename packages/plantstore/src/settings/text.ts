@@ -18,7 +18,7 @@ export function escapeUnprintable(text: string): string {
   );
 }
 
-/** Returns what values and names of files must be, to follow their source; `undefined` if they are. */
+/** Returns what a value must be, to follow its source in a message; `undefined` if it is. */
 export function textFault(...texts: readonly string[]): string | undefined {
   return texts.some((text) => /^[\s\p{Cf}]|[\s\p{Cf}]$|[\p{Cc}\ufffd]/u.test(text))
     ? 'must have no white space or invisible character at its ends, and no control character or ' +
