@@ -232,9 +232,9 @@ export const rows: readonly Row[] = [
     'thrown instanceof Error ? thrown.stack',
   ],
   [
-    'the value of a misspelt variable is not logged',
+    'the value of an unknown variable is not logged',
     'plantstore/src/main',
-    '[...secretVariables, ...misspeltVariables(env)]',
+    '[...secretVariables, ...unknownVariables(env)]',
     'secretVariables',
   ],
   [

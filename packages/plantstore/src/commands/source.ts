@@ -22,7 +22,8 @@ export async function openSource(
   let bytesRead = 0;
   try {
     const start = await readStart(chunks);
-    const found = kinds.find(({ magic }) => start.toString('latin1').startsWith(magic));
+    const firstBytes = start.toString('latin1', 0, 64);
+    const found = kinds.find(({ magic }) => firstBytes.startsWith(magic));
     if (found !== undefined) return err(adviceFor(found, path));
     const percent = () => (stats === undefined ? '' : percentOf(bytesRead, stats.size));
     return ok({ chunks: read(start), percent });
@@ -38,9 +39,6 @@ export async function openSource(
     }
   }
 }
-
-const dumpName = 'a dump of PostgreSQL: restore it with pg_restore or psql';
-const exportPostgres = 'plantstore export --database postgres://HOST/DATABASE';
 
 /** What an import reads. */
 export type Source = {
@@ -59,6 +57,9 @@ async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   }
   return start;
 }
+
+const dumpName = 'a dump of PostgreSQL: restore it with pg_restore or psql';
+const exportPostgres = 'plantstore export --database postgres://HOST/DATABASE';
 
 /** Files that are none of plants, and the command that makes one of them. */
 const kinds: readonly Kind[] = [
