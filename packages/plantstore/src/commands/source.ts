@@ -47,10 +47,12 @@ export type Source = {
   readonly percent: () => string;
 };
 
-/** Reads until it has the bytes by which a file is known, or the end. */
+/** Reads until it can have no more of the first bytes of a kind; a line of a terminal has none. */
 async function readStart(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   let start = Buffer.alloc(0);
-  while (start.length < 64) {
+  const mayBe = ({ magic }: Kind) =>
+    start.length < magic.length && magic.startsWith(start.toString('latin1'));
+  while (kinds.some(mayBe)) {
     const next = await chunks.next();
     if (next.done === true) break;
     start = Buffer.concat([start, next.value]);
