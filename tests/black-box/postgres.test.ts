@@ -241,3 +241,18 @@ it('an import creates the first of several plants with one id, although two conn
   expect(stdout).toMatch(/^1500 plants created in .*, 0 already there, 500 refused\n$/);
   expect(await run("SELECT FROM plants WHERE name = 'first'")).toHaveLength(1_000);
 });
+
+it('a create that waits for a lock is 503 with the reason of the store, below --handler-timeout-ms', async () => {
+  const { url } = await newDatabase('locked');
+  const args = ['--handler-timeout-ms', '6000'];
+  const server = await startProgram({ args, env: { PLANTSTORE_DATABASE: url } });
+  const client = await connectSql(url);
+  await client.query('BEGIN');
+  await client.query("INSERT INTO plants (id, name) VALUES (7, 'a')");
+  expect(await post(server.url, '{"id":7,"name":"b"}')).toEqual({ status: 503, error: 3503 });
+  await client.end();
+  server.process.kill('SIGTERM');
+  expect(await server.exited).toBe(0);
+  expect(server.stdout()).toContain('request not served');
+  expect(server.stdout()).not.toContain('timed out after');
+});
