@@ -240,8 +240,8 @@ export const rows: readonly Row[] = [
   [
     'a generated token is not written to the log',
     'black-box/first-run',
-    'stderr.write(\n    `No tokens are set',
-    'process.stdout.write(\n    `No tokens are set',
+    'stderr.write(`No tokens are set',
+    'process.stdout.write(`No tokens are set',
   ],
   [
     'a password of a database that contains @ is not shown',

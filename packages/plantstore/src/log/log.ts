@@ -85,8 +85,8 @@ const lineFeed = 0x0a;
 
 /**
  * Writes, and returns how many bytes are written or buffered; calls `onLost` if those are lost
- * later. Writes directly to a file: its stream ends at the first error, and does not tell that only
- * a part was written.
+ * later. Writes directly to a file: its stream ends at the first error, and does not report that
+ * only a part was written.
  */
 function writeBytes(
   stream: Writable & { readonly fd?: unknown },

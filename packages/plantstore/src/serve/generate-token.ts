@@ -6,9 +6,8 @@ import { createTokenSet, type TokenSet } from '../settings/token-set.ts';
 export function generateToken(url: string, stderr: Writable): TokenSet {
   const token = randomBytes(24).toString('base64url');
   const advice = 'To use the same one in each run, set PLANTSTORE_TOKENS. Create a plant:';
-  stderr.write(
-    `No tokens are set, so one was generated for this run. ${advice}\n\n${curlLine(url, token)}\n\n`,
-  );
+  const curl = curlLine(url, token);
+  stderr.write(`No tokens are set, so one was generated for this run. ${advice}\n\n${curl}\n\n`);
   return createTokenSet([{ token }]);
 }
 

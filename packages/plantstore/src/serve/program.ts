@@ -127,8 +127,7 @@ export class Program {
     const { isReady } = this.#readiness;
     const target = fd === undefined ? { host, port: port ?? 0 } : { fd };
     const opened = await startHealth({ isReady, metrics: this.#metrics, log: this.#log }, target);
-    if (opened.isErr())
-      return cannotServe('health', fd === undefined ? sourceOf('healthPort') : fd, opened.error);
+    if (opened.isErr()) return cannotServe('health', fd ?? sourceOf('healthPort'), opened.error);
     this.#health = opened.value;
     return undefined;
   }

@@ -32,10 +32,11 @@ export function renewFiles(options: RenewalOptions): () => void {
 
   async function renewTokens(): Promise<Result<void, string>> {
     const loaded = await loadTokens(settings);
-    return loaded.map((tokens) => {
+    return loaded.andThen((tokens) => {
       accept(tokens);
       log.info({ tokens: tokens.entries.length }, rereadMessage);
       warnOfExpiredTokens(tokens, log);
+      return ok();
     });
   }
 
