@@ -1,10 +1,4 @@
-import type {
-  IdTaken,
-  NewPlant,
-  PlantRefused,
-  PlantRepository,
-  StoreUnavailable,
-} from '@plantstore/core';
+import type { IdTaken, NewPlant, PlantRefused, StoreUnavailable } from '@plantstore/core';
 import { errorTable } from '@plantstore/core/errors';
 import { textLength } from '@plantstore/core/wire';
 import { err, ResultAsync } from 'neverthrow';
@@ -204,9 +198,9 @@ type CreateError = string | IdTaken | PlantRefused | StoreUnavailable;
  * Returns a function that creates plants of one id one after another, so that the first of the file
  * is created: a store may commit several batches at a time.
  */
-function createInTurn(store: PlantRepository | undefined) {
-  const inTurn = new Map<bigint, ReturnType<PlantRepository['create']>>();
-  return (plant: NewPlant): ReturnType<PlantRepository['create']> => {
+function createInTurn(store: Store | undefined) {
+  const inTurn = new Map<bigint, ReturnType<Store['create']>>();
+  return (plant: NewPlant): ReturnType<Store['create']> => {
     if (store === undefined) throw new TypeError('a plant needs a store');
     const earlier = inTurn.get(plant.id);
     const created =

@@ -85,31 +85,21 @@ type StartedServer = {
 };
 
 /** Gauges by name, each read when the metrics are. */
-type Gauges = Readonly<
-  Record<
-    string,
-    readonly [
-      help: string,
-      read: () => number | Promise<number>,
-      labels?: Readonly<Record<string, string>>,
-    ]
-  >
->;
+type Gauges = Readonly<Record<string, GaugeRow>>;
+type GaugeRow = readonly [help: string, read: () => number | Promise<number>, labels?: Labels];
+type Labels = Readonly<Record<string, string>>;
 
 function gaugesOf({ server, store, settings }: StartedServer): Gauges {
   const { walSize } = store;
-  const labels = {
-    version: version(),
-    node: process.version,
-    database: settings.database.kind,
-  };
+  const { kind } = settings.database;
+  const labels = { version: version(), node: process.version, database: kind };
   return {
     requests_in_flight: ['Requests in flight', () => server.usage().inFlight],
     requests_in_flight_limit: ['The setting --max-in-flight', () => settings.maxInFlight],
     connections: ['Open connections', () => server.usage().connections],
     connections_limit: ['The setting --max-connections', () => settings.maxConnections],
     plants_waiting: ['Plants that wait for the store', () => store.waiting()],
-    ...(walSize && { sqlite_wal_bytes: ["Size of SQLite's WAL", walSize] as const }),
+    ...(walSize && { sqlite_wal_bytes: ["Size of SQLite's WAL", walSize] as GaugeRow }),
     build_info: ['Version of the server and of Node, and kind of database', () => 1, labels],
   };
 }

@@ -79,9 +79,7 @@ export class Program {
   #watchFiles(): () => void {
     return renewFiles({
       settings: this.#invocation.settings,
-      accept: (tokens) => {
-        this.#tokens = tokens;
-      },
+      accept: (tokens) => void (this.#tokens = tokens),
       server: this.#running.promise,
       log: this.#log,
       signal: AbortSignal.any([this.#stopRequested.signal, this.#atOnce.signal]),
