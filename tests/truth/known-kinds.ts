@@ -26,22 +26,4 @@ export const knownKinds: readonly KnownKind[] = [
     causes: ['mode', 'files', 'full', 'disk'],
     subject: 'sqlite: a cause is named only after the call that fails was made',
   },
-  {
-    statement: /names each refused line|has a summary/,
-    subject: 'program: a command waits for its output',
-  },
-  {
-    statement: /has arrived has a response/,
-    subject: 'program: a stop counts the requests that it cuts',
-  },
-  {
-    statement: /exit status/,
-    what: /SIGTERM/,
-    subject: 'program: a second signal after "stopped"',
-  },
-  {
-    statement: /metrics/,
-    what: /commit_plants/,
-    subject: 'program: commit_plants counts plants of batches that failed',
-  },
 ];
