@@ -145,9 +145,12 @@ export class Exchange implements QueuedExchange {
     if (closes) connection.hasEnded = true;
     try {
       const headers = this.headersOf(data, closes);
-      // Simulated responses read an object only.
-      const isSimulated = connection.socket === undefined || !hasRawHeaders(request);
-      response.writeHead(data.status, isSimulated ? Object.fromEntries(pairsOf(headers)) : headers);
+      // Simulated responses, and wrappers of other listeners, read an object only.
+      const needsObject =
+        connection.socket === undefined ||
+        !hasRawHeaders(request) ||
+        Object.hasOwn(response, 'writeHead');
+      response.writeHead(data.status, needsObject ? Object.fromEntries(pairsOf(headers)) : headers);
       record.respond(data);
     } catch (cause) {
       // Another listener has set a field that conflicts with one of these.
