@@ -85,7 +85,7 @@ export type Admission = {
 function framingFault(head: RequestHead): ResponseData | undefined {
   const { method, httpVersion, transferEncoding } = head;
   if (head.fieldCount > maxHeaderFields) return errorResponse('headers-too-large');
-  if (head.isRepeated) return badRequest('a header is repeated');
+  if (head.repeated !== undefined) return badRequest(`the header ${head.repeated} is repeated`);
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return badRequest('only HTTP/1.1 and HTTP/1.0 are served');
   if (!httpMethods.has(method)) return errorResponse('not-implemented');

@@ -8,8 +8,8 @@ export type RequestHead = {
   readonly httpVersion: string;
   /** Number of header fields. */
   readonly fieldCount: number;
-  /** Whether a field is repeated that must occur once (RFC 9110 §5.3). */
-  readonly isRepeated: boolean;
+  /** Name of a field that is repeated and must occur once (RFC 9110 §5.3), as it was sent. */
+  readonly repeated: string | undefined;
 } & { readonly [name in FieldName]: string | undefined };
 
 /** Reads a head in one pass over its header fields, which are alternating names and values. */
@@ -20,15 +20,17 @@ export function readHead(
   rawHeaders: readonly string[],
 ): RequestHead {
   const fieldCount = rawHeaders.length / 2;
-  const head = { ...noFields, method, target, httpVersion, fieldCount, isRepeated: false };
+  let repeated: string | undefined;
+  const head = { ...noFields, method, target, httpVersion, fieldCount, repeated };
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const field = fieldOf(rawHeaders[index] ?? '');
+    const sentName = rawHeaders[index] ?? '';
+    const field = fieldOf(sentName);
     if (field === undefined) continue;
     const { name, ifRepeated } = field;
     const value = rawHeaders[index + 1] ?? '';
     const earlier = head[name];
     if (earlier === undefined) head[name] = value;
-    else if (ifRepeated === 'fault') head.isRepeated = true;
+    else if (ifRepeated === 'fault') head.repeated = sentName;
     else head[name] = ifRepeated === 'list' ? `${earlier}, ${value}` : '';
   }
   return head;

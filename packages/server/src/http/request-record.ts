@@ -16,6 +16,8 @@ export class RequestRecord {
   tokenName: string | undefined;
   /** Whether the server ended its connection, at the deadline of a stop. */
   isCut = false;
+  /** Status of the response that another listener of the server has sent. */
+  otherStatus: number | undefined;
   private readonly source: RequestSource;
   private readonly head: RequestHead | undefined;
   private readonly address: string | undefined;
@@ -51,6 +53,8 @@ export class RequestRecord {
 
   /** Notes the response before it is written, and publishes it if it is due to a failure of the server. */
   respond(response: ResponseData): void {
+    // What was not sent is noted only if the operator has to act.
+    if (this.otherStatus !== undefined && !isServerFault(response)) return;
     if (this.response !== undefined) return;
     this.response = response;
     const { status, error, cause } = response;
@@ -67,9 +71,10 @@ export class RequestRecord {
     const { logger } = this.source;
     if (logger === silent && !endChannel?.hasSubscribers) return;
     const { response, tokenName } = this;
+    const status = this.otherStatus ?? response?.status;
     const event: RequestEndEvent = {
       request: this.info,
-      ...(response !== undefined && { status: response.status }),
+      ...(status !== undefined && { status }),
       ...(response?.error !== undefined && { error: response.error }),
       bytes: this.head?.method === 'HEAD' ? 0 : byteLength(response?.body ?? ''),
       durationMs: Math.round((performance.now() - this.startedAt) * 1000) / 1000,
@@ -137,7 +142,10 @@ export type RequestErrorEvent = RequestStartEvent & {
  * ```
  */
 export type RequestEndEvent = RequestStartEvent & {
-  /** The status of the response; `undefined` if the connection was lost before there was one. */
+  /**
+   * The status of the response, also of one that another listener of the server has sent;
+   * `undefined` if the connection was lost before there was one.
+   */
   readonly status?: number;
   /** The number in the body, as in the error table; `undefined` for a success. */
   readonly error?: number;
@@ -180,7 +188,8 @@ function log(
   const isFault = response !== undefined && isServerFault(response);
   const hasCause = isFault || response?.cause !== undefined;
   const cause = hasCause && { cause: describeCause(response.cause) };
-  const fields = { ...request, ...result, ...cause };
+  const code = response?.parserCode;
+  const fields = { ...request, ...result, ...(code !== undefined && { code }), ...cause };
   if (!isFault && isCut) logger.warn(fields, 'request cut: the server stopped before its response');
   else if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
   else if (response.status === errorTable.internal.status) logger.error(fields, 'request failed');

@@ -14,6 +14,8 @@ export type ResponseData = {
   readonly error?: number;
   /** The cause, for the log; never part of the response. */
   readonly cause?: unknown;
+  /** What Node's parser calls a request that it cannot parse, for the log. */
+  readonly parserCode?: string | undefined;
 };
 
 /** Header fields as alternating names and values, the form that `node:http` writes fastest. */

@@ -125,6 +125,8 @@ export class Exchange implements QueuedExchange {
   /** Sends the response, if there is one, and begins the next exchange. The first decision counts. */
   private decide(response?: ResponseData): void {
     if (this.phase === 'decided') return;
+    const { statusCode, headersSent } = this.response;
+    if (headersSent) this.record.otherStatus = statusCode;
     if (response !== undefined) this.send(response);
     if (this.isInFlight) this.connection.shared.inFlight -= 1;
     this.phase = 'decided';

@@ -4,6 +4,7 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { describe, expect, it } from 'vitest';
 import { errorOf, goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { onDemand } from '../../test/on-demand.ts';
+import { recordLog } from '@plantstore/test-support/record-log';
 
 describe('a connection error', () => {
   it('a head or a body that is too slow gets 408', async () => {
@@ -124,4 +125,22 @@ describe('client that disconnects', () => {
     }
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
+});
+
+it.each([
+  ['HPE_INVALID_METHOD', '<hello>\r\n\r\n'],
+  ['HPE_INVALID_METHOD', '\u0016\u0003\u0001 a client of TLS'],
+  [
+    'HPE_UNEXPECTED_CONTENT_LENGTH',
+    head([...goodFields, 'Content-Length: 2', 'Content-Length: 2']),
+  ],
+  ['HPE_INVALID_CHUNK_SIZE', `${head([...goodFields, 'Transfer-Encoding: chunked'])}zz\r\n`],
+  ['HPE_HEADER_OVERFLOW', head([`X: ${'x'.repeat(20_000)}`])],
+])('the log has the code of a parse error: %s for %j', async (code, bytes) => {
+  const { logged, logger } = recordLog();
+  const { port } = await listen({ logger });
+  const { socket, ended } = await connectRaw(port);
+  socket.write(bytes);
+  await ended;
+  await expect.poll(() => logged).toMatchObject([{ message: 'request', code }]);
 });

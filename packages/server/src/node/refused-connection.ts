@@ -20,7 +20,7 @@ export function respondToClientError(
 ): void {
   if (refused.has(socket) || socket.destroyed) return;
   const connection = handler.connectionOf(socket);
-  const response = errorResponse(errorNameOf(error));
+  const response: ResponseData = { ...errorResponse(errorNameOf(error)), parserCode: error.code };
   const again = () => respondToClientError(handler, error, socket);
   if (response.status === 408 && connection?.afterUnreadTime(again)) return;
   refused.add(socket);
