@@ -20,7 +20,7 @@ export function readHead(
   rawHeaders: readonly string[],
 ): RequestHead {
   const fieldCount = rawHeaders.length / 2;
-  let repeated: string | undefined;
+  const repeated = undefined as string | undefined;
   const head = { ...noFields, method, target, httpVersion, fieldCount, repeated };
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const sentName = rawHeaders[index] ?? '';

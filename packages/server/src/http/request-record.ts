@@ -105,7 +105,8 @@ export type RequestInfo = {
   readonly path?: string;
   /**
    * The client's address: the connection's, or the one that a trusted proxy names
-   * (`trustedProxies`). `undefined` on a Unix socket, and if the connection was lost at once.
+   * (`trustedProxies`). `undefined` on a Unix socket without such a proxy, and if the connection
+   * was lost at once.
    */
   readonly client?: string;
 };

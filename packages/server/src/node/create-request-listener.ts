@@ -40,8 +40,9 @@ export function createRequestListener(options: RequestListenerOptions): RequestL
  */
 export type RequestListenerOptions = ServiceOptions & {
   /**
-   * Addresses of proxies, and ranges in CIDR notation (`10.0.0.0/8`), whose `X-Forwarded-For`
-   * names the client in the log and the events. Default: none, and the connection's address.
+   * Addresses of proxies, ranges in CIDR notation (`10.0.0.0/8`), and `unix` for those on a Unix
+   * socket, whose `X-Forwarded-For` names the client in the log and the events. Default: none, and
+   * the connection's address.
    */
   readonly trustedProxies?: readonly string[];
 };

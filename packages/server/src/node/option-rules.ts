@@ -1,4 +1,4 @@
-import { isAddressRange } from '../http/client-address.ts';
+import { isProxy } from '../http/client-address.ts';
 import {
   isListOf,
   type OptionRule,
@@ -36,8 +36,8 @@ export const optionRules: Readonly<
   ...serviceRules,
   trustedProxies: rule(
     [],
-    'must be addresses, or ranges such as 10.0.0.0/8',
-    isListOf(isAddressRange),
+    'must be addresses, ranges such as 10.0.0.0/8, or unix',
+    isListOf(isProxy),
   ),
   // Without a host, Node listens on all addresses.
   host: rule(
