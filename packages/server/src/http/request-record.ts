@@ -16,8 +16,6 @@ export class RequestRecord {
   tokenName: string | undefined;
   /** Whether the server ended its connection, at the deadline of a stop. */
   isCut = false;
-  /** Status of the response that another listener of the server has sent. */
-  otherStatus: number | undefined;
   private readonly source: RequestSource;
   private readonly head: RequestHead | undefined;
   private readonly address: string | undefined;
@@ -53,8 +51,6 @@ export class RequestRecord {
 
   /** Notes the response before it is written, and publishes it if it is due to a failure of the server. */
   respond(response: ResponseData): void {
-    // What was not sent is noted only if the operator has to act.
-    if (this.otherStatus !== undefined && !isServerFault(response)) return;
     if (this.response !== undefined) return;
     this.response = response;
     const { status, error, cause } = response;
@@ -64,14 +60,21 @@ export class RequestRecord {
     errorChannel.publish(event satisfies RequestErrorEvent);
   }
 
-  /** Publishes and logs the end: the complete response is written, or it is not and never will be. */
-  end(isWritten: boolean): void {
+  /**
+   * Publishes and logs the end: the complete response is written, or it is not and never will be.
+   *
+   * @param otherStatus - status of the response that another listener of the server has sent
+   */
+  end(isWritten: boolean, otherStatus?: number): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     const { logger } = this.source;
     if (logger === silent && !endChannel?.hasSubscribers) return;
-    const { response, tokenName } = this;
-    const status = this.otherStatus ?? response?.status;
+    const { tokenName } = this;
+    // Of a response that was not sent, only a failure of the server is of interest.
+    const isOurs = otherStatus === undefined || isServerFault(this.response);
+    const response = isOurs ? this.response : undefined;
+    const status = otherStatus ?? response?.status;
     const event: RequestEndEvent = {
       request: this.info,
       ...(status !== undefined && { status }),
@@ -175,7 +178,8 @@ function requestIdOf(sent: string | undefined): string {
 }
 
 /** Returns whether a response is due to a failure of the server or of its dependencies. */
-function isServerFault({ status }: ResponseData): boolean {
+function isServerFault(response: ResponseData | undefined): boolean {
+  const status = response?.status;
   return status === errorTable.internal.status || status === errorTable.unavailable.status;
 }
 
@@ -186,13 +190,13 @@ function log(
   isCut: boolean,
 ): void {
   const { request, isWritten, ...result } = event;
-  const isFault = response !== undefined && isServerFault(response);
+  const isFault = isServerFault(response);
   const hasCause = isFault || response?.cause !== undefined;
-  const cause = hasCause && { cause: describeCause(response.cause) };
+  const cause = hasCause && { cause: describeCause(response?.cause) };
   const code = response?.parserCode;
   const fields = { ...request, ...result, ...(code !== undefined && { code }), ...cause };
   if (!isFault && isCut) logger.warn(fields, 'request cut: the server stopped before its response');
   else if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
-  else if (response.status === errorTable.internal.status) logger.error(fields, 'request failed');
+  else if (response?.status === errorTable.internal.status) logger.error(fields, 'request failed');
   else logger.warn(fields, 'request not served');
 }

@@ -1,14 +1,13 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Server, ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../http/logger.ts';
 import { type Limits, limitsOf } from '../http/options.ts';
-import type { SharedState } from './connection.ts';
 import { createRequestHandler, type RequestListenerOptions } from './create-request-listener.ts';
-import { loadHttp, loadHttps, sharedMessagesOfClosedSockets } from './builtin-http.ts';
-import { OpenConnections } from './open-connections.ts';
-import { respondToClientError, respondToConnect } from './refused-connection.ts';
+import { loadHttp, loadHttps } from './builtin-http.ts';
+import { shareLostMessages } from './connection/lost-messages.ts';
+import { OpenConnections } from './connection/open-connections.ts';
+import type { SharedState } from './exchange.ts';
+import { respondToClientError, respondToConnect } from './raw-responses.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
@@ -56,9 +55,7 @@ export function createServerParts(options: HttpServerOptions): ServerParts {
   server.timeout = limits.requestTimeoutMs + 2 * limits.handlerTimeoutMs;
   server.maxConnections = limits.maxConnections;
   server.on('drop', warnOfDrops(limits.maxConnections, shared.logger));
-  keepHalfOpen(server);
-  logHandshakes(server, shared);
-  const connections = new OpenConnections(server);
+  const connections = new OpenConnections(server, shared);
   server.on('request', (request, response) => handler.serve(request, response, false));
   server.on('checkContinue', (request, response) => handler.serve(request, response, true));
   server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
@@ -79,7 +76,7 @@ export type ServerParts = {
 function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
   const headersTimeout = Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs);
   const options: ServerOptions = {
-    ...sharedMessagesOfClosedSockets(),
+    ...shareLostMessages(),
     headersTimeout,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -114,29 +111,4 @@ function warnOfDrops(maxConnections: number, logger: Logger): () => void {
       dropped = 0;
     }, 1_000).unref();
   };
-}
-
-/** Responds to a client that half-closes its connection, too, and to any pipelined requests over TLS. */
-function keepHalfOpen(server: Server): void {
-  // The property is undocumented; Node keeps it for compatibility (nodejs/node#36819).
-  Object.assign(server, { httpAllowHalfOpen: true });
-  // Not an option of the server, which would keep connections that are closed in their handshake.
-  server.on('secureConnection', (socket: TLSSocket) => {
-    Object.assign(socket, { allowHalfOpen: true });
-    // Makes Node parse what the stream passes on. TLS passes on what it has decrypted, even to a parser that Node has paused
-    // until responses are sent, which is an error (HPE_PAUSED, as in nodejs/node#3332).
-    socket.on('data', () => {});
-  });
-}
-
-/** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */
-function logHandshakes(server: Server, { logger, clientAddressOf }: SharedState): void {
-  // Before Node's own listener, which would emit 'clientError'.
-  server.prependListener('tlsClientError', ({ code }: NodeJS.ErrnoException, socket: TLSSocket) => {
-    // The socket below, an undocumented property, still has the address of a lost connection.
-    const { _parent: below = socket } = socket as { readonly _parent?: Socket };
-    const client = clientAddressOf(below.remoteAddress);
-    socket.destroy();
-    logger.info({ code, ...(client !== undefined && { client }) }, 'no TLS handshake');
-  });
 }

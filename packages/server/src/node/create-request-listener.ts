@@ -5,8 +5,8 @@ import { loggerOf } from '../http/logger.ts';
 import { assertOptions } from '../http/option-rules.ts';
 import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
 import { createService } from '../http/service.ts';
-import { Connection, type SharedState } from './connection.ts';
-import { Exchange } from './exchange.ts';
+import { Connection, type ConnectionRules } from './connection/connection.ts';
+import { Exchange, type SharedState } from './exchange.ts';
 import { optionRules } from './option-rules.ts';
 
 /**
@@ -56,8 +56,8 @@ export type RequestHandler = {
     response: ServerResponse,
     awaitsContinue: boolean,
   ) => void;
-  /** Returns the connection of a socket; `undefined` if it has sent no request. */
-  readonly connectionOf: (socket: Duplex) => Connection | undefined;
+  /** Returns the connection of a socket, from its first request or error on. */
+  readonly connectionOf: (socket: Duplex) => Connection;
 };
 
 /** Creates the handler of a server. `isClosing` returns whether the server closes. */
@@ -73,34 +73,35 @@ export function createRequestHandler(
     clientAddressOf: createClientAddressOf(options.trustedProxies ?? []),
     maxInFlight: limits.maxInFlight,
     inFlight: 0,
+  };
+  const rules: ConnectionRules = {
+    maxBodyBytes: limits.maxBodyBytes,
     isClosing,
+    createExchange: (turn) => new Exchange(turn, shared),
   };
   const connections = new WeakMap<Duplex, Connection>();
+  return { shared, serve, connectionOf };
 
-  return {
-    shared,
-    serve(request, response, awaitsContinue) {
-      // Node detaches the socket of a request that another listener stops reading.
-      const connection = connect(request.socket ?? response.socket);
-      if (connection.refusesMore) connection.refuse();
-      else connection.add(new Exchange(connection, request, response, awaitsContinue));
-      // Node destroys the connection of an incomplete PRI request together with pending responses.
-      if (request.method === 'PRI') request.method = undefined;
-    },
-    connectionOf: (socket) => connections.get(socket),
-  };
+  function serve(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) {
+    // Node detaches the socket of a request that another listener stops reading.
+    const connection = connectionOf(request.socket ?? response.socket);
+    connection.serve({ request, response, awaitsContinue });
+    // Node destroys the connection of an incomplete PRI request together with pending responses.
+    if (request.method === 'PRI') request.method = undefined;
+  }
 
-  /** Returns the connection of a socket. A simulated one is new for each request. */
-  function connect(socket: MaybeSocket): Connection {
-    if (!(socket instanceof Duplex))
-      return new Connection(shared, undefined, socket?.remoteAddress);
+  function connectionOf(socket: MaybeSocket): Connection {
+    const address = (socket as { readonly remoteAddress?: string } | null | undefined)
+      ?.remoteAddress;
+    // A simulated one is new for each request.
+    if (!(socket instanceof Duplex)) return new Connection(rules, undefined, address);
     const known = connections.get(socket);
     if (known !== undefined) return known;
-    const connection = new Connection(shared, socket, socket.remoteAddress);
+    const connection = new Connection(rules, socket, address);
     connections.set(socket, connection);
     return connection;
   }
 }
 
 /** Tests and serverless adapters simulate sockets, or have none. */
-type MaybeSocket = IncomingMessage['socket'] | { remoteAddress?: string } | null | undefined;
+type MaybeSocket = Duplex | { readonly remoteAddress?: string } | null | undefined;

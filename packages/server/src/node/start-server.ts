@@ -44,7 +44,7 @@ export async function startServer(options: StartServerOptions): Promise<StartedS
       }),
       renewTls: (tls) => renewTls(server, tls),
       close: async (deadlineMs = 20_000) =>
-        connections.close(deadlineMs, () => {
+        connections.stop(deadlineMs, () => {
           shared.cut = 0;
         }),
     },
