@@ -145,10 +145,10 @@ export class Program {
       authenticate: (token) => this.#tokens.authenticate(token),
       logger: this.#log,
     });
-    if (started.kind === 'running') return { server: started.server, store };
+    if (started.isOk()) return { server: started.value, store };
     await store.close();
     const sources = sourceOf('host', 'port', ...(settings.reusePort ? ['reusePort' as const] : []));
-    return cannotServe('plants', fd ?? sources, started.message);
+    return cannotServe('plants', fd ?? sources, started.error.message);
   }
 
   async #serve(started: Started): Promise<number> {

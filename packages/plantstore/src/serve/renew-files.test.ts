@@ -30,8 +30,8 @@ const startWith = async (
     port: 0,
     ...(tls && { tls }),
   });
-  if (started.kind !== 'running') throw new Error(started.message);
-  const { server } = started;
+  if (started.isErr()) throw new Error(started.error.message);
+  const server = started.value;
   onTestFinished(async () => server.close(0));
   const { logged, logger: log } = recordLog();
   const settings = {

@@ -220,18 +220,19 @@ function healthPort(): Parser<number | undefined> {
 }
 
 function listParser(placeholder: string, rule: OptionRule): Parser<readonly string[]> {
-  const requirement = `${rule.requirement}, comma-separated`;
-  return { ...parserOf(placeholder, { ...rule, requirement }, splitList, Infinity), isList: true };
+  const { parse, ...parser } = parserOf(placeholder, rule, splitList, Infinity);
+  const parseList = (text: string) => parse(text).mapErr((fault) => `${fault}, comma-separated`);
+  return { ...parser, parse: parseList, isList: true };
 }
 
 function file(): Parser<string> {
-  const requirement = 'must be the path of a file';
-  return parserOf('FILE', { requirement, isValid: (text) => text !== '' }, String, Infinity);
+  const faultOf = (text: unknown) => (text === '' ? 'must be the path of a file' : undefined);
+  return parserOf('FILE', { faultOf }, String, Infinity);
 }
 
 function parserOf<Value>(
   placeholder: string,
-  { isValid, requirement }: Pick<OptionRule, 'isValid' | 'requirement'>,
+  { faultOf }: Pick<OptionRule, 'faultOf'>,
   read: (text: string) => Value,
   maxShown = 12,
 ): Parser<Value> {
@@ -240,7 +241,8 @@ function parserOf<Value>(
     maxShown,
     parse(text) {
       const value = read(text);
-      return isValid(value) ? ok(value) : err(requirement);
+      const fault = faultOf(value);
+      return fault === undefined ? ok(value) : err(fault);
     },
   };
 }

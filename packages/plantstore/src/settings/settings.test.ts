@@ -148,7 +148,7 @@ describe('readSettings', () => {
     'https://garden.example,,',
   ])('readSettings rejects an origin that browsers do not send: %j', (origins) => {
     expect(faults(['--cors-origins', origins])).toEqual([
-      `--cors-origins must be origins such as https://garden.example, each in lower case and without a path, comma-separated, not "${origins}"`,
+      expect.stringMatching(/^--cors-origins must (?:be|have|not have) .*, comma-separated, not "/),
     ]);
   });
 

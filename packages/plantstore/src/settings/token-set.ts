@@ -1,9 +1,4 @@
-import {
-  type AcceptedToken,
-  acceptTokens,
-  type Authenticate,
-  type Logger,
-} from '@plantstore/server';
+import { type AcceptedToken, acceptTokens, type Logger } from '@plantstore/server';
 
 /** Creates a set that accepts these tokens, each before its end. */
 export function createTokenSet(tokens: readonly AcceptedToken[]): TokenSet {
@@ -15,7 +10,7 @@ export function createTokenSet(tokens: readonly AcceptedToken[]): TokenSet {
 
 /** Accepted tokens, of which only digests are kept, because a crash dump contains the settings. */
 export type TokenSet = {
-  readonly authenticate: Authenticate;
+  readonly authenticate: ReturnType<typeof acceptTokens>;
   /** Names and ends, in the order of the file. */
   readonly entries: readonly Omit<AcceptedToken, 'token'>[];
 };

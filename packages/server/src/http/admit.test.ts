@@ -52,6 +52,15 @@ describe('admission', () => {
     expect(await serviceWith().admit(headOf(goodRequest))).toEqual({});
   });
 
+  it('admission tells authenticate for which operation a token is used', async () => {
+    const asked: unknown[] = [];
+    const { admit } = serviceWith({
+      authenticate: (...args) => asked.push(args) > 0 && args[1].operation !== 'createPlant',
+    });
+    expect(await admit(headOf(goodRequest))).toMatchObject({ response: { status: 401 } });
+    expect(asked).toEqual([['good', { operation: 'createPlant' }]]);
+  });
+
   it.each([
     ['', '/plants'],
     ['/my garden/', '/my%20garden/plants'],

@@ -1,47 +1,40 @@
-import { errorTable } from '@plantstore/core/errors';
-import { operation } from '@plantstore/core/wire';
 import { describeAuthenticateError } from './describe-cause.ts';
-import type { Limits, ServiceOptions } from './options.ts';
+import type { Operations } from './operations.ts';
+import type { ServiceOptions } from './options.ts';
 import {
   authorityOf,
   bearerTokenOf,
-  encodePath,
   isAuthorityValid,
   isHostValid,
   maxHeaderFields,
-  pathOf,
   type RequestHead,
 } from './request-head.ts';
-import { allowedWithCors, type Cors, errorResponse, type ResponseData } from './responses.ts';
+import { errorResponse, type ResponseData } from './responses.ts';
 import { isObject, isThenable } from './values.ts';
 
 /**
  * Returns a function that checks request heads in the order framing, path, method, bearer, expectation,
  * media type, encoding, declared length. It returns a promise only if `authenticate` does.
  */
-export function createAdmit({ path, authenticate, maxBodyBytes, cors }: AdmissionRules): Admit {
-  const usualTarget = encodePath(path);
-
+export function createAdmit(
+  { operationOf, refusalOf }: Operations,
+  authenticate: ServiceOptions['authenticate'],
+  maxBodyBytes: number,
+): Admit {
   return (head) => {
-    const response = framingFault(head) ?? pathFault(head) ?? otherMethod(head, cors);
-    if (response !== undefined) return { response };
+    const fault = framingFault(head);
+    if (fault !== undefined) return { response: fault };
+    const operation = operationOf(head);
+    if (operation === undefined) return { response: refusalOf(head) };
     const token = bearerTokenOf(head.authorization);
     if (token === undefined) return { response: errorResponse('unauthenticated') };
     try {
-      const decision: unknown = authenticate(token);
+      const decision: unknown = authenticate(token, operation.request);
       return isThenable(decision) ? admitLater(head, decision, token) : admitToken(head, decision);
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
   };
-
-  function pathFault({ target }: RequestHead): ResponseData | undefined {
-    if (target === usualTarget || pathOf(target) === path) return undefined;
-    const created = `plants are created with ${operation.method} ${usualTarget}`;
-    return errorResponse('path-unknown', {
-      message: `${errorTable['path-unknown'].message}; ${created}`,
-    });
-  }
 
   async function admitLater(
     head: RequestHead,
@@ -62,15 +55,6 @@ export function createAdmit({ path, authenticate, maxBodyBytes, cors }: Admissio
     return { response: contentFault(head, maxBodyBytes), tokenName };
   }
 }
-
-/** The rules that request heads are checked against. */
-export type AdmissionRules = Pick<ServiceOptions, 'authenticate'> &
-  Pick<Limits, 'maxBodyBytes'> & {
-    /** The only path, percent-decoded. */
-    readonly path: string;
-    /** `undefined` if CORS is off. */
-    readonly cors: Cors | undefined;
-  };
 
 export type Admit = (head: RequestHead) => Admission | Promise<Admission>;
 
@@ -111,13 +95,6 @@ const httpMethods: ReadonlySet<string> = new Set(
     'REBIND REPORT SEARCH UNBIND UNLINK UNLOCK'
   ).split(' '),
 );
-
-function otherMethod(head: RequestHead, cors: Cors | undefined): ResponseData | undefined {
-  if (head.method === operation.method) return undefined;
-  if (cors !== undefined && head.method === 'OPTIONS') return cors.optionsResponse(head.origin);
-  const headers = cors === undefined ? ['Allow', operation.method] : allowedWithCors;
-  return errorResponse('method-not-allowed', { headers });
-}
 
 function authenticateThrew(thrown: unknown, token: string): Admission {
   const cause = `authenticate threw: ${describeAuthenticateError(thrown, token)}`;

@@ -126,8 +126,22 @@ export function authorityOf({ method, target }: RequestHead): string | undefined
 /** scheme "://" authority, of a target in absolute-form (RFC 9112 §3.2.2). */
 const origin = /^https?:\/\/(?<authority>[^/?#]+)/i;
 
+/**
+ * Returns a base path in the form in which paths are compared: percent-decoded, without a trailing
+ * slash. Returns `undefined` for one without a leading slash, that is ambiguous or cannot be
+ * decoded.
+ */
+export function normalizeBasePath(basePath: string): string | undefined {
+  if (basePath === '') return '';
+  if (!basePath.startsWith('/') || ambiguous.test(basePath)) return undefined;
+  return percentDecode(basePath)?.replace(/\/$/, '');
+}
+
+/** What a URL parser would change or cut off in a path, and what is left of a template. */
+const ambiguous = /[?#{}"\\\p{Cc}]|\/\/|\/\.{1,2}(?:\/|$)/u;
+
 /** Percent-decodes a path; returns `undefined` if that is not possible. */
-export function percentDecode(path: string): string | undefined {
+function percentDecode(path: string): string | undefined {
   if (!path.includes('%')) return path;
   try {
     return decodeURIComponent(path);

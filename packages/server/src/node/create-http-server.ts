@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Server, ServerOptions } from 'node:http';
 import type { Logger } from '../http/logger.ts';
-import { type Limits, limitsOf } from '../http/options.ts';
+import { type Limits, optionRules, type OptionsOf, readOptions } from '../http/options.ts';
 import { createRequestHandler, type RequestListenerOptions } from './create-request-listener.ts';
 import { loadHttp, loadHttps } from './builtin-http.ts';
 import { shareLostMessages } from './connection/lost-messages.ts';
@@ -38,23 +38,21 @@ export function createHttpServer(options: HttpServerOptions): Server {
  * @interface
  */
 export type HttpServerOptions = RequestListenerOptions &
-  Partial<
-    Pick<Limits, 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'>
-  > & {
+  OptionsOf<'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'> & {
     /** Serves HTTPS, with TLS 1.2 or newer. Default: HTTP. */
     readonly tls?: TlsOptions;
   };
 
 /** Creates a server with the timeouts, limits and listeners of the plant store. */
 export function createServerParts(options: HttpServerOptions): ServerParts {
-  const limits = limitsOf(options);
-  const handler = createRequestHandler(options, limits, () => !server.listening);
+  const settings = readOptions(optionRules, options);
+  const handler = createRequestHandler(settings, () => !server.listening);
   const { shared } = handler;
-  const server = createNodeServer(options.tls, limits);
+  const server = createNodeServer(options.tls, settings);
   // Ends connections whose clients do not read. authenticate and the repository together take less time.
-  server.timeout = limits.requestTimeoutMs + 2 * limits.handlerTimeoutMs;
-  server.maxConnections = limits.maxConnections;
-  server.on('drop', warnOfDrops(limits.maxConnections, shared.logger));
+  server.timeout = settings.requestTimeoutMs + 2 * settings.handlerTimeoutMs;
+  server.maxConnections = settings.maxConnections;
+  server.on('drop', warnOfDrops(settings.maxConnections, shared.logger));
   const connections = new OpenConnections(server, shared);
   server.on('request', (request, response) => handler.serve(request, response, false));
   server.on('checkContinue', (request, response) => handler.serve(request, response, true));

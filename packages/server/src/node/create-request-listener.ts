@@ -2,12 +2,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Duplex } from 'node:stream';
 import { createClientAddressOf } from '../http/client-address.ts';
 import { loggerOf } from '../http/logger.ts';
-import { assertOptions } from '../http/option-rules.ts';
-import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
+import {
+  optionRules,
+  type OptionsOf,
+  readOptions,
+  type ServiceOptions,
+  type SettingsOf,
+} from '../http/options.ts';
 import { createService } from '../http/service.ts';
 import { Connection, type ConnectionRules } from './connection/connection.ts';
 import { Exchange, type SharedState } from './exchange.ts';
-import { optionRules } from './option-rules.ts';
 
 /**
  * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server.
@@ -29,7 +33,7 @@ import { optionRules } from './option-rules.ts';
  * ```
  */
 export function createRequestListener(options: RequestListenerOptions): RequestListener {
-  const { serve } = createRequestHandler(options, limitsOf(options), () => false);
+  const { serve } = createRequestHandler(readOptions(optionRules, options), () => false);
   return (request, response) => serve(request, response, false);
 }
 
@@ -38,14 +42,7 @@ export function createRequestListener(options: RequestListenerOptions): RequestL
  *
  * @interface
  */
-export type RequestListenerOptions = ServiceOptions & {
-  /**
-   * Addresses of proxies, ranges in CIDR notation (`10.0.0.0/8`), and `unix` for those on a Unix
-   * socket, whose `X-Forwarded-For` names the client in the log and the events. Default: none, and
-   * the connection's address.
-   */
-  readonly trustedProxies?: readonly string[];
-};
+export type RequestListenerOptions = ServiceOptions & OptionsOf<'trustedProxies'>;
 
 /** The handler of all requests of a server. */
 export type RequestHandler = {
@@ -62,20 +59,18 @@ export type RequestHandler = {
 
 /** Creates the handler of a server. `isClosing` returns whether the server closes. */
 export function createRequestHandler(
-  options: RequestListenerOptions,
-  limits: Limits,
+  settings: SettingsOf<typeof optionRules>,
   isClosing: () => boolean,
 ): RequestHandler {
-  assertOptions(optionRules, options);
   const shared: SharedState = {
-    service: createService(options, limits),
-    logger: loggerOf(options.logger),
-    clientAddressOf: createClientAddressOf(options.trustedProxies ?? []),
-    maxInFlight: limits.maxInFlight,
+    service: createService(settings),
+    logger: loggerOf(settings.logger),
+    clientAddressOf: createClientAddressOf(settings.trustedProxies),
+    maxInFlight: settings.maxInFlight,
     inFlight: 0,
   };
   const rules: ConnectionRules = {
-    maxBodyBytes: limits.maxBodyBytes,
+    maxBodyBytes: settings.maxBodyBytes,
     isClosing,
     createExchange: (turn) => new Exchange(turn, shared),
   };

@@ -61,17 +61,17 @@ export class Exchange implements Exchanging {
     } else {
       shared.inFlight += 1;
       this.#phase = 'reading';
-      this.#turn.read((body) => this.#context.runInAsyncScope(() => this.#create(body)));
+      this.#turn.read((body) => this.#context.runInAsyncScope(() => this.#run(body)));
     }
   }
 
-  /** Creates the plant of a whole body. */
-  #create(body: BodyResult): void {
+  /** Runs the operation on a whole body. */
+  #run(body: BodyResult): void {
     if (body.isErr()) this.#decide(body.error);
     else {
       this.#phase = 'storing';
-      const creating = this.#shared.service.create(body.value);
-      void creating.then((response) => this.#decide(response));
+      const responded = this.#shared.service.respond(this.#turn.head, body.value);
+      void responded.then((response) => this.#decide(response));
     }
   }
 
