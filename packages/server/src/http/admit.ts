@@ -13,8 +13,9 @@ import { errorResponse, type ResponseData } from './responses.ts';
 import { isObject, isThenable } from './values.ts';
 
 /**
- * Returns a function that checks request heads in the order framing, path, method, bearer, expectation,
- * media type, encoding, declared length. It returns a promise only if `authenticate` does.
+ * Returns a function that checks request heads in the order framing, path, method, bearer,
+ * expectation, media type, encoding, declared length. It returns a promise only if `authenticate`
+ * does.
  */
 export function createAdmit(
   { operationOf, refusalOf }: Operations,
@@ -119,15 +120,17 @@ function contentFault(head: RequestHead, maxBodyBytes: number): ResponseData | u
 }
 
 /**
- * With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). At a comma that is not
- * quoted, a server joined repeated fields.
+ * With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). At a comma that is
+ * not quoted, a server joined repeated fields.
  */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?$/i;
 
 const isContinue = listOf('100-continue');
 const isIdentity = listOf('identity');
 
-/** Matches a list in which every element is a word. Empty elements do not count (RFC 9110 §5.6.1.2). */
+/**
+ * Matches a list in which every element is a word. Empty elements do not count (RFC 9110 §5.6.1.2).
+ */
 function listOf(word: string): RegExp {
   return new RegExp(`^[ \\t,]*(?:${word}[ \\t]*(?:,[ \\t,]*|$))*$`, 'i');
 }

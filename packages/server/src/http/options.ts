@@ -60,7 +60,8 @@ export const serviceRules = {
   /** The path in front of `/plants`, with or without a trailing slash. Default: ''. */
   basePath: rule(
     '',
-    'must be a path that begins with a slash, without empty or dot segments, backslashes, braces, quotes or a query',
+    'must be a path that begins with a slash, without empty or dot segments, ' +
+      'backslashes, braces, quotes or a query',
     (value) => typeof value === 'string' && normalizeBasePath(value) !== undefined,
   ),
   /**
@@ -250,7 +251,7 @@ function originFault(value: unknown): string | undefined {
   const origin = scheme === 'http' || scheme === 'https' ? text : 'null';
   const isOrigin = URL.parse(text)?.origin === origin && isAuthorityValid(authority);
   if (typeof value === 'string' && isOrigin) return undefined;
-  return 'must be origins such as https://garden.example, in lower case, without a path or default port';
+  return 'must be origins such as https://garden.example, in lower case and without a path';
 }
 
 /** Returns whether a value is a header name (RFC 9110 §5.1), but `*`, the wildcard of Fetch. */

@@ -49,7 +49,10 @@ export class RequestRecord {
     return this.shownInfo;
   }
 
-  /** Notes the response before it is written, and publishes it if it is due to a failure of the server. */
+  /**
+   * Notes the response before it is written, and publishes it if it is due to a failure of the
+   * server.
+   */
   respond(response: ResponseData): void {
     if (this.response !== undefined) return;
     this.response = response;

@@ -108,9 +108,9 @@ export type Cors = {
 };
 
 /**
- * Creates the CORS rules for these origins; returns `undefined` if there are none. Pages of an origin may
- * send these headers besides `Authorization` and `Content-Type`. Credentials such as cookies are not
- * allowed, because the token authorizes a request.
+ * Creates the CORS rules for these origins; returns `undefined` if there are none. Pages of an
+ * origin may send these headers besides `Authorization` and `Content-Type`. Credentials such as
+ * cookies are not allowed, because the token authorizes a request.
  */
 export function createCors(
   origins: readonly string[],

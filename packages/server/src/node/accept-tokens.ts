@@ -3,9 +3,9 @@ import { isBearerToken } from '@plantstore/core/wire';
 import type { TokenDecision } from '../http/options.ts';
 
 /**
- * Creates an `authenticate` function that accepts exactly these tokens, for creating plants. It keeps their SHA-256
- * digests and compares each in constant time, so that the duration reveals nothing about a token.
- * The last entry counts of a token that is given twice.
+ * Creates an `authenticate` function that accepts exactly these tokens, for creating plants. It
+ * keeps their SHA-256 digests and compares each in constant time, so that the duration reveals
+ * nothing about a token. The last entry counts of a token that is given twice.
  *
  * @throws TypeError for an invalid bearer token (RFC 6750 §2.1), or an end that is not a number
  * @example

@@ -11,9 +11,10 @@ import { respondToClientError, respondToConnect } from './raw-responses.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
- * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet. Every
- * error has a response from the error table, including those that Node responds to by default: parse errors,
- * timeouts, `Expect` and `CONNECT`. After `close()`, every response has `Connection: close`.
+ * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet.
+ * Every error has a response from the error table, including those that Node responds to by
+ * default: parse errors, timeouts, `Expect` and `CONNECT`. After `close()`, every response has
+ * `Connection: close`.
  *
  * @throws TypeError for a wrong option
  * @example
@@ -49,7 +50,8 @@ export function createServerParts(options: HttpServerOptions): ServerParts {
   const handler = createRequestHandler(settings, () => !server.listening);
   const { shared } = handler;
   const server = createNodeServer(options.tls, settings);
-  // Ends connections whose clients do not read. authenticate and the repository together take less time.
+  // Ends connections whose clients do not read. authenticate and the repository together take less
+  // time.
   server.timeout = settings.requestTimeoutMs + 2 * settings.handlerTimeoutMs;
   server.maxConnections = settings.maxConnections;
   server.on('drop', warnOfDrops(settings.maxConnections, shared.logger));
@@ -95,7 +97,10 @@ function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
 /** Maximum size of the request line and header fields together, in bytes. */
 const maxHeaderBytes = 16_384;
 
-/** Maximum size that Node buffers of a body and of pending responses before it stops reading, in bytes. */
+/**
+ * Maximum size that Node buffers of a body and of pending responses before it stops reading, in
+ * bytes.
+ */
 const maxBufferedBytes = 16_384;
 
 /** Logs, at most once a second, how many connections were closed because of `maxConnections`. */

@@ -67,13 +67,15 @@ const listenFaults = new Map([
 ]);
 
 const cannotShare =
-  'cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy';
+  'cannot be shared on this system (Linux and FreeBSD can): ' +
+  'run one process, or several on ports of their own behind a proxy';
 
 /** With `reusePort`. */
 const sharingFaults = new Map([
   [
     'EADDRINUSE',
-    'is taken by a process that does not share it: all of them need this setting, and the same user',
+    'is taken by a process that does not share it: ' +
+      'all of them need this setting, and the same user',
   ],
   ['ENOTSUP', cannotShare],
   ['ENOPROTOOPT', cannotShare],

@@ -5,19 +5,19 @@ import { type Duplex, finished, type Readable } from 'node:stream';
  * connection is half-closed; then its input is read and dropped until the client closes its side or
  * a limit is reached. `lost`: the connection is destroyed, and reset if it has unread input.
  *
- * | ending               | when                                                    | what the client can still read            |
- * | -------------------- | ------------------------------------------------------- | ----------------------------------------- |
- * | `last response`      | a response has `Connection: close`                      | this response and those before it         |
- * | `parse error`        | what arrives is not HTTP, or ends too early             | 400, 431 or 501 after earlier responses   |
- * | `timeout`            | a request does not arrive in time                       | 408 after the earlier responses           |
- * | `no tunnel`          | CONNECT                                                 | 404 or 405 after the earlier responses    |
- * | `request destroyed`  | another listener has destroyed a request                | its response, if it was sent before       |
- * | `response conflict`  | another listener has set a field that cannot be sent    | the earlier responses                     |
- * | `too many requests`  | more than `maxWaiting` requests wait for their response | nothing more                              |
- * | `unread responses`   | the client of a CONNECT does not read what precedes it  | what the network has already taken        |
- * | `no handshake`       | the TLS handshake fails                                 | the alert of TLS                          |
- * | `idle at a stop`     | the server closes, and no request is served or arrives  | all responses; a new request is not served |
- * | `deadline of a stop` | the server closes, and its deadline is reached          | what the network has already taken        |
+ * | ending               | when                                     | what the client can read   |
+ * | -------------------- | ---------------------------------------- | -------------------------- |
+ * | `last response`      | a response has `Connection: close`       | it, and those before it    |
+ * | `parse error`        | what arrives is not HTTP, or ends early  | 400, 431 or 501, in order  |
+ * | `timeout`            | a request does not arrive in time        | 408, in order              |
+ * | `no tunnel`          | CONNECT                                  | 404 or 405, in order       |
+ * | `request destroyed`  | another listener destroys a request      | its response, if sent      |
+ * | `response conflict`  | another listener sets a wrong field      | the responses before it    |
+ * | `too many requests`  | more than `maxWaiting` have no response  | nothing more               |
+ * | `unread responses`   | those before a CONNECT are not read      | what the network has taken |
+ * | `no handshake`       | the TLS handshake fails                  | the alert of TLS           |
+ * | `idle at a stop`     | the server closes, and serves no request | all of its responses       |
+ * | `deadline of a stop` | the server closes, and cannot wait       | what the network has taken |
  *
  * Node itself destroys connections that are idle for `keepAliveTimeoutMs`, above `maxConnections`,
  * or without activity while their responses are not read, and those whose client has gone.

@@ -57,7 +57,7 @@ export class OpenConnections {
    * @param deadlineMs - in milliseconds; `Infinity` is no deadline
    * @param onDeadline - called before the connections that are still open are destroyed
    */
-  async stop(deadlineMs: number, onDeadline: () => void): Promise<void> {
+  async stop(deadlineMs: number, onDeadline?: () => void): Promise<void> {
     const server = this.#server;
     const closed = once(server, 'close');
     // Not the close() of the HTTP server, which resets idle connections on which a request is
@@ -67,7 +67,7 @@ export class OpenConnections {
     const idle = setInterval(() => setImmediate(() => this.#endIdle()), idleGraceMs).unref();
     const maxMs = Math.min(deadlineMs, longestTimerMs);
     const deadline = setTimeout(() => {
-      onDeadline();
+      onDeadline?.();
       this.#endAll();
     }, maxMs).unref();
     await closed;
