@@ -43,7 +43,8 @@ import { readBody } from './read-body.ts';
  *   authenticate: (token) => token === 'test',
  * });
  * export default { fetch: handler }; // a server on Bun, Deno and workerd
- * export const client = createClient({ baseUrl: 'http://plants.test', token: 'test', fetch: handler });
+ * const baseUrl = 'http://plants.test';
+ * export const client = createClient({ baseUrl, token: 'test', fetch: handler });
  * ```
  */
 export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {

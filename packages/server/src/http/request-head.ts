@@ -96,8 +96,14 @@ export function isAuthorityValid(text: string): boolean {
  * uri-host [ ":" port ] (RFC 9110 §7.2, RFC 3986 §3.2.2); an http URI's host is not empty. The port
  * is at most 65535.
  */
-const authority =
-  /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)(?::0*(?:[0-5]?\d{0,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/;
+const authority = new RegExp(
+  [
+    /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})+)/,
+    /(?::0*(?:[0-5]?\d{0,4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/,
+  ]
+    .map(({ source }) => source)
+    .join(''),
+);
 
 /** Returns the token of an Authorization field (RFC 6750 §2.1), or `undefined` if it has none. */
 export function bearerTokenOf(authorization = ''): string | undefined {
