@@ -236,9 +236,9 @@ function hasFunctions(...names: readonly string[]): Check {
     names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
 }
 
-function originsFault(list: unknown): string | undefined {
-  if (!Array.isArray(list)) return 'must be a list of origins such as https://garden.example';
-  return list.map(originFault).find((fault) => fault !== undefined);
+function originsFault(origins: unknown): string | undefined {
+  if (!Array.isArray(origins)) return 'must be a list of origins such as https://garden.example';
+  return origins.map(originFault).find((fault) => fault !== undefined);
 }
 
 /** A page of an app has an origin with a scheme of its own (RFC 6454 §6.1). */
