@@ -26,8 +26,8 @@ export const rows: readonly Row[] = [
   [
     'a plant that was written before a failed sync is written again',
     'sqlite/src/commit/failed-syncs',
-    '    rewriteWal(file);\n    database.rewriteTail();\n    syncWal(file);',
-    '    syncWal(file);',
+    '    database.rewriteWal();\n    database.rewriteTail();\n    syncWal(database.file.name);',
+    '    syncWal(database.file.name);',
   ],
   [
     'a file is written again after an I/O error',
@@ -38,12 +38,12 @@ export const rows: readonly Row[] = [
   [
     'data is written around the page cache after a failed sync',
     'ext4',
-    'if (constants.O_DIRECT === undefined) return undefined;',
-    'return undefined;',
+    'fs.constants.O_DIRECT === undefined ? undefined : this.#openDirect(path);',
+    'undefined;',
   ],
   [
     'a file is written again from an offset within a block',
-    'commit/rewrite',
+    'open/rewriter',
     'let position = from - (from % block);',
     'let position = from;',
   ],
@@ -56,32 +56,32 @@ export const rows: readonly Row[] = [
   [
     'no descriptor is closed while the file is locked',
     'exclusive-lock',
-    'this.#openFiles.push(descriptor)',
-    'closeSync(descriptor)',
+    'this.#descriptors.push(descriptor)',
+    'fs.closeSync(descriptor)',
   ],
   [
     'no frame of another program is overwritten in a WAL file',
     'other-programs',
-    "The caller syncs it.\n  database.exec('BEGIN IMMEDIATE');",
-    "The caller syncs it.\n  database.exec('BEGIN');",
+    "not write to the WAL file.\n  database.exec('BEGIN IMMEDIATE');",
+    "not write to the WAL file.\n  database.exec('BEGIN');",
   ],
   [
     'a renamed file contains every plant after the close',
     'sqlite/src/recovery',
-    'PRAGMA wal_checkpoint(TRUNCATE)',
-    'PRAGMA wal_checkpoint(PASSIVE)',
+    'busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)',
+    'busy_timeout = 0; PRAGMA wal_checkpoint(PASSIVE)',
   ],
   [
     'a file has one owner',
     'bad-files',
-    'acquireOwnerLock(path, file)',
-    'acquireOwnerLock(path, `${file}-${Math.random()}`)',
+    'acquireOwnerLock(path, name)',
+    'acquireOwnerLock(path, `${name}-${Math.random()}`)',
   ],
   [
     'a backup replaces no file',
     'back-up-plants',
-    'linkSync(temporary, path);',
-    'rmSync(path, { force: true }); linkSync(temporary, path);',
+    'fs.linkSync(temporary, path);',
+    'fs.rmSync(path, { force: true }); fs.linkSync(temporary, path);',
   ],
   [
     'a plant is durable, also when the server commits asynchronously',
@@ -105,8 +105,8 @@ export const rows: readonly Row[] = [
   [
     'nothing is ever overwritten',
     'sqlite/src/repository',
-    '(${parameters}) ON CONFLICT DO NOTHING`;',
-    '(${parameters}) ON CONFLICT DO UPDATE SET name = excluded.name`;',
+    'ON CONFLICT DO NOTHING`;',
+    'ON CONFLICT DO UPDATE SET name = excluded.name`;',
   ],
   [
     'every member is compared in SQLite',
@@ -115,11 +115,11 @@ export const rows: readonly Row[] = [
     "IS ?`).join(' OR ');",
   ],
   ['a unique index is refused', 'altered-table', 'WHERE "unique"', 'WHERE "unique" AND 0'],
-  ['the case of its table hides no trigger', 'altered-table', ' COLLATE NOCASE', ''],
+  ['the case of its table hides no trigger', 'altered-table', '\n      COLLATE NOCASE', ''],
   [
     'a read prevents no checkpoint',
     'sqlite/src/read/read-plants',
-    'plants.length < batch.maxPlants && ',
+    'plants.length < limits.plants && ',
     '',
   ],
   [

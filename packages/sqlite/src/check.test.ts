@@ -33,9 +33,7 @@ describe('check of a SQLite repository', () => {
     await rename(path, `${path}.moved`);
     expect((await repository.check())._unsafeUnwrapErr()).toMatchObject({
       kind: 'store-unavailable',
-      reason: expect.stringContaining(
-        `was renamed to ${path}.moved while it was in use`,
-      ) as unknown,
+      reason: expect.stringContaining('was removed, renamed or replaced while') as unknown,
     });
     await rename(`${path}.moved`, path);
     // The repository tries to open the file once a second.

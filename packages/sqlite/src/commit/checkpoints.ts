@@ -1,5 +1,5 @@
 import type { Database } from '../open/connection.ts';
-import { walSize } from '../open/path.ts';
+import { walSize } from '../open/wal.ts';
 
 /** Size of the WAL file that starts a checkpoint, in bytes: small, to take milliseconds. */
 export const walLimit = 8 * 2 ** 20;
@@ -7,7 +7,7 @@ export const walLimit = 8 * 2 ** 20;
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;
 
-/** The checkpoints of an open database, in place of SQLite's automatic ones, which report no failure. */
+/** Checkpoints of an open database, in place of SQLite's own, which report no failure. */
 export class Checkpoints {
   readonly #file: string;
   readonly #checkpoint: ReturnType<Database['prepare']>;
@@ -40,9 +40,9 @@ export class Checkpoints {
 
   /** Runs a checkpoint. Throws the exceptions of node:sqlite. */
   run(): void {
-    // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
+    // A reader can prevent a complete checkpoint: each commit would try again.
     this.#dueAt = this.#size + walLimit;
-    // The numbers of frames in the WAL file, and of those that are copied to the database file.
+    // The numbers of frames in the WAL file, and of those that are copied to the file.
     const { log, checkpointed } = this.#checkpoint.get() ?? {};
     this.#isHeld = log !== checkpointed;
   }

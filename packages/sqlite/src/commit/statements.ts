@@ -1,7 +1,7 @@
 import { type Batch, columnNames, type Row, rowsOf } from '../open/columns.ts';
 import { resultCodeOf } from '../open/errors.ts';
 import { findAlteration } from '../open/table.ts';
-import type { OwnedDatabase } from './owned-database.ts';
+import type { OwnedDatabase } from '../open/owned-database.ts';
 
 /** Why plants are not inserted, by their indexes: SQLite's exception if it refuses the content. */
 export type NotInserted = ReadonlyMap<number, 'unchanged' | 'id-taken' | Error>;
@@ -73,7 +73,8 @@ export class Statements {
 
 // Node 22.18 binds no value to a numbered parameter.
 const parameters = columnNames.map(() => '?').join();
-const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters}) ON CONFLICT DO NOTHING`;
+const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters})
+  ON CONFLICT DO NOTHING`;
 const isSame = columnNames.map((name) => `${name} IS ?`).join(' AND ');
 
 /** `SQLITE_ERROR` of an expression, `TOOBIG` and `CONSTRAINT`: an insert fails for its values. */

@@ -23,22 +23,26 @@ export function findUnreadable(database: Database): Fault | undefined {
   const isOurs = database.read('PRAGMA application_id') === applicationId;
   const version = Number(database.read('PRAGMA user_version'));
   if (isOurs && version > schemaVersion && others.length > 0)
-    return { kind: 'schema-newer', version, supported: schemaVersion };
+    return { kind: 'schema-newer', detail: String(version) };
   if (firstNames.every((name) => members.includes(name))) return undefined;
-  return isOurs ? { kind: 'table-altered', isUnreadable: true } : { kind: 'not-a-plant-store' };
+  if (!isOurs) return { kind: 'not-a-plant-store' };
+  const detail = 'copy the plants with sqlite3, or restore a backup';
+  return { kind: 'table-altered', detail };
 }
 
 /** Returns why inserts into the table may not do what this package expects. */
 export function findAlteration(database: Database): Fault | undefined {
-  if (!isOwnTable(database)) return { kind: 'table-altered' };
+  const kind = 'table-altered';
   // With a trigger or a unique index, an insert can do nothing.
   const by =
-    database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants' COLLATE NOCASE
-    UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
-  if (by === undefined) return undefined;
+    database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants'
+      COLLATE NOCASE UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
+  const isOwn = isOwnTable(database);
+  if (isOwn && by === undefined) return undefined;
   // The index of a constraint cannot be dropped.
-  const canDrop = !String(by).startsWith('sqlite_autoindex_');
-  return { kind: 'table-altered', ...(canDrop && { by: String(by) }) };
+  if (isOwn && !String(by).startsWith('sqlite_autoindex_'))
+    return { kind, detail: `drop its trigger or unique index "${String(by)}"` };
+  return { kind, detail: 'export the plants, and import them into a new file' };
 }
 
 /** Creates the table or adds missing columns, and writes the numbers; leaves a transaction open. */
@@ -66,10 +70,10 @@ export function findColumns(database: Database) {
   const others: string[] = [];
   for (const { name, declaration } of database.prepare(sql).all()) {
     const lower = String(name).toLowerCase();
-    const member = columnNames.find(
-      (one) =>
-        declaration === declarationOf(one).replace(' NOT NULL', '') ||
-        (one === lower && firstNames.includes(one)),
+    const member = columnNames.find((one) =>
+      firstNames.includes(one)
+        ? one === lower
+        : declaration === declarationOf(one).replace(' NOT NULL', ''),
     );
     if (member === undefined) others.push(String(name));
     else members.push(member);
@@ -77,7 +81,7 @@ export function findColumns(database: Database) {
   return { members, others };
 }
 
-/** Returns the columns of later versions that the table does not have. SQLite ignores the case of names. */
+/** Returns the columns of later versions that the table lacks. SQLite ignores the case of names. */
 export function findMissing(database: Database, later = laterNames) {
   const { members, others } = findColumns(database);
   const found = [...members, ...others].map((name) => name.toLowerCase());
@@ -92,7 +96,8 @@ export function isTruncated(database: Database, path: string): boolean {
 
 function isNew(database: Database): boolean {
   const sql = `SELECT (SELECT application_id FROM pragma_application_id) = 0
-    AND (SELECT user_version FROM pragma_user_version) = 0 AND (SELECT count(*) FROM sqlite_schema) = 0`;
+    AND (SELECT user_version FROM pragma_user_version) = 0
+    AND (SELECT count(*) FROM sqlite_schema) = 0`;
   return database.read(sql) === 1;
 }
 

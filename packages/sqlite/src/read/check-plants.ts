@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
-import { absolutePath, resolveLinks, walSize } from '../open/path.ts';
+import { explain } from '../open/access.ts';
+import { absolutePath, resolveLinks } from '../open/path.ts';
 import { findUnusable } from '../open/table.ts';
-import { countSql, findDamage, openForReading, readErrorOf } from './reader.ts';
+import { walSize } from '../open/wal.ts';
+import { countSql, findDamage, openForReading } from './reader.ts';
 
 /**
  * Checks a SQLite file with `integrity_check`, while a repository may have it open. Blocks the
@@ -24,13 +26,14 @@ export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> 
     openForReading(absolute).andThen((database) => {
       try {
         const file = resolveLinks(absolute);
-        const damage = findDamage(database, file);
-        const unusable = damage.length === 0 ? findUnusable(database, false) : undefined;
+        const damage = findDamage(database);
+        const isIntact = damage.length === 0;
+        const unusable = isIntact ? findUnusable(database, false) : undefined;
         if (unusable !== undefined) return err(openError(absolute, unusable));
-        const plants = damage.length === 0 ? Number(database.read(countSql)) : 0;
+        const plants = isIntact ? Number(database.read(countSql)) : 0;
         return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
       } catch (thrown) {
-        return err(readErrorOf(absolute, thrown, database));
+        return err(explain(absolute, thrown));
       } finally {
         database.close();
       }
