@@ -52,6 +52,7 @@ async function openSqlite(
     onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
     ...listeners,
   })
+    .andTee(({ warnings }) => warnings.forEach((warning) => log.warn({}, warning)))
     .map((repository) => ({
       ...repository,
       close: async () => {

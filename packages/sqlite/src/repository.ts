@@ -8,6 +8,7 @@ import { databaseRefusal } from '@plantstore/core/errors';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { Owner } from './commit/owner.ts';
 import type { OpenSqliteError } from './open/errors.ts';
+import { findWarnings } from './open/faults.ts';
 import { absolutePath, resolveLinks } from './open/path.ts';
 import { walSize } from './open/wal.ts';
 
@@ -76,8 +77,13 @@ export type ClosedSqliteRepository = {
 
 /** A plant repository on a database file. */
 export interface SqliteRepository extends PlantStore {
-  /** Size of the WAL file (`plants.db-wal`), in bytes; 0 when it is missing or inaccessible. */
-  readonly walSize: () => number;
+  /** Messages for the operator, such as for a file in memory (tmpfs), to log once. */
+  readonly warnings: readonly string[];
+  /**
+   * Size of the WAL file (`plants.db-wal`), in bytes; 0 without one, `undefined` when it is
+   * inaccessible.
+   */
+  readonly walSize: () => number | undefined;
   /** As of every store; the result names what an operator should look at. */
   readonly close: () => Promise<ClosedSqliteRepository>;
 }
@@ -87,6 +93,7 @@ function repositoryOf(owner: Owner, onCommit: SqliteOptions['onCommit']): Sqlite
   let closing: Promise<ClosedSqliteRepository> | undefined;
   const { name } = owner;
   return {
+    warnings: findWarnings(name),
     create: group.create,
     check: () => new ResultAsync(check()),
     waiting: group.waiting,
@@ -116,6 +123,6 @@ function repositoryOf(owner: Owner, onCommit: SqliteOptions['onCommit']): Sqlite
   async function close(): Promise<ClosedSqliteRepository> {
     await group.close();
     const replaced = await owner.close();
-    return { walLeft: walSize(name) > 0 ? `${name}-wal` : undefined, replaced };
+    return { walLeft: (walSize(name) ?? 0) > 0 ? `${name}-wal` : undefined, replaced };
   }
 }

@@ -64,7 +64,7 @@ export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boo
   const gauge = (
     name: string,
     help: string,
-    value: () => number | Promise<number>,
+    value: () => number | undefined | Promise<number>,
     labels: Readonly<Record<string, string>> = {},
   ): void => {
     const created = new Gauge({
@@ -73,7 +73,9 @@ export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boo
       labelNames: Object.keys(labels),
       registers,
       async collect() {
-        created.set(labels, await value());
+        const found = await value();
+        if (found === undefined) created.remove(labels);
+        else created.set(labels, found);
       },
     });
   };

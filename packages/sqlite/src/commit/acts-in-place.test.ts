@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, expect, it } from 'vitest';
@@ -57,6 +57,30 @@ it.each<[string, () => void]>([
   expect((await openSqliteRepository({ path })).isErr()).toBe(true);
 });
 
+it.each<[string, () => void]>([
+  ['emptied', () => truncateSync(`${path}-wal`)],
+  ['shortened', () => truncateSync(`${path}-wal`, 50_000)],
+  ['shortened by a byte', () => truncateSync(`${path}-wal`, statSync(`${path}-wal`).size - 1)],
+  ['overwritten by an older copy', () => copyFileSync(`${path}-wal.older`, `${path}-wal`)],
+])('an open file acknowledges no plant after its WAL file was %s', async (_, act) => {
+  copyFileSync(`${path}-wal`, `${path}-wal.older`);
+  await createAll(2_000, 3_000);
+  act();
+  await failToCreate(
+    /plants\.db-wal was overwritten or shortened while it was in use, and has lost/,
+  );
+  rmSync(`${path}-wal`);
+  expect(checkPlants(path)._unsafeUnwrap()).toMatchObject({ plants: 1_000, damage: [] });
+});
+
+it('an open file accepts plants after another program has deleted the last ones and emptied its WAL file', async () => {
+  const other = connectOther(path);
+  await other.run('DELETE FROM plants WHERE id >= 1000');
+  await other.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  await other.close();
+  await createAll(1_000, 1_100);
+});
+
 const steps = [
   'VACUUM',
   'PRAGMA wal_checkpoint(PASSIVE)',
@@ -79,8 +103,8 @@ it.each(steps)(
         await createAll(id, id + 1);
         id += 1;
       }
-      await createAll(id, id + 100);
-      id += 100;
+      await createAll(id, id + 10);
+      id += 10;
     }
     await other.close();
     await repository.close();

@@ -20,17 +20,24 @@ export class Checkpoints {
     // `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
     database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
     this.#file = file;
+    this.#size = walSize(file) ?? 0;
     this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   /** Measures the WAL file. Returns its size when it is due to be reported as held by a reader. */
   measure(): number | undefined {
     const before = this.#size;
-    this.#size = walSize(this.#file);
+    // A size that cannot be read is no sample.
+    this.#size = walSize(this.#file) ?? before;
     if (this.#size < before) [this.#dueAt, this.#reportAt] = [walLimit, firstReportSize];
     if (!this.#isHeld || this.#size < this.#reportAt) return undefined;
     this.#reportAt = 2 * this.#size;
     return this.#size;
+  }
+
+  /** Whether the WAL file is shorter than after the last commit. */
+  isWalShorter(): boolean {
+    return (walSize(this.#file) ?? this.#size) < this.#size;
   }
 
   /** Whether the WAL file has grown enough since the last checkpoint. */
@@ -40,10 +47,11 @@ export class Checkpoints {
 
   /** Runs a checkpoint. Throws the exceptions of node:sqlite. */
   run(): void {
-    // A reader can prevent a complete checkpoint: each commit would try again.
-    this.#dueAt = this.#size + walLimit;
     // The numbers of frames in the WAL file, and of those that are copied to the file.
     const { log, checkpointed } = this.#checkpoint.get() ?? {};
     this.#isHeld = log !== checkpointed;
+    // A reader prevents a complete checkpoint: each commit would try again. After a complete one,
+    // SQLite begins the file again, and truncates it to the limit.
+    this.#dueAt = this.#isHeld ? this.#size + walLimit : walLimit;
   }
 }

@@ -7,7 +7,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { type Batch, toBatch } from '../open/columns.ts';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
 import { findReplaced, type OpenedFile, type Opening } from '../open/owned-database.ts';
-import { pathOnly } from '../open/path.ts';
+import { pathOnly, release } from '../open/path.ts';
 import type { NotInserted } from './statements.ts';
 
 /** Messages to the commit worker, which is started with an `Opening`. */
@@ -105,10 +105,20 @@ export class Owner {
   async close(): Promise<string | undefined> {
     return this.#inTurn(async () => {
       if (this.#worker !== undefined) await this.#request({ kind: 'close' });
-      const fault = this.#file && findReplaced(this.#file);
-      if (this.#inode !== undefined) closeSync(this.#inode);
-      return fault && openError(this.#path, fault).message;
+      const inode = this.#inode;
+      if (inode !== undefined) release(() => closeSync(inode));
+      return this.#findReplaced();
     });
+  }
+
+  #findReplaced(): string | undefined {
+    try {
+      const fault = this.#file && findReplaced(this.#file);
+      return fault && openError(this.#path, fault).message;
+    } catch {
+      // A path that cannot be examined leads to no other file.
+      return undefined;
+    }
   }
 
   /** Starts a thread after the last one has ended, unless that has failed a moment ago. */
@@ -132,7 +142,7 @@ export class Owner {
         mustRewrite: this.#mustRewrite,
       });
     } catch (cause) {
-      return openError(path, { kind: 'no-thread', cause });
+      return openError(path, { fault: 'no-thread', cause });
     }
     const reply = await this.#nextReply();
     if (reply?.kind === 'opened') {
@@ -145,8 +155,8 @@ export class Owner {
     await this.#exited;
     if (reply?.kind === 'cannot-open') return reply.error;
     const crash = this.#crash;
-    const detail = crash instanceof Error ? crash.message : 'its worker thread exited';
-    return openError(path, { kind: 'unexpected', detail, cause: crash });
+    const found = crash instanceof Error ? crash.message : 'its worker thread exited';
+    return openError(path, { fault: 'unexpected', found, cause: crash });
   }
 
   #startWorker(workerData: Opening): Worker {

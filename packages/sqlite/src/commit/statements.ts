@@ -23,8 +23,9 @@ export class Statements {
   }
 
   /**
-   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On
-   * return, every plant that is `unchanged` or not in the result is on the disk; none is after an
+   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. An
+   * empty batch fails where a create would fail: in a file that cannot be written to, on a full
+   * disk. On return, every plant that is `unchanged` or not in the result is on the disk; none is after an
    * exception, or if the table was altered (`undefined`).
    */
   createAll(batch: Batch): NotInserted | undefined {
@@ -32,6 +33,7 @@ export class Statements {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       if (this.#isAltered()) return undefined;
+      if (batch[0].length === 0) this.#writeHeader();
       for (const [index, row] of rowsOf(batch).entries()) {
         const reason = this.#create(row);
         if (reason !== undefined) notInserted.set(index, reason);
@@ -52,6 +54,12 @@ export class Statements {
     this.#database.prepare(insertSql);
     this.#database.schemaCookie = cookie;
     return false;
+  }
+
+  /** Writes a number of the header again, as a create writes a row. */
+  #writeHeader(): void {
+    const version = Number(this.#database.read('PRAGMA user_version'));
+    this.#database.exec(`PRAGMA user_version = ${version}`);
   }
 
   /** Inserts a plant. Returns why it is not inserted, if it is not. */

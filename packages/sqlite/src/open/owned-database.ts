@@ -8,14 +8,14 @@ import {
   statSync,
 } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
-import { explain } from './access.ts';
 import { Database } from './connection.ts';
-import { codeOf, failureOf, type Fault, openError, type OpenSqliteError } from './errors.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError } from './errors.ts';
+import * as faults from './faults.ts';
 import { acquireOwnerLock, lockTimeoutMs } from './owner-lock.ts';
-import { findPathFault, identify, identityOf, resolveLinks } from './path.ts';
+import { identify, identityOf, release, resolveLinks } from './path.ts';
 import { Rewriter } from './rewriter.ts';
-import { findAlteration, findUnusable, isTruncated, migrate } from './table.ts';
-import { findWalOfAnotherFile, isInWalMode, syncWal, walSize } from './wal.ts';
+import { findAlteration, migrate } from './table.ts';
+import { isInWalMode, syncWal, walHeaderSize, walSize } from './wal.ts';
 
 /** A database file that is or was open. */
 export type OpenedFile = {
@@ -42,26 +42,20 @@ export function openAsOwner(opening: Opening): Result<OwnedDatabase, OpenSqliteE
   const { path, before } = opening;
   try {
     const name = before?.name ?? resolveLinks(path);
-    const fault = (before && findReplaced(before)) ?? findPathFault(name);
+    const fault = (before && findReplaced(before)) ?? faults.findPathFault(name);
     if (fault !== undefined) return err(openError(path, fault));
     return acquireOwnerLock(path, name).andThen((lock) => openLocked(opening, name, lock));
   } catch (thrown) {
-    return err(explain(path, thrown));
+    return err(faults.explain(path, thrown));
   }
 }
 
-/** Returns a fault if an opened file has lost its path, or its path cannot be examined. */
+/** Returns a fault if an opened file has lost its path. Throws if that cannot be examined. */
 export function findReplaced({ path, name, identity }: OpenedFile): Fault | undefined {
-  try {
-    // A link in the place of the file may lead to it, but not to its WAL file.
-    const isThere = identify(lstatSync(name, { bigint: true })) === identity;
-    const isSame = () => path === name || identify(statSync(path, { bigint: true })) === identity;
-    if (isThere && isSame()) return undefined;
-  } catch (cause) {
-    const isGone = codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR';
-    if (!isGone) return { kind: 'cannot-open', cause };
-  }
-  return { kind: 'replaced', detail: name };
+  // A link in the place of the file may lead to it, but not to its WAL file.
+  const isThere = identityOf(name, lstatSync) === identity;
+  if (isThere && (path === name || identityOf(path) === identity)) return undefined;
+  return { fault: 'replaced', found: name };
 }
 
 /** Time that a commit waits for a write lock, in milliseconds. */
@@ -113,7 +107,7 @@ export class OwnedDatabase extends Database {
       return undefined;
     } catch (cause) {
       if (failureOf(cause) !== 'locked') throw cause;
-      return { kind: 'locked', cause };
+      return { fault: 'locked', cause };
     } finally {
       this.exec('PRAGMA locking_mode = NORMAL');
       // The next read returns the connection to a shared lock.
@@ -129,7 +123,7 @@ export class OwnedDatabase extends Database {
   /** Rewrites pages of a failed checkpoint at the end of the file, with an exclusive lock on it. */
   rewriteTail(): void {
     const { name } = this.file;
-    this.#rewriter.rewrite(name, Math.max(0, statSync(name).size - walSize(name)));
+    this.#rewriter.rewrite(name, Math.max(0, statSync(name).size - statSync(`${name}-wal`).size));
   }
 
   /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
@@ -149,13 +143,16 @@ export class OwnedDatabase extends Database {
     this.#walKeeper = undefined;
   }
 
-  /** Closes the descriptors after the connections, because that releases the locks of these. */
+  /**
+   * Closes the descriptors after the connections, because that releases the locks of these. Never
+   * throws: the file system may have gone.
+   */
   override close(): void {
-    super.close();
-    this.releaseWal();
-    this.#rewriter.close();
-    closeSync(this.#descriptor);
-    this.#ownerLock.close();
+    release(() => super.close());
+    release(() => this.releaseWal());
+    release(() => this.#rewriter.close());
+    release(() => closeSync(this.#descriptor));
+    release(() => this.#ownerLock.close());
   }
 }
 
@@ -165,15 +162,15 @@ function openLocked(
   name: string,
   lock: Database,
 ): Result<OwnedDatabase, OpenSqliteError> {
-  const hadWal = walSize(name) > 0;
+  const hadWal = (walSize(name) ?? 0) > walHeaderSize;
   let descriptor: number | undefined;
   let database: OwnedDatabase | undefined;
   let isOpen = false;
   try {
     descriptor = existsSync(name) ? openSync(name, 'r') : undefined;
-    // SQLite would copy its pages into the database file.
-    const foreign = findWalOfAnotherFile(name, descriptor);
-    if (foreign !== undefined) return err(openError(path, foreign));
+    // SQLite would copy the pages of another file's WAL into the database file.
+    const unopened = faults.findWalOfAnotherFile(name, descriptor) ?? faults.findFullDisk(name);
+    if (unopened !== undefined) return err(openError(path, unopened));
     // Like SQLite. A file that was there before is not made again.
     descriptor ??= openSync(name, before === undefined ? constants.O_CREAT : 'r', 0o644);
     database = new OwnedDatabase(path, name, { descriptor, lock });
@@ -186,8 +183,9 @@ function openLocked(
     if (hadWal) database?.keepWal();
     throw thrown;
   } finally {
-    if (!isOpen) (database ?? lock).close();
-    if (database === undefined && descriptor !== undefined) closeSync(descriptor);
+    const opened = descriptor;
+    if (!isOpen) release(() => (database ?? lock).close());
+    if (database === undefined && opened !== undefined) release(() => closeSync(opened));
   }
 }
 
@@ -200,10 +198,9 @@ function prepareFile(database: OwnedDatabase, preparing: Preparing): Fault | und
   // Runs WAL recovery, in normal locking mode, so that other programs can share the file.
   database.exec('SELECT count(*) FROM sqlite_schema');
   const notDurable = hadWal ? makeDurable(database, mustRewrite) : undefined;
-  const unusable = notDurable ?? findUnusable(database, mayBeNew);
+  const unusable =
+    notDurable ?? faults.findContentFault(database, name, mayBeNew ? 'create' : 'own');
   if (unusable !== undefined) return unusable;
-  // With a WAL file, the last pages can be in it alone.
-  if (!hadWal && isTruncated(database, name)) return { kind: 'damaged' };
   // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   migrate(database);

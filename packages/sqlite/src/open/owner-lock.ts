@@ -2,7 +2,7 @@ import { chmodSync, chownSync, closeSync, existsSync, openSync, statSync } from 
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from './connection.ts';
 import { codeOf, failureOf, openError, type OpenSqliteError } from './errors.ts';
-import { explain, findDenied } from './access.ts';
+import { explain, findDenied } from './faults.ts';
 
 /** Time to wait for another process that has the file locked, in milliseconds. */
 export const lockTimeoutMs = 500;
@@ -23,10 +23,10 @@ export function acquireOwnerLock(path: string, file: string): Result<Database, O
     lock?.close();
     const isOfLock = existsSync(lockPath) && lockFailures.includes(failureOf(cause));
     if (!isOfLock || findDenied(path) !== undefined) return err(explain(path, cause));
-    const detail =
+    const found =
       `${lockPath} cannot be locked (${(cause as Error).message}); it must be an empty file to ` +
       'which this user may write';
-    return err(openError(path, { kind: 'cannot-open', detail, cause }));
+    return err(openError(path, { fault: 'path-invalid', found, cause }));
   }
 }
 

@@ -1,21 +1,21 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { codeOf, type Fault, openError, type OpenSqliteError } from './errors.ts';
+import { codeOf, openError, type OpenSqliteError } from './errors.ts';
 
 /** Makes a path absolute. */
 export function absolutePath(path: string): Result<string, OpenSqliteError> {
   if (typeof path !== 'string') throw new TypeError("a path must be a string, as in 'plants.db'");
   if (path.includes('\0')) {
-    const detail = `${JSON.stringify(path)} contains a NUL byte`;
-    return err(openError(path, { kind: 'unexpected', detail }));
+    const found = `${JSON.stringify(path)} contains a NUL byte`;
+    return err(openError(path, { fault: 'unexpected', found }));
   }
   try {
     return ok(resolve(path));
   } catch (cause) {
     if (codeOf(cause) !== 'ENOENT') throw cause;
-    const detail = 'the working directory was removed; name an absolute path';
-    return err(openError(path, { kind: 'cannot-open', detail, cause }));
+    const found = 'the working directory was removed; name an absolute path';
+    return err(openError(path, { fault: 'path-invalid', found, cause }));
   }
 }
 
@@ -31,28 +31,22 @@ export function resolveLinks(path: string): string {
   }
 }
 
-/** Identifies the file at a path by device and inode; `undefined` when it is inaccessible. */
-export function identityOf(path: string): string | undefined {
+/**
+ * Identifies the file at a path by device and inode; `undefined` if there is none. Throws if the
+ * path cannot be examined.
+ */
+export function identityOf(path: string, stat: typeof fs.statSync = fs.statSync) {
   try {
-    return identify(fs.statSync(path, { bigint: true }));
-  } catch {
-    return undefined;
+    const found = stat(path, { bigint: true, throwIfNoEntry: false });
+    return found && identify(found);
+  } catch (thrown) {
+    // A folder of the path was replaced by a file.
+    if (codeOf(thrown) === 'ENOTDIR') return undefined;
+    throw thrown;
   }
 }
 
 export const identify = ({ dev, ino }: fs.BigIntStats): string => `${dev} ${ino}`;
-
-/**
- * Returns why a path cannot be that of a database: SQLite would create files beside a device or a
- * pipe, and another path of the file may have another WAL file and owner lock beside it.
- */
-export function findPathFault(file: string): Fault | undefined {
-  const found = fs.statSync(file, { throwIfNoEntry: false });
-  if (found?.isFile() === false)
-    return { kind: 'cannot-open', detail: 'it is a folder, a device or a pipe; name a file' };
-  if (found !== undefined && found.nlink > 1) return { kind: 'hard-links' };
-  return isMountPoint(file) ? { kind: 'mount-point' } : undefined;
-}
 
 /** Syncs the folder of a file, which makes its name durable. */
 export function syncFolderOf(path: string): void {
@@ -70,11 +64,20 @@ export function withOpenFile<T>(path: string, flags: string | number, task: (fil
   }
 }
 
+/** Runs a task that closes something, whose file system may have gone: that is no failure. */
+export function release(close: () => void): void {
+  try {
+    close();
+  } catch {
+    // What the operating system keeps of it ends with the process.
+  }
+}
+
 /** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of a file. */
 export const pathOnly = 0o10000000;
 
 /** Whether a file is mounted alone (`--volume ./plants.db:/data/plants.db`), without its WAL. */
-function isMountPoint(file: string): boolean {
+export function isMountPoint(file: string): boolean {
   try {
     return process.platform === 'linux' && mountOf(file) !== mountOf(dirname(file));
   } catch {

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { err, ok, Result, ResultAsync } from 'neverthrow';
-import { explain } from '../open/access.ts';
-import type { Database } from '../open/connection.ts';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { codeOf, failureOf, openError, resultCodeOf } from '../open/errors.ts';
 import type { OpenSqliteError } from '../open/errors.ts';
 import { copyPermissions } from '../open/owner-lock.ts';
-import { absolutePath, syncFolderOf } from '../open/path.ts';
-import { findUnusable } from '../open/table.ts';
-import { countSql, findDamage, openForReading, openReader } from './reader.ts';
+import { explain, findContentFault } from '../open/faults.ts';
+import { absolutePath, release, syncFolderOf } from '../open/path.ts';
+import { countPlants } from './plant-reader.ts';
+import { Reader } from './reader.ts';
 
 /**
  * Copies a database file, while a repository may have it open and create plants. Blocks the thread
@@ -75,18 +74,19 @@ export type PlantsBackup = {
 type Copying = { readonly advice: (to: string) => string; readonly mustBeUsable?: boolean };
 
 function copy(options: BackUpOptions, copying: Copying): ResultAsync<PlantsBackup, BackUpError> {
-  const paths = Result.combine([absolutePath(options.from), absolutePath(options.to)]);
-  const copied = paths.andThen(([from, to]): Result<PlantsBackup, BackUpError> => {
-    let source: Database | undefined;
+  const copied = absolutePath(options.to).andThen((to): Result<PlantsBackup, BackUpError> => {
+    let source: Reader | undefined;
     try {
-      // SQLite would apply such files to the copy, or share them.
+      const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
+      // SQLite would apply such files to the copy, or share them. Fails for a name that is too long.
       const names = ['', '-wal', '-shm', '-journal'].map((suffix) => to + suffix);
+      names.push(`${temporary}-journal`);
       const existing = names.find((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
       if (existing !== undefined) return err(exists(existing, copying.advice(to)));
-      const opened = openForReading(from);
+      const opened = Reader.open(options.from);
       if (opened.isErr()) return err(opened.error);
       source = opened.value;
-      return copyOf(source, { from, to }, copying);
+      return copyOf(source, { temporary, to }, copying);
     } catch (thrown) {
       return err(explain(to, thrown));
     } finally {
@@ -96,47 +96,53 @@ function copy(options: BackUpOptions, copying: Copying): ResultAsync<PlantsBacku
   return new ResultAsync(Promise.resolve(copied));
 }
 
+type Target = Record<'temporary' | 'to', string>;
+
 /** Copies to a temporary file, and removes it unless it has become the copy. */
 function copyOf(
-  source: Database,
-  { from, to }: BackUpOptions,
+  source: Reader,
+  { temporary, to }: Target,
   { advice, mustBeUsable = false }: Copying,
 ): Result<PlantsBackup, BackUpError> {
-  const unusable = mustBeUsable ? findUnusable(source, false) : undefined;
-  if (unusable !== undefined) return err(openError(from, unusable));
-  const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
+  const unusable = mustBeUsable ? findContentFault(source, source.file, 'own') : undefined;
+  if (unusable !== undefined) return err(openError(source.path, unusable));
   fs.closeSync(fs.openSync(temporary, 'wx', 0o600));
   try {
     // The copy of a read-only file can be written to.
-    copyPermissions(from, temporary, 0o600);
+    copyPermissions(source.file, temporary, 0o600);
     if (mustBeUsable) giveToFolderOwner(temporary);
-    return fill(temporary, source, from).andThen((backup) => {
+    return fill(temporary, to, source).andThen((backup) => {
       const refused = giveName(temporary, to, advice(to));
       return refused === undefined ? ok(backup) : err(refused);
     });
   } finally {
-    removeLeft(temporary);
-    removeLeft(`${temporary}-journal`);
+    release(() => fs.unlinkSync(temporary));
+    release(() => fs.unlinkSync(`${temporary}-journal`));
   }
 }
 
 function fill(
   temporary: string,
-  source: Database,
-  from: string,
+  to: string,
+  source: Reader,
 ): Result<PlantsBackup, OpenSqliteError> {
   try {
     // SQLite syncs the copy (PRAGMA synchronous).
     source.prepare('VACUUM INTO ?').run(temporary);
   } catch (thrown) {
     if (!isOfSource(thrown)) throw thrown;
-    return err(explain(from, thrown));
+    return err(source.explain(thrown));
   }
-  const copied = openReader(temporary);
+  const overwritten = source.findOverwritten();
+  if (overwritten !== undefined) return err(overwritten);
+  const copied = new Reader(to, temporary);
   try {
     // VACUUM copies the rows of a damaged page without reading their columns.
-    if (findDamage(copied).length > 0) return err(openError(from, { kind: 'damaged' }));
-    return ok({ plants: Number(copied.read(countSql)), size: fs.statSync(temporary).size });
+    if (copied.findDamage().length > 0) return err(openError(source.path, { fault: 'damaged' }));
+    const plants = Number(copied.read('SELECT count(*) FROM plants'));
+    const { size } = fs.statSync(temporary);
+    // In the source, so that an error names it.
+    return countPlants(source).map(() => ({ plants, size }));
   } finally {
     copied.close();
   }
@@ -184,12 +190,4 @@ function giveToFolderOwner(path: string): void {
   if (process.geteuid?.() !== 0 || fs.statSync(path).uid !== 0) return;
   const { uid, gid } = fs.statSync(dirname(path));
   if (uid !== 0) fs.chownSync(path, uid, gid);
-}
-
-function removeLeft(path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // The error of the copy is reported instead.
-  }
 }

@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import type { OpenSqliteError } from '../open/errors.ts';
-import { absolutePath } from '../open/path.ts';
-import { PlantReader, smallestId } from './plant-reader.ts';
-import { openForReading } from './reader.ts';
+import { PlantReader } from './plant-reader.ts';
+import { Reader } from './reader.ts';
 
 /**
  * Reads the plants of a database file in ascending order of their ids, while a repository may have
@@ -44,15 +43,12 @@ export async function* readPlants(
  */
 export async function* readPlantBatches({
   path,
-  after = smallestId - 1n,
-  onUnknownColumns = () => {},
+  ...options
 }: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenSqliteError>, void, void> {
-  const absolute = absolutePath(path);
-  const opened = absolute.andThen(openForReading);
+  const opened = Reader.open(path);
   if (opened.isErr()) return yield err(opened.error);
   try {
-    const open = { database: opened.value, path: absolute.unwrapOr(path), onUnknownColumns };
-    const reader = new PlantReader(open, after);
+    const reader = new PlantReader(opened.value, options);
     while (!reader.isAtEnd) {
       const { plants, error } = reader.readBatch();
       if (plants.length > 0) yield ok(plants);

@@ -1,40 +1,125 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
-import { explain } from '../open/access.ts';
 import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
-import { findPathFault, resolveLinks } from '../open/path.ts';
-import { findUnreadable, isTruncated } from '../open/table.ts';
-import { findWalOfAnotherFile, keptDescriptorOf, walSize } from '../open/wal.ts';
+import * as faults from '../open/faults.ts';
+import { absolutePath, resolveLinks } from '../open/path.ts';
+import { isInWalMode, keptDescriptorOf, walHeaderSize } from '../open/wal.ts';
 
-/** Opens a database file read-only, whether or not a repository has it open. */
-export function openForReading(path: string): Result<Database, OpenSqliteError> {
-  let database: Database | undefined;
-  try {
-    const file = resolveLinks(path);
-    const unopened: Fault | undefined = existsSync(file) ? findUnopened(file) : { kind: 'missing' };
-    if (unopened !== undefined) return err(openError(path, unopened));
-    database = openReader(file);
-    const fault = findFault(database, file);
-    if (fault === undefined) return ok(database);
-    database.close();
-    return err(openError(path, fault));
-  } catch (thrown) {
-    database?.close();
-    return err(explain(path, thrown));
+/** A database file that is read, whether or not a repository has it open. */
+export class Reader extends Database {
+  readonly path: string;
+  /** The path with symbolic links resolved. */
+  readonly file: string;
+  #state: FileState;
+
+  /** Opens a file that has plants. */
+  static open(path: string): Result<Reader, OpenSqliteError> {
+    return absolutePath(path).andThen((absolute) => {
+      let reader: Reader | undefined;
+      try {
+        const file = resolveLinks(absolute);
+        const unopened = findUnopened(file);
+        if (unopened !== undefined) return err(openError(absolute, unopened));
+        reader = new Reader(absolute, file);
+        const fault = faults.findContentFault(reader, file, 'read');
+        if (fault === undefined) return ok(reader);
+        reader.close();
+        return err(openError(absolute, fault));
+      } catch (thrown) {
+        const error = reader?.explain(thrown) ?? faults.explain(absolute, thrown);
+        reader?.close();
+        return err(error);
+      }
+    });
+  }
+
+  /** @param path the path that errors name */
+  constructor(path: string, file: string) {
+    // VACUUM INTO repeats the statements of other programs, which may have text in double quotes.
+    super(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
+    this.path = path;
+    this.file = file;
+    this.#state = stateOf(file);
+  }
+
+  /**
+   * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the
+   * exceptions of node:sqlite. SQLite calls a page that the disk cannot read damaged (vdbe.c): what
+   * a second connection does not find was an I/O error.
+   */
+  findDamage(): readonly string[] {
+    const found = integrityLines(this);
+    if (found.length === 0) return found;
+    const second = new Reader(this.path, this.file);
+    try {
+      const again = integrityLines(second);
+      const unread = [...found, ...again].find(isUnread);
+      if (unread === undefined && again.length > 0) return again;
+      throw inputOutputError(unread ?? found);
+    } finally {
+      second.close();
+    }
+  }
+
+  /** Returns the error for an exception, and `damaged` only if `findDamage` confirms it. */
+  explain(thrown: unknown): OpenSqliteError {
+    const overwritten = this.findOverwritten();
+    if (overwritten !== undefined) return overwritten;
+    let cause = thrown;
+    try {
+      if (failureOf(thrown) === 'damaged' && this.findDamage().length === 0)
+        cause = inputOutputError(thrown);
+    } catch (unread) {
+      if (failureOf(unread) === 'input-output') cause = inputOutputError(thrown);
+    }
+    return faults.explain(this.path, cause);
+  }
+
+  /**
+   * Returns an error if the file was overwritten since it was opened: it has left WAL mode, or was
+   * changed while its WAL file had nothing that SQLite could have written to it.
+   */
+  findOverwritten(): OpenSqliteError | undefined {
+    const before = this.#state;
+    this.#state = stateOf(this.file);
+    const { wal, database, isLive } = this.#state;
+    const isSame = isLive
+      ? isInWalMode(keptDescriptorOf(this.file))
+      : wal !== before.wal || database === before.database;
+    return isSame ? undefined : openError(this.path, { fault: 'overwritten-while-read' });
   }
 }
 
-export function openReader(file: string): Database {
-  // VACUUM INTO repeats the statements of other programs, which may have text in double quotes.
-  return new Database(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
+/** Time that a read waits for the WAL recovery of another program, in milliseconds. */
+const timeout = 2_000;
+
+/** The last changes of a file and of its WAL file, and whether that has plants. */
+type FileState = { readonly database: string; readonly wal: string; readonly isLive: boolean };
+
+function stateOf(file: string): FileState {
+  const options = { bigint: true, throwIfNoEntry: false } as const;
+  const [database, wal] = [file, `${file}-wal`].map((path) => statSync(path, options));
+  const [ofDatabase = '', ofWal = ''] = [database, wal].map(
+    (found) => `${found?.ino} ${found?.size} ${found?.mtimeNs}`,
+  );
+  return { database: ofDatabase, wal: ofWal, isLive: (wal?.size ?? 0n) > walHeaderSize };
 }
 
-/**
- * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the
- * exceptions of node:sqlite, also for a page that the disk cannot read.
- */
-export function findDamage(database: Database): readonly string[] {
+/** Returns why SQLite must not open a file: it may apply the WAL file of another one. */
+function findUnopened(file: string): Fault | undefined {
+  if (!existsSync(file)) return { fault: 'missing' };
+  const fault = faults.findTypeFault(file);
+  if (fault !== undefined) return fault;
+  const otherPath = faults.findOtherPath(file);
+  // A backup, which is not in WAL mode, is complete under each path.
+  if (otherPath !== undefined && isInWalMode(keptDescriptorOf(file))) return otherPath;
+  if (!stateOf(file).isLive) return undefined;
+  return faults.findWalOfAnotherFile(file, keptDescriptorOf(file));
+}
+
+/** Runs `integrity_check`, and returns its lines up to the first error; none for an intact file. */
+function integrityLines(database: Database): string[] {
   const lines: string[] = [];
   try {
     for (const row of database.prepare('PRAGMA integrity_check').iterate())
@@ -43,34 +128,17 @@ export function findDamage(database: Database): readonly string[] {
     if (!(thrown instanceof Error) || failureOf(thrown) !== 'damaged') throw thrown;
     lines.push(thrown.message);
   }
-  // The words of btree.c for an I/O error, whose extended codes have the low byte 10.
-  const isUnread = (line: string) => {
-    const [found, code] =
-      /unable to get the page\. error code=(\d+)|failed to get page/.exec(line) ?? [];
-    return found !== undefined && (Number(code ?? 10) & 0xff) === 10;
-  };
-  if (!lines.some(isUnread)) return lines.filter((line) => line !== 'ok');
-  throw Object.assign(new Error('disk I/O error', { cause: lines }), { errcode: 10 });
+  return lines.filter((line) => line !== 'ok');
 }
 
-export const countSql = 'SELECT count(*) FROM plants';
-
-/** Time that a read waits for the WAL recovery of another program, in milliseconds. */
-const timeout = 2_000;
-
-/** Returns why a file must not be opened by SQLite, which would apply the WAL of another file. */
-function findUnopened(file: string): Fault | undefined {
-  const fault = findPathFault(file);
-  // A backup is complete under each path.
-  if (fault?.kind === 'cannot-open') return fault;
-  return walSize(file) > 0 ? findWalOfAnotherFile(file, keptDescriptorOf(file)) : undefined;
+/** Whether a line of `integrity_check` reports an I/O error (btree.c), and not damage. */
+function isUnread(line: string): boolean {
+  const [text, code] =
+    /unable to get the page\. error code=(\d+)|failed to get page/.exec(line) ?? [];
+  // The low byte of an extended result code is the primary one.
+  return text !== undefined && (code === undefined || (Number(code) & 0xff) === 10);
 }
 
-function findFault(database: Database, file: string): Fault | undefined {
-  const isInWalMode = database.read('PRAGMA journal_mode') === 'wal';
-  const otherPath = isInWalMode ? findPathFault(file) : undefined;
-  if (otherPath !== undefined) return otherPath;
-  // An owner may start to write between the two checks of the WAL file.
-  const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
-  return isDamaged ? { kind: 'damaged' } : findUnreadable(database);
+function inputOutputError(cause: unknown): Error {
+  return Object.assign(new Error('disk I/O error', { cause }), { errcode: 10 });
 }

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { makeStore } from '../../test/store-file.ts';
 import { checkPlants } from '../read/check-plants.ts';
 import { Database } from './connection.ts';
-import { explain } from './access.ts';
+import { explain } from './faults.ts';
 
 it('the error of SQLite on a network file system is reported as unsuitable-disk', () => {
   const mapFailed = Object.assign(new Error('disk I/O error'), { errcode: 5386 });
@@ -13,7 +13,7 @@ it('the error of SQLite on a network file system is reported as unsuitable-disk'
     kind: 'unsuitable-disk',
     path: '/net/plants.db',
     message:
-      '/net/plants.db is in a folder where files cannot be locked, shared or synced, such as a network file system; move it to a local disk',
+      '/net/plants.db is in a folder where files cannot be locked, shared or synced (disk I/O error), such as a network file system; move it to a local disk',
     cause: mapFailed,
   });
 });
@@ -23,7 +23,7 @@ it('the error of a disk that cannot read is not attributed to a folder that cann
   const path = '/missing/plants.db';
   expect(explain(path, cannotRead)).toMatchObject({
     kind: 'input-output',
-    message: `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
+    message: `${path} cannot be read or written: the disk reports an error or is full, or a quota or the limit of a size (ulimit -f) is exceeded; check each`,
   });
 });
 
