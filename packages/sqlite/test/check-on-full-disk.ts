@@ -26,4 +26,4 @@ const full = await use();
 rmSync(ballast);
 const after = await use();
 await repository.close();
-process.stdout.write(JSON.stringify({ before, full, after }));
+process.stdout.write(JSON.stringify({ before, full, after, warnings: repository.warnings }));

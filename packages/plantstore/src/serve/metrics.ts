@@ -64,7 +64,7 @@ export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boo
   const gauge = (
     name: string,
     help: string,
-    value: () => number | undefined | Promise<number>,
+    value: () => number | undefined | Promise<number | undefined>,
     labels: Readonly<Record<string, string>> = {},
   ): void => {
     const created = new Gauge({
@@ -102,8 +102,10 @@ export function createMetrics(prometheus: Prometheus, isReady: () => Promise<boo
       gauge('connections', 'Open connections', () => server.usage().connections);
       gauge('connections_limit', 'The setting --max-connections', () => maxConnections);
       gauge('plants_waiting', 'Plants that wait for the store', () => store.waiting());
-      if (store.walSize !== undefined) {
-        gauge('sqlite_wal_bytes', "Size of SQLite's WAL", store.walSize);
+      const { walSize } = store;
+      if (walSize !== undefined) {
+        // A check, such as that of store_up, writes to the WAL.
+        gauge('sqlite_wal_bytes', "Size of SQLite's WAL", async () => isReady().then(walSize));
       }
       gauge('build_info', 'Version of the server and of Node, and kind of database', () => 1, {
         version: version(),

@@ -19,7 +19,7 @@ import { requiresPosix } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createUntilKilled } from '../../test/create-on-disk.ts';
 import { openerInOtherProcess } from '../../test/open-in-other-process.ts';
-import { makeStore } from '../../test/store-file.ts';
+import { countPlants, makeStore } from '../../test/store-file.ts';
 import { backUpPlants } from '../read/back-up-plants.ts';
 import { checkPlants } from '../read/check-plants.ts';
 import { schemaVersion } from './table.ts';
@@ -151,6 +151,22 @@ describe('a file that is not a plant store', () => {
         kind: 'table-altered',
       });
     }
+  });
+
+  it('a name of 250 bytes, to which SQLite cannot add a suffix, is refused as too long', async () => {
+    expect(await failToOpen(inFolder('x'.repeat(250)))).toMatchObject({
+      kind: 'cannot-open',
+      message: expect.stringMatching(/ENAMETOOLONG.*-journal'; choose a shorter name$/) as unknown,
+    });
+  });
+
+  it('a file is created beside the header of a WAL file, which has no plants', async () => {
+    const path = inFolder('plants.db');
+    await writeFile(`${path}-wal`, Buffer.alloc(32, 7));
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    await repository.close();
+    expect(countPlants(path)).toBe(1);
   });
 
   it.each(['null', 'full'] as const)(
@@ -297,9 +313,12 @@ describe('a path without write permission', requiresPosix, () => {
     });
   });
 
-  it('a file without write permission is reported as read-only', async () => {
+  it('a file without write permission is reported as read-only, also where every file beside it can be written to', async () => {
     makeStore(inFolder('plants.db'));
     await chmod(inFolder('plants.db'), 0o444);
+    // SQLite opens such a file to read it, and begins a transaction.
+    await chmod(inFolder('plants.db-owner'), 0o666);
+    await chmod(inFolder('.'), 0o777);
     expect(await openInOtherProcess(inFolder('plants.db'))).toMatchObject({
       kind: 'read-only',
       message: expect.stringMatching(
