@@ -25,8 +25,8 @@ export class Statements {
   /**
    * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. An
    * empty batch fails where a create would fail: in a file that cannot be written to, on a full
-   * disk. On return, every plant that is `unchanged` or not in the result is on the disk; none is after an
-   * exception, or if the table was altered (`undefined`).
+   * disk. On return, every plant that is `unchanged` or not in the result is on the disk; none is
+   * after an exception, or if the table was altered (`undefined`).
    */
   createAll(batch: Batch): NotInserted | undefined {
     const notInserted = new Map<number, 'unchanged' | 'id-taken' | Error>();

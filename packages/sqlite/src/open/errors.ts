@@ -67,7 +67,7 @@ type Row = {
   readonly text: string;
 };
 
-/** Every message: what happened to the file at `{path}`, with what was `{found}`, and what to do. */
+/** Every message: what happened to the file at `{path}`, what was `{found}`, and what to do. */
 const faults = {
   // The path.
   missing: { text: '{path} does not exist; correct the path' },

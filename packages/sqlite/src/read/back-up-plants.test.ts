@@ -78,7 +78,7 @@ describe('backUpPlants', () => {
           });
         }
       }
-      expect((await readdir(folder)).filter((name) => name.startsWith('xx'))).toEqual([]);
+      expect((await readdir(folder)).filter((file) => file.startsWith('xx'))).toEqual([]);
     },
   );
 

@@ -78,7 +78,7 @@ function copy(options: BackUpOptions, copying: Copying): ResultAsync<PlantsBacku
     let source: Reader | undefined;
     try {
       const temporary = `${to}.${randomBytes(6).toString('hex')}.partial`;
-      // SQLite would apply such files to the copy, or share them. Fails for a name that is too long.
+      // SQLite would apply such files to the copy, or share them. A name that is too long fails.
       const names = ['', '-wal', '-shm', '-journal'].map((suffix) => to + suffix);
       names.push(`${temporary}-journal`);
       const existing = names.find((name) => fs.lstatSync(name, { throwIfNoEntry: false }));

@@ -7,9 +7,9 @@ import { countPlants } from './plant-reader.ts';
 import { Reader } from './reader.ts';
 
 /**
- * Checks a SQLite file with `integrity_check`, and reads every plant, while a repository may have it
- * open. Blocks the thread while it reads. A repository can be opened on a file that this function
- * does not refuse.
+ * Checks a SQLite file with `integrity_check`, and reads every plant, while a repository may have
+ * it open. Blocks the thread while it reads. A repository can be opened on a file that this
+ * function does not refuse.
  *
  * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
  * @example

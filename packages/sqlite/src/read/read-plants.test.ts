@@ -1,4 +1,12 @@
-import { open as openFile, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  open as openFile,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
 import { makeFolder } from '@plantstore/test-support/make-folder';
@@ -192,6 +200,22 @@ describe('readPlants', () => {
     }
     const message = `${path} was overwritten while it was read; run it again`;
     expect(seen).toEqual([1_000, { kind: 'overwritten', message }]);
+  });
+
+  it.each([
+    ['removed', async () => rm(path)],
+    ['replaced by a backup', async () => rename(join(folder, 'backup.db'), path)],
+    ['hidden with its folder', async () => rename(folder, `${folder}.away`)],
+  ])('readPlants reads every plant of a file that is %s meanwhile', async (_, act) => {
+    makeStore(path, many);
+    (await backUpPlants({ from: path, to: join(folder, 'backup.db') }))._unsafeUnwrap();
+    const ids: bigint[] = [];
+    for await (const read of readPlants({ path })) {
+      ids.push(read._unsafeUnwrap().id);
+      if (ids.length === 500) await act();
+    }
+    expect(ids).toEqual(many.map(({ id }) => id));
+    await rm(`${folder}.away`, { recursive: true, force: true });
   });
 
   it('readPlants reads every plant while a repository is opened, used and closed, with checkpoints between', async () => {

@@ -1,9 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
+import { type BigIntStats, existsSync, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
 import * as faults from '../open/faults.ts';
-import { absolutePath, resolveLinks } from '../open/path.ts';
+import { absolutePath, identify, resolveLinks } from '../open/path.ts';
 import { isInWalMode, keptDescriptorOf, walHeaderSize } from '../open/wal.ts';
 
 /** A database file that is read, whether or not a repository has it open. */
@@ -11,7 +11,7 @@ export class Reader extends Database {
   readonly path: string;
   /** The path with symbolic links resolved. */
   readonly file: string;
-  #state: FileState;
+  #state: FileState | undefined;
 
   /** Opens a file that has plants. */
   static open(path: string): Result<Reader, OpenSqliteError> {
@@ -82,11 +82,13 @@ export class Reader extends Database {
    */
   findOverwritten(): OpenSqliteError | undefined {
     const before = this.#state;
-    this.#state = stateOf(this.file);
-    const { wal, database, isLive } = this.#state;
-    const isSame = isLive
+    const found = stateOf(this.file);
+    // A file that has lost its path is still open, and complete.
+    if (found?.inode !== before?.inode || found === undefined) return undefined;
+    this.#state = found;
+    const isSame = found.isLive
       ? isInWalMode(keptDescriptorOf(this.file))
-      : wal !== before.wal || database === before.database;
+      : found.wal !== before?.wal || found.database === before.database;
     return isSame ? undefined : openError(this.path, { fault: 'overwritten-while-read' });
   }
 }
@@ -95,15 +97,27 @@ export class Reader extends Database {
 const timeout = 2_000;
 
 /** The last changes of a file and of its WAL file, and whether that has plants. */
-type FileState = { readonly database: string; readonly wal: string; readonly isLive: boolean };
+type FileState = Readonly<Record<'inode' | 'database' | 'wal', string>> & {
+  readonly isLive: boolean;
+};
 
-function stateOf(file: string): FileState {
-  const options = { bigint: true, throwIfNoEntry: false } as const;
-  const [database, wal] = [file, `${file}-wal`].map((path) => statSync(path, options));
-  const [ofDatabase = '', ofWal = ''] = [database, wal].map(
-    (found) => `${found?.ino} ${found?.size} ${found?.mtimeNs}`,
-  );
-  return { database: ofDatabase, wal: ofWal, isLive: (wal?.size ?? 0n) > walHeaderSize };
+/** Returns the state of a file; `undefined` without one, or when it is inaccessible. */
+function stateOf(file: string): FileState | undefined {
+  const database = tryToStat(file);
+  if (database === undefined) return undefined;
+  const wal = tryToStat(`${file}-wal`);
+  const lastChange = (found: BigIntStats | undefined) => `${found?.size} ${found?.mtimeNs}`;
+  const isLive = (wal?.size ?? 0n) > walHeaderSize;
+  const inode = identify(database);
+  return { inode, database: lastChange(database), wal: lastChange(wal), isLive };
+}
+
+function tryToStat(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns why SQLite must not open a file: it may apply the WAL file of another one. */
@@ -114,7 +128,7 @@ function findUnopened(file: string): Fault | undefined {
   const otherPath = faults.findOtherPath(file);
   // A backup, which is not in WAL mode, is complete under each path.
   if (otherPath !== undefined && isInWalMode(keptDescriptorOf(file))) return otherPath;
-  if (!stateOf(file).isLive) return undefined;
+  if (stateOf(file)?.isLive !== true) return undefined;
   return faults.findWalOfAnotherFile(file, keptDescriptorOf(file));
 }
 
