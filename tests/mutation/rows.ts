@@ -123,6 +123,30 @@ export const rows: readonly Row[] = [
     '',
   ],
   [
+    'a page with the content of a later one ends a reading',
+    'sqlite/src/read/read-plants',
+    "select.get(this.#lastId, count - 1)?.['id'] === first",
+    'first === first',
+  ],
+  [
+    'a file that is overwritten at rest ends a reading',
+    'sqlite/src/read/read-plants',
+    'found.database === before.database',
+    'before !== undefined',
+  ],
+  [
+    'a check does what a create does',
+    'sqlite/src/check',
+    'if (batch[0].length === 0) this.#writeHeader();',
+    '',
+  ],
+  [
+    'a WAL file that has lost plants is noticed',
+    'acts-in-place',
+    'return !this.#canReadLastPlants();',
+    'return false;',
+  ],
+  [
     'batches lock ids in one order',
     'postgres/src/commit/statements',
     '.toSorted((one, other) => (one.id < other.id ? -1 : 1))',
