@@ -7,7 +7,7 @@ export const walLimit = 8 * 2 ** 20;
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;
 
-/** Checkpoints of an open database, in place of SQLite's own, which report no failure. */
+/** Checkpoints of an open database, whose automatic ones are off. */
 export class Checkpoints {
   readonly #file: string;
   readonly #checkpoint: ReturnType<Database['prepare']>;
@@ -18,7 +18,7 @@ export class Checkpoints {
 
   constructor(database: Database, file: string) {
     // `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
-    database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
+    database.exec(`PRAGMA journal_size_limit = ${walLimit}`);
     this.#file = file;
     this.#size = walSize(file) ?? 0;
     this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');

@@ -123,7 +123,9 @@ export class OwnedDatabase extends Database {
   /** Rewrites pages of a failed checkpoint at the end of the file, with an exclusive lock on it. */
   rewriteTail(): void {
     const { name } = this.file;
-    this.#rewriter.rewrite(name, Math.max(0, statSync(name).size - statSync(`${name}-wal`).size));
+    const { size } = statSync(name);
+    // Of a WAL file that was removed, the size is unknown.
+    this.#rewriter.rewrite(name, Math.max(0, size - (walSize(name) || size)));
   }
 
   /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
@@ -203,6 +205,8 @@ function prepareFile(database: OwnedDatabase, preparing: Preparing): Fault | und
   if (unusable !== undefined) return unusable;
   // FULL syncs the WAL file after each commit; with NORMAL a power cut loses acknowledged plants.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  // SQLite's own checkpoints report no failure: the end of the file would not be rewritten.
+  database.exec('PRAGMA wal_autocheckpoint = 0');
   migrate(database);
   database.schemaCookie = database.read('PRAGMA schema_version');
   const altered = findAlteration(database);
