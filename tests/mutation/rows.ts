@@ -141,6 +141,12 @@ export const rows: readonly Row[] = [
     '',
   ],
   [
+    'a start runs no checkpoint whose failure is not reported',
+    'sqlite/src/commit/failed-syncs',
+    "database.exec('PRAGMA wal_autocheckpoint = 0');",
+    '',
+  ],
+  [
     'a WAL file that has lost plants is noticed',
     'acts-in-place',
     'return !this.#canReadLastPlants();',
