@@ -123,9 +123,10 @@ export class OwnedDatabase extends Database {
   /** Rewrites pages of a failed checkpoint at the end of the file, with an exclusive lock on it. */
   rewriteTail(): void {
     const { name } = this.file;
-    const { size } = statSync(name);
+    const wal = walSize(name) ?? 0;
     // Of a WAL file that was removed, the size is unknown.
-    this.#rewriter.rewrite(name, Math.max(0, size - (walSize(name) || size)));
+    const from = wal === 0 ? 0 : Math.max(0, statSync(name).size - wal);
+    this.#rewriter.rewrite(name, from);
   }
 
   /** Makes `close` leave the WAL file: the last connection is read-only, and runs no checkpoint. */
