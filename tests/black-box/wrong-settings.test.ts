@@ -112,12 +112,11 @@ describe('server', () => {
 
 const permission = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*'];
 const programOnly = fileURLToPath(new URL('../../', import.meta.url));
-const needsWorker = expect.stringMatching(/--permission.*--allow-worker/) as unknown;
+const needsWorker = expect.stringMatching(/--allow-worker/) as unknown;
 
 it.each<readonly [string, readonly string[], readonly string[], unknown]>([
   ['a server', permission, [], needsWorker],
   ['a check of the settings', permission, ['--check-settings'], needsWorker],
-  ['a backup', permission, ['backup', 'new.db'], needsWorker],
   [
     'an export',
     ['--permission', `--allow-fs-read=${programOnly}*`],

@@ -23,6 +23,7 @@ export async function openStore(
         onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
         ...reports,
       })
+        .andTee(logWarnings)
         .map((repository) => logEnd(repository, log))
         .mapErr(({ message }) => cannotOpen(message));
     case 'postgres': {
@@ -32,9 +33,13 @@ export async function openStore(
       const deadline = handlerTimeoutMs && { deadlineMs: Math.ceil((handlerTimeoutMs * 2) / 3) };
       return postgres.value
         .openPostgresRepository({ url: database.url, ...reports, ...deadline })
-        .andTee(({ warnings }) => warnings.forEach((warning) => log.warn({}, warning)))
+        .andTee(logWarnings)
         .mapErr(({ message }) => cannotOpen(message));
     }
+  }
+
+  function logWarnings({ warnings }: { readonly warnings: readonly string[] }): void {
+    for (const warning of warnings) log.warn({}, warning);
   }
 }
 

@@ -68,12 +68,12 @@ it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   ],
   [
     'the database is a folder',
-    /cannot open the database \(--database, PLANTSTORE_DATABASE\): .* is a folder, not a file; name a file in it$/m,
+    /cannot open the database \(--database, PLANTSTORE_DATABASE\): .*: it is a folder, a device or a pipe; name a file$/m,
     async (folder) => atPath(folder),
   ],
   [
     'the folder of the database does not exist',
-    /the database .*: the folder .* does not exist; make it first$/m,
+    /the database .*no: ENOENT; make this folder, or let this user enter it$/m,
     async (folder) => atPath(join(folder, 'no/plants.db')),
   ],
   [

@@ -38,7 +38,7 @@ export function createMetrics(
       if (plants > 0) commitPlants.observe(plants);
       commitSeconds.observe(durationMs / 1_000);
     },
-    measure: (started) => addGauges(gaugesOf(started)),
+    measure: (started) => addGauges(gaugesOf(started, isReady)),
     read: async () => register.metrics(),
     contentType: register.contentType,
     stop: () => void unsubscribe(channelName, onEnd),
@@ -62,7 +62,9 @@ export function createMetrics(
         labelNames: Object.keys(labels),
         registers,
         async collect() {
-          gauge.set(labels, await read());
+          const value = await read();
+          if (value === undefined) gauge.remove(labels);
+          else gauge.set(labels, value);
         },
       });
     }
@@ -86,11 +88,18 @@ type StartedServer = {
 
 /** Gauges by name, each read when the metrics are. */
 type Gauges = Readonly<Record<string, GaugeRow>>;
-type GaugeRow = readonly [help: string, read: () => number | Promise<number>, labels?: Labels];
+type GaugeRow = readonly [help: string, read: () => Value | Promise<Value>, labels?: Labels];
+/** `undefined` is no sample. */
+type Value = number | undefined;
 type Labels = Readonly<Record<string, string>>;
 
-function gaugesOf({ server, store, settings }: StartedServer): Gauges {
+function gaugesOf(
+  { server, store, settings }: StartedServer,
+  isReady: () => Promise<boolean>,
+): Gauges {
   const { walSize } = store;
+  // A check, such as that of store_up, writes to the WAL.
+  const readWalSize = async () => isReady().then(walSize);
   const { kind } = settings.database;
   const labels = { version: version(), node: process.version, database: kind };
   return {
@@ -99,7 +108,7 @@ function gaugesOf({ server, store, settings }: StartedServer): Gauges {
     connections: ['Open connections', () => server.usage().connections],
     connections_limit: ['The setting --max-connections', () => settings.maxConnections],
     plants_waiting: ['Plants that wait for the store', () => store.waiting()],
-    ...(walSize && { sqlite_wal_bytes: ["Size of SQLite's WAL", walSize] as GaugeRow }),
+    ...(walSize && { sqlite_wal_bytes: ["Size of SQLite's WAL", readWalSize] as GaugeRow }),
     build_info: ['Version of the server and of Node, and kind of database', () => 1, labels],
   };
 }

@@ -1,19 +1,19 @@
-import { constants, copyFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it } from 'vitest';
 import { makeStore } from '../../test/store-file.ts';
 import { checkPlants } from '../read/check-plants.ts';
 import { Database } from './connection.ts';
-import { explain } from './path-faults.ts';
+import { explain } from './faults.ts';
 
-it('the error of SQLite on a network file system is reported as no-shared-memory', () => {
+it('the error of SQLite on a network file system is reported as unsuitable-disk', () => {
   const mapFailed = Object.assign(new Error('disk I/O error'), { errcode: 5386 });
   expect(explain('/net/plants.db', mapFailed)).toEqual({
-    kind: 'no-shared-memory',
+    kind: 'unsuitable-disk',
     path: '/net/plants.db',
     message:
-      '/net/plants.db is in a folder where processes cannot share memory, such as a network file system; move it to a local disk',
+      '/net/plants.db is in a folder where files cannot be locked, shared or synced (disk I/O error), such as a network file system; move it to a local disk',
     cause: mapFailed,
   });
 });
@@ -21,10 +21,9 @@ it('the error of SQLite on a network file system is reported as no-shared-memory
 it('the error of a disk that cannot read is not attributed to a folder that cannot be written to', () => {
   const cannotRead = Object.assign(new Error('disk I/O error'), { errcode: 266 });
   const path = '/missing/plants.db';
-  expect(explain(path, cannotRead).kind).toBe('cannot-open');
-  expect(explain(path, cannotRead, constants.R_OK)).toMatchObject({
+  expect(explain(path, cannotRead)).toMatchObject({
     kind: 'input-output',
-    message: `${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`,
+    message: `${path} cannot be read or written: the disk reports an error or is full, or a quota or the limit of a size (ulimit -f) is exceeded; check each`,
   });
 });
 
@@ -46,7 +45,7 @@ it('the error of a killed transaction states how to roll it back, which a read c
   other.close();
 
   expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject({
-    kind: 'read-only',
+    kind: 'journal-left',
     message: `${path} has a rollback journal of a program that was killed, and a read cannot roll it back; start the server once, or open a copy of both files with sqlite3`,
   });
   makeStore(path);

@@ -1,9 +1,8 @@
-import { closeSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it } from 'vitest';
-import { rewriteFile } from './rewrite.ts';
+import { Rewriter } from './rewriter.ts';
 
 it.each([0, 1, 4_095, 4_096, 5_000, 2 ** 20, 2 ** 20 + 4_097])(
   'a file of %i bytes keeps its content and its size when it is rewritten from any offset',
@@ -13,9 +12,9 @@ it.each([0, 1, 4_095, 4_096, 5_000, 2 ** 20, 2 ** 20 + 4_097])(
     const content = Buffer.from(Array.from({ length: size }, (_, at) => at % 251));
     await writeFile(path, content);
     for (const from of [0, 1, 4_096, 5_000].filter((offset) => offset <= size)) {
-      const opened: number[] = [];
-      rewriteFile(path, from, (descriptor) => opened.push(descriptor));
-      for (const descriptor of opened) closeSync(descriptor);
+      const rewriter = new Rewriter();
+      rewriter.rewrite(path, from);
+      rewriter.close();
       expect((await readFile(path)).equals(content)).toBe(true);
     }
   },

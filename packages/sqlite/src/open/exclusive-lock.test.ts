@@ -7,7 +7,7 @@ import { openAsOwner } from './owned-database.ts';
 it('an open keeps the exclusive lock while it writes the end of the file again, and reports a failure of that', async () => {
   const folder = await makeFolder();
   const path = join(folder, 'plants.db');
-  const database = openAsOwner(path, { mayBeNew: true, mustRewrite: false })._unsafeUnwrap();
+  const database = openAsOwner({ path })._unsafeUnwrap();
   const count = 'SELECT count(*) AS plants FROM plants';
   let meanwhile: unknown;
   const busy = database.withExclusiveLock(() => {
