@@ -271,6 +271,6 @@ it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {
   const list = '"$@" 2>&1; echo "status $?"; ls -A "$0"';
   const { stdout } = await onSmallDisk(disk, ['sh', '-c', list, disk, ...command]);
   expect(stdout).toBe(
-    `plantstore: the disk that contains ${join(disk, 'b.db')} is full, or a quota is exceeded; free some space\nstatus 1\n`,
+    `plantstore: the disk that contains ${join(disk, 'b.db')} is full, has no inode left (df -i), or a quota is exceeded; free some space\nstatus 1\n`,
   );
 });

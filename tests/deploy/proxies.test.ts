@@ -6,7 +6,7 @@ import { errorTable } from '@plantstore/core/errors';
 import { freePort } from '@plantstore/test-support/free-port';
 import { connectTls } from '@plantstore/test-support/raw-http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defaultLimits } from '../../packages/server/src/http/options.ts';
+import { optionRules } from '@plantstore/server';
 import { newFolder, startProgram, token, untilLogged, untilOutput } from '../black-box/program.ts';
 import { proxyKinds, type ProxyOptions, readDeployFile, startProxy } from './proxies.ts';
 import { senderTo } from './send.ts';
@@ -15,7 +15,7 @@ const plant = (id: number, name = 'Monstera') => JSON.stringify({ id, name });
 const errorBody = (name: keyof typeof errorTable) =>
   JSON.stringify({ error: errorTable[name].error, message: errorTable[name].message });
 
-const limit = defaultLimits.maxBodyBytes;
+const limit = optionRules.maxBodyBytes.default;
 /** A plant in a body of exactly some bytes. */
 const plantOf = (bytes: number, id: number) => plant(id).padEnd(bytes, ' ');
 
@@ -214,6 +214,6 @@ describe.each(proxyKinds)('behind $name', (kind) => {
   it(`${kind.name} closes an idle connection before the server does`, async () => {
     const [, seconds] = kind.idleSeconds.exec(await readDeployFile(kind.file)) ?? [];
     expect(Number(seconds)).toBeGreaterThan(0);
-    expect(Number(seconds) * 1_000).toBeLessThan(defaultLimits.keepAliveTimeoutMs);
+    expect(Number(seconds) * 1_000).toBeLessThan(optionRules.keepAliveTimeoutMs.default);
   });
 });

@@ -142,7 +142,7 @@ const sourceOf = (folder: string): string =>
 
 /** The default in a docstring, and the option below it. */
 const documentedDefault =
-  /Default:[\s*]*(?<number>\d[\d_]*)(?:(?!\*\/)[^])*\*\/\s*readonly (?<option>\w+)/g;
+  /Default:[\s*]*(?<number>\d[\d_]*)(?:(?!\*\/)[^])*\*\/\s*(?:readonly )?(?<option>\w+)/g;
 
 /** An option with its default: `keepAliveTimeoutMs: 75_000,`. */
 const defaultInCode = /^ +(?<option>\w+)(?::| =) (?:wholeNumber\()?(?<number>\d[\d_]*),/gm;

@@ -10,6 +10,8 @@ import { type Fault, openError, type OpenPostgresError } from './errors.ts';
  * the URL: in a malformed one, any part can belong to the password.
  */
 export function readDatabaseUrl(url: string, env: Env): Result<DatabaseUrl, OpenPostgresError> {
+  if (typeof url !== 'string')
+    throw new TypeError("a URL must be a string, as in 'postgres://localhost/plants'");
   const [whole, authority = '', path = '', query = ''] = urlPattern.exec(url.trim()) ?? [];
   // An @ after the host shows that the password has a character that must be encoded.
   if (whole === undefined || (path + query).includes('@') || wrongPercent.test(authority + path))

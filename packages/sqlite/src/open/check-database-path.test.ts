@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeDevice, requiresDevices } from '@plantstore/test-support/make-device';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it } from 'vitest';
-import { checkDatabasePath } from './path-faults.ts';
+import { checkDatabasePath } from './faults.ts';
 import { openSqliteRepository } from '../repository.ts';
 
 const newFolder = async () => {

@@ -24,7 +24,7 @@ export function declarationOf(name: Name): string {
 /** An id, and the values of the other columns in their order. */
 export type Row = readonly [bigint, ...(string | null)[]];
 
-/** The values of plants by column, of which a copy to another thread takes less time than of rows. */
+/** The values of plants by column: a copy to another thread takes less time than of rows. */
 export type Batch = readonly [ids: BigInt64Array, ...others: (string | null)[][]];
 
 export function toBatch(plants: readonly NewPlant[]): Batch {
