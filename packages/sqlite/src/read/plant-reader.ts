@@ -110,7 +110,7 @@ export class PlantReader {
 
   /** Returns why a row is no plant, or that it has the place of another one. */
   #faultOf(row: readonly unknown[]): Fault | undefined {
-    const [id, ...texts] = row;
+    const [id] = row;
     if (typeof id === 'bigint' && (id < this.#lastId || (this.#isOwn && id === this.#lastId)))
       return { fault: 'damaged' };
     const invalid = invalidMemberOf(row);
