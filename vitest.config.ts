@@ -19,6 +19,9 @@ const globalSetups: Readonly<Record<string, string>> = {
   'tests/packages': 'tests/packages/release.ts',
 };
 
+/** Maximum time of a test, in milliseconds. It only ends a test that hangs: no test passes or fails by the speed of the machine. */
+const testTimeout = 600_000;
+
 /** Returns the project for the tests of a folder. */
 export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
   root: folder,
@@ -32,8 +35,10 @@ export const testsIn = (folder: string): TestProjectInlineConfiguration => ({
     exclude: [...configDefaults.exclude, 'packages/**', 'deploy/**', 'timing/**'],
     // Tests leave nothing in their process, so that their files may share one.
     isolate: false,
-    // They only end a test that hangs: no test passes or fails by the speed of the machine.
-    testTimeout: 600_000,
+    testTimeout,
+    provide: { testTimeout },
+    setupFiles: [join(import.meta.dirname, 'tests/support/watch-event-loop.ts')],
+    // They only end what hangs, too.
     hookTimeout: 120_000,
     expect: { poll: { timeout: 300_000 } },
     globalSetup: [globalSetups[folder] ?? []]

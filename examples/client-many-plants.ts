@@ -1,4 +1,5 @@
-import { createClient, createPlants } from '@plantstore/client';
+import { createClient } from '@plantstore/client';
+import { createPlants } from './create-plants.ts';
 
 const { PLANTSTORE_URL = 'http://127.0.0.1:3000', PLANTSTORE_TOKEN = '' } = process.env;
 const client = createClient({ baseUrl: PLANTSTORE_URL, token: PLANTSTORE_TOKEN });
@@ -9,8 +10,8 @@ function* readPlants() {
 }
 
 let created = 0;
-for await (const { newPlant, result } of createPlants(client, readPlants(), { concurrency: 32 })) {
+for await (const { index, result } of createPlants(client, readPlants())) {
   if (result.isOk()) created += 1;
-  else console.error(`plant ${newPlant.id}: ${result.error.message}`);
+  else console.error(`plant ${index}: ${result.error.message}`);
 }
 console.log(`${created} created`);

@@ -6,6 +6,7 @@ import {
   lstat,
   mkdir,
   readdir,
+  rm,
   symlink,
   writeFile,
 } from 'node:fs/promises';
@@ -228,6 +229,32 @@ describe('restore as root', requiresRoot, () => {
   );
 });
 
+it(
+  'a user other than root backs up and restores in a folder of another user',
+  requiresRoot,
+  async ({ skip }) => {
+    if (!(await canStartAs(user))) return skip('other users may not read this clone');
+    const cwd = await newFolder();
+    await chown(cwd, 65_533, user.gid);
+    await chmod(cwd, 0o777);
+    await writePlants(join(cwd, 'in.ndjson'), 10);
+    const runAs = async (...args: readonly string[]) =>
+      run(process.execPath, [bin, ...args], { cwd, ...user });
+    await runAs('import', 'in.ndjson');
+    await runAs('backup', 'b.db');
+    await runAs('restore', 'b.db', '--database', 'sqlite:restored.db');
+    const { stdout } = await runAs('export', '--database', 'sqlite:restored.db');
+    expect(stdout).toBe((await runAs('export')).stdout);
+    for (const name of ['plants.db', 'b.db', 'restored.db'])
+      expect((await lstat(join(cwd, name))).uid).toBe(user.uid);
+    // A database of another user that this one may write.
+    await chown(join(cwd, 'plants.db'), 65_533, user.gid);
+    await chmod(join(cwd, 'plants.db'), 0o666);
+    await rm(join(cwd, 'plants.db-owner'), { force: true });
+    expect((await runAs('import', 'in.ndjson')).stdout).toContain('10 already there');
+  },
+);
+
 it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {
   const cwd = await newFolder();
   const disk = join(cwd, 'disk');
@@ -244,6 +271,6 @@ it('a backup to a full disk fails, and leaves nothing', async ({ skip }) => {
   const list = '"$@" 2>&1; echo "status $?"; ls -A "$0"';
   const { stdout } = await onSmallDisk(disk, ['sh', '-c', list, disk, ...command]);
   expect(stdout).toBe(
-    `plantstore: the disk that contains ${join(disk, 'b.db')} is full, or a quota is exceeded; free some space\nstatus 1\n`,
+    `plantstore: the disk that contains ${join(disk, 'b.db')} is full, has no inode left (df -i), or a quota is exceeded; free some space\nstatus 1\n`,
   );
 });

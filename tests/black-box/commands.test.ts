@@ -2,9 +2,10 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { bin, newFolder, post, startProgram } from './program.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bin, neededVariables, newFolder, post, startProgram } from './program.ts';
 import { runCommand, writePlants } from './run-command.ts';
 
 const run = promisify(execFile);
@@ -15,8 +16,7 @@ it('the program names everything that is wrong in a command line, with status 2'
   expect(await runCommand(['export', '--formt', 'csv', '--port', '80'], { cwd })).toEqual({
     status: 2,
     stdout: '',
-    stderr:
-      'plantstore: unknown option --formt; did you mean --format?\nplantstore: unknown option --port; see --help\n',
+    stderr: "plantstore: Unknown option '--formt'; see --help\n",
   });
 });
 
@@ -33,11 +33,16 @@ describe('export and import', () => {
     const exported = await runCommand(['export'], { cwd });
     expect(exported).toEqual({ status: 0, stdout: text, stderr: '200 plants exported\n' });
 
-    const { stdout: csv } = await runCommand(['export', '--format', 'csv'], { cwd });
+    const emptyTag = await runCommand(['export', '--format', 'csv'], { cwd });
+    expect([emptyTag.status, emptyTag.stderr]).toEqual([1, expect.stringContaining('empty text')]);
+    const carried = text.replaceAll(',"tag":""', '');
+    const inOther = { cwd, env: { PLANTSTORE_DATABASE: 'sqlite:other.db' } };
+    await runCommand(['import'], { ...inOther, stdin: carried });
+    const { stdout: csv } = await runCommand(['export', '--format', 'csv'], inOther);
     await writeFile(join(cwd, 'out.csv'), csv);
-    const database = ['--database', 'sqlite:other.db'];
+    const database = ['--database', 'sqlite:third.db'];
     expect((await runCommand(['import', 'out.csv', ...database], { cwd })).status).toBe(0);
-    expect((await runCommand(['export', ...database], { cwd })).stdout).toBe(text);
+    expect((await runCommand(['export', ...database], { cwd })).stdout).toBe(carried);
   });
 
   it('export writes the plants while a server runs, and import refuses to run then', async () => {
@@ -138,4 +143,22 @@ describe('backup and restore', () => {
     ]);
     expect(await readdir(cwd)).toEqual(before);
   });
+});
+
+it('a command names every refused line, also if its output is read after its work is done', async () => {
+  const child = spawn(process.execPath, [bin, 'import'], {
+    cwd: await newFolder(),
+    env: { ...neededVariables(), PLANTSTORE_DATABASE: 'sqlite:plants.db' },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const refused = 20_000;
+  child.stdin.end('{"id":1}\n'.repeat(refused));
+  const exited = once(child, 'exit');
+  const [summary] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  expect(summary).toBe(`0 plants created, 0 already there, ${refused} refused\n`);
+  const named = (await textOf(child.stderr)).trimEnd().split('\n');
+  expect(named.map((line) => line.split(':')[0])).toEqual(
+    Array.from({ length: refused }, (_, index) => `line ${index + 1}`),
+  );
+  expect(await exited).toEqual([3, null]);
 });

@@ -33,9 +33,9 @@ const plant = '{"id":7,"name":"Monstera"}';
 const sendTo = async (repository: PlantRepository, cleanup: Cleanup): Promise<RawResponse> => {
   const authenticate = () => true;
   const started = await startServer({ repository, authenticate, port: 0 });
-  if (started.kind !== 'running') throw new Error(started.message);
-  cleanup(async () => started.server.close());
-  return sendRaw(Number(new URL(started.server.url).port), post(plant));
+  if (started.isErr()) throw new Error(started.error.message);
+  cleanup(async () => started.value.close());
+  return sendRaw(Number(new URL(started.value.url).port), post(plant));
 };
 
 const closedStore = async (cleanup: Cleanup) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
-import { acceptingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { acceptingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 import { newFolder, post, startProgram, startWithoutTokens } from './program.ts';
 
 const run = promisify(execFile);

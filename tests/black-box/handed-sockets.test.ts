@@ -26,7 +26,7 @@ import {
 } from './program.ts';
 import { postSecurely } from './https.ts';
 import { postOn } from './post-on.ts';
-import { acceptingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { acceptingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const holder = fileURLToPath(new URL('hold-sockets.ts', import.meta.url));
 const program = [process.execPath, bin];
@@ -277,7 +277,7 @@ it(
       status: 2,
       stdout: '',
       stderr:
-        'plantstore: cannot serve health (--host, PLANTSTORE_HOST): no-such-host..invalid is an unknown host name; choose another host\n',
+        'plantstore: cannot use the host (--host, PLANTSTORE_HOST): no-such-host..invalid: it is an unknown host name; choose another host\n',
     });
     expect(runWith(await listeningOn(0), [...args, '--check-settings'])).toMatchObject(start);
   },

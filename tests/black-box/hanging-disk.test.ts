@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { describe, expect, it } from 'vitest';
 import { newFolder, post, startProgram, untilLogged } from './program.ts';
-import { stoppingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { stoppingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 describe('a disk that does not finish a sync', () => {
   it.each([

@@ -9,7 +9,7 @@ import { requiresLinux } from '@plantstore/test-support/requires';
 import { describe, expect, it } from 'vitest';
 import { beginPost } from './begin-post.ts';
 import { newFolder, post, spawnProgram, startProgram, untilLogged } from './program.ts';
-import { stoppingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { stoppingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const startWithHealth = async (args: readonly string[]) => {
   const server = await startProgram({ args: ['--health-port', '0', ...args] });
@@ -103,6 +103,14 @@ describe('the health check of the image', () => {
       expect(await probe(env)).toBe(1);
     },
   );
+
+  it('the health check of the image says that it needs a fixed port', async () => {
+    const script = fileURLToPath(new URL('../../deploy/probe.mjs', import.meta.url));
+    const env = { PLANTSTORE_HEALTH_PORT: '0' };
+    const { exited, stderr } = spawnProgram({ command: [process.execPath, script], env });
+    expect(await exited).toBe(1);
+    expect(stderr()).toContain('set another one');
+  });
 
   it('the health check of the image fails if the server does not respond', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1');

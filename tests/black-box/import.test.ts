@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { makeFaultyDisk } from '@plantstore/test-support/faulty-disk';
 import { errorTable } from '@plantstore/core/errors';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -50,11 +51,8 @@ it('import names the first line that it could not create', async ({ skip }) => {
   expect(status).toBe(1);
   expect(stderr).toMatch(/^plantstore: stopped at line 1: .*; run it again to continue$/m);
   // A record that is not in the database is not reported as created, although a later one cannot be read.
-  const unread = await runCommand([...args, '--format=csv'], {
-    cwd,
-    env,
-    stdin: 'id,name\n5,a\n6,"a"b\n',
-  });
+  await writeFile(join(cwd, 'in.csv'), 'id,name\n5,a\n6,"a"b\n');
+  const unread = await runCommand([...args, 'in.csv'], { cwd, env });
   expect([unread.status, unread.stderr]).toEqual([
     1,
     expect.stringMatching(/^plantstore: stopped at line 2: .*; run it again to continue$/m),

@@ -8,7 +8,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { mayMount, smallDiskCommand } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bin, newFolder, post, spawnProgram, startProgram, token } from './program.ts';
-import { acceptingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { acceptingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const program = [process.execPath, bin];
 

@@ -89,6 +89,7 @@ export const startProgram = async (
     // Limits that no request reaches, however busy the machine is.
     PLANTSTORE_HEADERS_TIMEOUT_MS: '60000',
     PLANTSTORE_HANDLER_TIMEOUT_MS: '60000',
+    PLANTSTORE_SHUTDOWN_TIMEOUT_MS: '60000',
     ...options.env,
   };
   const server = spawnProgram({ ...options, env }, cleanup);

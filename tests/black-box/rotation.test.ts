@@ -14,7 +14,7 @@ import {
   notRereadMessage,
   rereadMessage,
   stoppingMessage,
-} from '../../packages/plantstore/src/log/log-messages.ts';
+} from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const serverWithFile = async (text: string) => {
   const path = join(await newFolder(), 'tokens');
@@ -65,8 +65,8 @@ describe('SIGHUP', () => {
     await rm(path);
     await hangUp(server, failure);
     expect(await statusWith(server, 's3cr3t')).toBe(200);
-    expect(server.stdout()).toContain('has no token: write one per line');
-    expect(server.stdout()).toContain('has an unknown or repeated word in line 2 (word 2)');
+    expect(server.stdout()).toContain('it has no token; name a file with one token per line');
+    expect(server.stdout()).toContain('line 2 must be a token');
     expect(server.stdout()).toContain('does not exist');
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
 
@@ -94,7 +94,7 @@ describe('SIGHUP', () => {
     await untilLogged(server, '"tokenName":"shed"');
     await writeFile(path, 's3cr3t name=greenhouse until=2020-02-31\n');
     await hangUp(server, notRereadMessage);
-    expect(server.stdout()).toContain('has an invalid date in line 1');
+    expect(server.stdout()).toContain('line 1 must be a token');
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
   });
 

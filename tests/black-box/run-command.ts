@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { bin, neededVariables } from './program.ts';
 
 /** How a command ended. */
@@ -20,14 +19,12 @@ export type CommandOptions = {
   /** Standard input. Default: none. */
   readonly stdin?: string | Buffer;
   readonly env?: Readonly<Record<string, string>>;
-  /** Kills the command with SIGKILL after so many milliseconds. Default: it may end. */
-  readonly killAfterMs?: number;
 };
 
 /** Runs a command of the real bin to its end. Its database is `plants.db` in the folder, unless the command or a variable names another. */
 export const runCommand = async (
   args: readonly string[],
-  { cwd, stdin = '', env = {}, killAfterMs }: CommandOptions,
+  { cwd, stdin = '', env = {} }: CommandOptions,
 ): Promise<CommandResult> => {
   const child = spawn(process.execPath, [bin, ...args], {
     cwd,
@@ -40,10 +37,6 @@ export const runCommand = async (
   // A command may end before it has read everything.
   child.stdin.on('error', () => {}).end(stdin);
   const exited = once(child, 'close');
-  if (killAfterMs !== undefined) {
-    await Promise.race([sleep(killAfterMs), exited]);
-    child.kill('SIGKILL');
-  }
   const [status] = (await exited) as [number | null];
   return { ...output, status };
 };

@@ -9,7 +9,7 @@ import {
   startWithoutTokens,
   untilLogged,
 } from './program.ts';
-import { rereadMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { rereadMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 
 const token = 'f0rget-me-after-reading';
 const rotated = 'f0rget-me-after-rotating';

@@ -29,7 +29,7 @@ beforeAll(async () => {
     maxBodyBytes,
     port: 0,
   });
-  if (started.kind === 'running') server = started.server;
+  if (started.isOk()) server = started.value;
 });
 afterAll(async () => server?.close(0));
 beforeEach(() => {

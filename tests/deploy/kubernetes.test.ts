@@ -5,7 +5,7 @@ import { freePort } from '@plantstore/test-support/free-port';
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { optionRules } from '@plantstore/server';
-import { acceptingMessage } from '../../packages/plantstore/src/log/log-messages.ts';
+import { acceptingMessage } from '../../packages/plantstore/src/serve/log-messages.ts';
 import { newFolder, post, spawnProgram, token, untilLogged } from '../black-box/program.ts';
 import { runIn } from '../packages/run-in.ts';
 

@@ -55,6 +55,19 @@ const rowsOf = (page: string, first: RegExp): string[][] =>
     )
     .filter(([cell = '']) => first.test(cell));
 
+it('a page that says "one operation" is right about openapi.json', () => {
+  const { paths } = JSON.parse(read('packages/core/openapi.json')) as {
+    readonly paths: Readonly<Record<string, object>>;
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const sayOne = ['package.json', ...pages].filter((file) => /\bone operation\b/i.test(read(file)));
+  expect(sayOne).not.toEqual([]);
+  const wrong = operations.length === 1 ? [] : sayOne;
+  expect({ operations, wrong }).toEqual({ operations: ['POST /plants'], wrong: [] });
+});
+
 it('the error bodies in the pages have the messages of the error table', () => {
   const messages = Object.fromEntries(
     Object.values(errorTable).map(({ error, message }) => [error, message]),
@@ -129,7 +142,7 @@ const sourceOf = (folder: string): string =>
 
 /** The default in a docstring, and the option below it. */
 const documentedDefault =
-  /Default:[\s*]*(?<number>\d[\d_]*)(?:(?!\*\/)[^])*\*\/\s*readonly (?<option>\w+)/g;
+  /Default:[\s*]*(?<number>\d[\d_]*)(?:(?!\*\/)[^])*\*\/\s*(?:readonly )?(?<option>\w+)/g;
 
 /** An option with its default: `keepAliveTimeoutMs: 75_000,`. */
 const defaultInCode = /^ +(?<option>\w+)(?::| =) (?:wholeNumber\()?(?<number>\d[\d_]*),/gm;

@@ -46,7 +46,7 @@ it('the list of the fields of a request in the log is complete', () => {
   ].map(([, field]) => field);
   // `request` is spread into the line, and `isWritten` selects its message.
   const ofEvents = ['request', 'isWritten'];
-  const fields = [...membersOf('RequestInfo'), ...membersOf('RequestEndEvent'), 'cause'];
+  const fields = [...membersOf('RequestInfo'), ...membersOf('RequestEndEvent'), 'code', 'cause'];
   expect(listed, 'docs/observability.md').toEqual(
     fields.filter((field) => !ofEvents.includes(field)),
   );

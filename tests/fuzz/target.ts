@@ -40,12 +40,12 @@ export const startTarget = async (): Promise<Target> => {
       error: (fields, message) => void errors.push({ ...fields, message }),
     },
   });
-  if (started.kind !== 'running') throw new Error(started.message);
+  if (started.isErr()) throw new Error(started.error.message);
   const record = (thrown: unknown) => void errors.push(thrown);
   process.on('uncaughtException', record);
   process.on('unhandledRejection', record);
   return {
-    port: Number(new URL(started.server.url).port),
+    port: Number(new URL(started.value.url).port),
     takeStored: () => stored.splice(0),
     takeErrors: () => errors.splice(0),
     async stop() {
@@ -53,7 +53,7 @@ export const startTarget = async (): Promise<Target> => {
       process.off('unhandledRejection', record);
       // The unreferenced timers of close() do not keep the process alive.
       const keepAlive = setTimeout(() => {}, 2 ** 31 - 1);
-      await started.server.close(0);
+      await started.value.close(0);
       clearTimeout(keepAlive);
     },
   };

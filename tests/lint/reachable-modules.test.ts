@@ -19,7 +19,9 @@ describe('modules that are reached at run time', () => {
   it('the modules that are reached at run time include zod and Node modules for the entry points that use them', async () => {
     expect(await reachableFrom('server/src/index.ts')).toContain('node:net');
     expect(await reachableFrom('server/src/fetch.ts')).toContain('zod');
-    expect(await reachableFrom('plantstore/src/main.ts')).toContain('plantstore/src/serve/run.ts');
+    expect(await reachableFrom('plantstore/src/main.ts')).toContain(
+      'plantstore/src/serve/program.ts',
+    );
   });
 });
 

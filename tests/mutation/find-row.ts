@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '@plantstore/test-support/related-tests';
 import { err, ok, type Result } from 'neverthrow';
 import type { Row } from './rows.ts';
-
-export const root = join(import.meta.dirname, '../..');
 
 const sources = globSync('packages/*/src/**/*.ts', { cwd: root, exclude: ['**/*.test.ts'] }).map(
   (file) => ({ file, source: readFileSync(join(root, file), 'utf8') }),

@@ -13,6 +13,8 @@
  * is in use: later direct reads of the file find zeros, until the next direct write.
  * $DISK_LACKS ("lock 37,map 19") makes every call of a kind in the folder fail with an error number, as on a file system that
  * lacks it: "lock", "map", "truncate", "create", "folder" (its sync).
+ * While the file $DISK_FAULTS exists, its lines ("write 28 -wal 500 0") make calls fail, here half of 1,000 writes of files whose
+ * name ends with "-wal" with error number 28, after 0 ms. "*" is any name; the number 0 only delays. It can change at any time.
  * $DISK_REPLACED ("5") renames "replacement" to "plants.db" in the folder after the fifth file in it was opened, counted since
  * the variable was changed.
  */
@@ -68,7 +70,9 @@ static void trace(char kind, uint64_t inode, uint64_t offset, const void *data, 
   /* Each process has its own trace file, because a killed process can leave an incomplete record. */
   for (int process = 0; file < 0; process++) {
     char path[4200];
-    snprintf(path, sizeof path, "%s/%06d", getenv("DISK_TRACE"), process);
+    const char *folder = getenv("DISK_TRACE");
+    if (!folder) return;
+    snprintf(path, sizeof path, "%s/%06d", folder, process);
     file = REAL(int, "open", const char *, int, ...)(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   }
   struct record head = {kind, length, inode, offset};
@@ -93,11 +97,32 @@ static int can_fail(enum call call, int error) {
   }
 }
 
+/* Returns whether $DISK_FAULTS makes a call fail; sets errno. */
+static int is_faulty(const char *call, const char *name) {
+  const char *path = getenv("DISK_FAULTS");
+  int file = path && name ? REAL(int, "open", const char *, int, ...)(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return 0;
+  char text[512], failing[16], suffix[32];
+  ssize_t length = REAL(ssize_t, "read", int, void *, size_t)(file, text, sizeof text - 1);
+  REAL(int, "close", int)(file);
+  text[length > 0 ? length : 0] = 0;
+  int error, share, delay, read;
+  for (char *rule = text; sscanf(rule, "%15s %d %31s %d %d%n", failing, &error, suffix, &share, &delay, &read) == 5; rule += read) {
+    size_t end = strlen(suffix), all = strlen(name);
+    if (strcmp(failing, call) || (strcmp(suffix, "*") && (all < end || strcmp(name + all - end, suffix)))) continue;
+    if (random() % 1000 >= share) continue;
+    usleep(delay * 1000);
+    if (error) return errno = error;
+  }
+  return 0;
+}
+
 /* Returns whether this call must fail; sets errno. */
 static int call_fails(enum call call, const char *name) {
   static char previous[32];
   static int count;
   int number, error;
+  if (is_faulty(calls[call], name)) return 1;
   const char *rule = getenv("DISK_FAILING_CALL"), *report = getenv("DISK_FAILED");
   if (!name || !rule || sscanf(rule, "%d %d", &number, &error) != 2 || !can_fail(call, error)) return 0;
   lock();
@@ -120,6 +145,7 @@ static int call_fails(enum call call, const char *name) {
 static int lacks(const char *call, const char *name) {
   int error, read;
   char lacking[16];
+  if (is_faulty(call, name)) return 1;
   const char *rules = name ? getenv("DISK_LACKS") : NULL;
   for (; rules && sscanf(rules, "%15s %d%n", lacking, &error, &read) == 2; rules += rules[read] == ',' ? read + 1 : read)
     if (strcmp(lacking, call) == 0) {
@@ -357,7 +383,7 @@ OPEN(open64)
 
 static int control(const char *real, int file, int command, void *argument) {
   char path[4096];
-  int isLock = command == F_SETLK || command == F_SETLKW || command == F_GETLK;
+  int isLock = (command == F_SETLK || command == F_SETLKW || command == F_GETLK) && ((struct flock *)argument)->l_type != F_UNLCK;
   if (isLock && lacks("lock", name_of_file(file, path))) return -1;
   return REAL(int, real, int, int, ...)(file, command, argument);
 }

@@ -30,7 +30,7 @@ export type FaultyDisk = {
 };
 
 /** Builds the library once for each version of its source; returns `undefined` without a C compiler or LD_PRELOAD. */
-const buildLibrary = async (): Promise<string | undefined> => {
+export const buildLibrary = async (): Promise<string | undefined> => {
   if (process.platform !== 'linux') return undefined;
   const source = fileBeside('disk.c');
   const digest = createHash('sha256').update(await readFile(source));

@@ -152,6 +152,15 @@ describe('abort', () => {
     expect(unhandled).toEqual([]);
   });
 
+  it.each([
+    ['aborted', new EventTarget()],
+    ['addEventListener', { aborted: false }],
+    ['removeEventListener', { aborted: false, addEventListener: () => undefined }],
+  ])('a signal without %s is signal-invalid, because it cannot abort a call', async (_, wrong) => {
+    const error = await errorOf(createTestClient(never), untyped(wrong));
+    expect(error).toMatchObject({ reason: 'signal-invalid', attempts: 0 });
+  });
+
   it('an abort with a reason that throws on access results in an error of plain data', async () => {
     const error = await errorOf(createTestClient(never), AbortSignal.abort(hostile));
     expect(error).toMatchObject({ kind: 'aborted', cause: { name: 'function' } });

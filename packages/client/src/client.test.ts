@@ -187,6 +187,22 @@ describe('createClient', () => {
     });
   });
 
+  it.each([
+    ['another URL', 'http://127.0.0.1:9/elsewhere', undefined, 'response-invalid'],
+    ['the URL of the request', 'http://127.0.0.1:9/plants', undefined, 'ok'],
+    ['no URL', undefined, undefined, 'ok'],
+    ['an empty URL', '', undefined, 'ok'],
+    ['another URL, but did not follow a redirect', 'http://127.0.0.1:9/elsewhere', false, 'ok'],
+  ])(
+    'createClient compares the URL of a response that does not tell redirects, as in React Native: it has %s',
+    async (_, url, redirected, outcome) => {
+      const arrayBuffer = async () => new TextEncoder().encode('{"name":"a"}').buffer;
+      const response = untyped({ status: 200, url, redirected, arrayBuffer });
+      const created = await createTestClient(async () => response).createPlant(plant);
+      expect(created.isOk() ? 'ok' : created.error.kind).toBe(outcome);
+    },
+  );
+
   it('createClient returns unexpected-status with status 0 for a redirect that a browser hides', async () => {
     const opaque = {
       type: 'opaqueredirect',

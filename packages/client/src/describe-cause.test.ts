@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostile, token } from '../test/fixtures.ts';
-import { describeCause } from './errors.ts';
+import { describeCause } from './failures.ts';
 
 const describeThrown = (thrown: unknown) => describeCause(thrown, [token]);
 

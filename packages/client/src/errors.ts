@@ -1,29 +1,35 @@
 import type { ErrorName as CoreErrorName, errorTable } from '@plantstore/core/errors';
-import { err, type Result } from 'neverthrow';
+import type { Result } from 'neverthrow';
 import type { Plant } from './plant.ts';
-import { redact } from './redact.ts';
-import { ignoreErrors, isText, undefinedOnThrow } from './untrusted.ts';
 
-/** The report of a call in its error and to `onSettled`. What a call does not have is missing, so `undefined`. */
+/**
+ * The report of a call in its error and to `onSettled`. What a call does not have is missing, so
+ * `undefined`.
+ */
 export type Report = {
   /** Number of requests started; 0 if the call ended before the first. */
   readonly attempts: number;
   /**
-   * The HTTP status of the last attempt's response, if one started. With 200 of a plant store, the plant is stored,
-   * even if the response is incomplete.
+   * The HTTP status of the last attempt's response, if one started. With 200 of a plant store, the
+   * plant is stored, even if the response is incomplete.
    */
   readonly status?: number;
-  /** The `X-Request-Id` of that response, if it has one; it identifies the request in the log of the service. */
+  /**
+   * The `X-Request-Id` of that response, if it has one; it identifies the request in the log of the
+   * service.
+   */
   readonly requestId?: string;
-  /** The delay of that response's `Retry-After`, if it has one, in milliseconds; 0 if it is invalid or in the past,
-   * `maxRetryDelayMs` if it cannot be read. */
+  /**
+   * The delay of that response's `Retry-After`, if it has a valid one, in milliseconds; 0 if it is
+   * in the past, `maxRetryDelayMs` if it cannot be read.
+   */
   readonly retryAfterMs?: number;
 };
 
 type Failed = Report & {
   /**
-   * A short sentence for people, without a full stop. A text of the service or of a cause is truncated to
-   * 4096 characters before the token is redacted in it. Switch on `kind` in code.
+   * A short sentence for people, without a full stop. A text of the service or of a cause is
+   * truncated to 4096 characters before the token is redacted in it. Switch on `kind` in code.
    */
   readonly message: string;
 };
@@ -38,8 +44,8 @@ type Responded = Failed & { readonly status: number };
 export type Refused = Responded & {
   readonly kind: 'refused';
   /**
-   * The name in the error table, `'plant-refused'` for a rule of the service (a number from 4000 to 4999), or `'unknown'`
-   * for a number that this version does not have.
+   * The name in the error table, `'plant-refused'` for a rule of the service (a number from 4000 to
+   * 4999), or `'unknown'` for a number that this version does not have.
    */
   readonly name: ErrorName | 'plant-refused' | 'unknown';
   /** The error's number, an int32. */
@@ -58,10 +64,12 @@ export type RequestInvalid = Failed & {
    *
    * `id-not-exact`: the id is neither a `bigint` in the range of int64 nor a safe integer number.
    * `plant-unwritable`: the plant cannot be written as JSON.
-   * `base-url-invalid`: `baseUrl` is not an absolute http(s) URL, or has user info, a query or fragment.
+   * `base-url-invalid`: `baseUrl` is not an absolute http(s) URL, or has user info, a query or
+   * fragment.
    * `headers-invalid`: `headers` are not valid header fields, or their function failed.
    * `signal-invalid`: `signal` is not an `AbortSignal`.
-   * `fetch-invalid`: `fetch` is not a function, or this runtime lacks it or another API that the client needs.
+   * `fetch-invalid`: `fetch` is not a function, or this runtime lacks it or another API that the
+   * client needs.
    */
   readonly reason:
     | 'id-not-exact'
@@ -75,40 +83,49 @@ export type RequestInvalid = Failed & {
 };
 
 /**
- * The error for a missing token: it is not an RFC 6750 b64token, or its function failed. The error that the
- * function threw is omitted, because it may contain a credential.
+ * The error for a missing token: it is not an RFC 6750 b64token, or its function threw an error, as
+ * `message` says. That error is omitted, because it may contain a credential.
  *
  * @interface
  */
 export type TokenFailed = Failed & { readonly kind: 'token-failed' };
 
 /**
- * The error for a response with a status other than 200 and no error of the service, such as a redirect,
- * which is not followed; `message` has its `Location`. The status is 0 if a browser hides a redirect.
+ * The error for a response with a status other than 200 and no error of the service, such as a
+ * redirect, which is not followed; `message` has its `Location`. The status is 0 if a browser hides
+ * a redirect.
  *
  * @interface
  */
 export type UnexpectedStatus = Responded & {
   readonly kind: 'unexpected-status';
-  /** The raw body, with `***` for each word that contains the token, truncated to 4096 characters before. */
+  /**
+   * The raw body, with `***` for each word that contains the token, truncated to 4096 characters
+   * before.
+   */
   readonly body: string;
 };
 
 /**
- * The error for a response that violates the contract: a 200 without the plant that was sent, or after a redirect that
- * `fetch` followed, or a 400 without an error. After a 200, `message` names the member that differs: an older server drops a later member.
+ * The error for a response that violates the contract: a 200 without the plant that was sent, or
+ * after a redirect that `fetch` followed, or a 400 without an error. After a 200, `message` names
+ * the member that differs: an older server drops a later member. It is the error, too, for any
+ * response whose body the option `fetch` has read or locked.
  *
  * @interface
  */
 export type ResponseInvalid = Responded & {
   readonly kind: 'response-invalid';
-  /** The raw body, with `***` for each word that contains the token, truncated to 4096 characters before. */
+  /**
+   * The raw body, with `***` for each word that contains the token, truncated to 4096 characters
+   * before.
+   */
   readonly body: string;
 };
 
 /**
- * The error for an incomplete response: `fetch` failed, or the body ended early. `message` contains the
- * message of the innermost cause that has a text as its message.
+ * The error for an incomplete response: `fetch` failed, or the body ended early. `message` contains
+ * the message of the innermost cause that has a text as its message.
  *
  * @interface
  */
@@ -119,13 +136,17 @@ export type NetworkFailed = Failed & {
 };
 
 /**
- * The error for a call that exceeded `timeoutMs`, or whose last attempt exceeded `attemptTimeoutMs`.
+ * The error for a call that exceeded `timeoutMs`, or whose last attempt exceeded
+ * `attemptTimeoutMs`.
  *
  * @interface
  */
 export type TimedOut = Failed & {
   readonly kind: 'timeout';
-  /** The phase of the timeout: the wait for the `headers` function, the token function, or the response. */
+  /**
+   * The phase of the timeout: the wait for the `headers` function, the token function, or the
+   * response.
+   */
   readonly phase: 'request-headers' | 'token' | 'response';
 };
 
@@ -142,9 +163,9 @@ export type Aborted = Failed & {
 
 /**
  * The error of a call: a closed union of plain data without the token. Switch on `kind`. With 0
- * `attempts`, nothing was sent. After `refused` with a status below 500, the last attempt stored nothing; an
- * earlier attempt whose response was lost may have stored the plant, or may still do so. After any other
- * error the plant may be stored. Creating it again is safe.
+ * `attempts`, nothing was sent. After `refused` with a status below 500, the last attempt stored
+ * nothing; an earlier attempt whose response was lost may have stored the plant, or may still do
+ * so. After any other error the plant may be stored. Creating it again is safe.
  *
  * @example
  * ```ts
@@ -205,89 +226,14 @@ export type CauseDescription = {
   readonly message: string;
   /** Code of the error, such as `ECONNREFUSED`, if it has one. */
   readonly code?: string;
-  /** Description of the error's `cause`, or of the last error of an `AggregateError`, if there is one. */
+  /**
+   * Description of the error's `cause`, or of the last error of an `AggregateError`, if there is
+   * one.
+   */
   readonly cause?: CauseDescription;
 };
 
 export type Outcome = Result<Plant, CreatePlantError>;
 
+/** An outcome that is no plant. */
 export type Failure = Result<never, CreatePlantError>;
-
-/** The mutable state of a call from which its errors are made. */
-export type CallState = {
-  report: { readonly attempts: number } & {
-    readonly [Member in keyof Report]: Report[Member] | undefined;
-  };
-  /** The tokens of the call, to redact in errors; the last one is in use. */
-  readonly tokens: string[];
-};
-
-type Kind = CreatePlantError['kind'];
-
-/** The members of an error that are its own. */
-type Own<K extends Kind> = Omit<Extract<CreatePlantError, { kind: K }>, keyof Failed | 'kind'>;
-
-/** Returns an error of a call, with its report. */
-export function fail<K extends Kind>(
-  { report }: CallState,
-  kind: K,
-  message: string,
-  own?: Omit<Own<K>, 'status'>,
-): Failure {
-  return err(omitUndefined({ kind, message, ...own, ...report }) as CreatePlantError);
-}
-
-/** Copies plain data without its members that are `undefined`. */
-export const omitUndefined = (data: object): unknown => JSON.parse(JSON.stringify(data));
-
-/** Returns the error for an invalid argument or option. Nothing was sent. */
-export const invalid = (
-  call: CallState,
-  reason: RequestInvalid['reason'],
-  message: string,
-): Failure => fail(call, 'request-invalid', message, { reason });
-
-/** Returns the error for a thrown value, which is its cause; its message ends with that of the innermost cause. */
-export const failWithCause = (
-  call: CallState,
-  what: string,
-  thrown: unknown,
-  reason?: 'headers-invalid',
-): Failure => {
-  const texts: (string | undefined)[] = [];
-  const cause = describeCause(thrown, call.tokens, texts);
-  const innermost = texts.find(Boolean) ?? cause.message;
-  // OpenSSL's line for a response without TLS does not say what is wrong.
-  const message = innermost.replace(/^.*:SSL .*(number|long)/, 'https to an http port: $&');
-  const kind = reason ? 'request-invalid' : 'network';
-  return fail(call, kind, `${what}: ${message}`, { cause, reason } as Own<typeof kind>);
-};
-
-/** What a thrown value may have. */
-type Thrown = Error & { readonly code: unknown; readonly errors: readonly unknown[] };
-
-/** Describes any thrown value, also a proxy or getter that throws; adds the message of each cause in front of `texts`. */
-export const describeCause = (
-  thrown: unknown,
-  tokens: readonly string[],
-  texts: (string | undefined)[] = [],
-): CauseDescription => {
-  const valueText = textOf(tokens, () => String(thrown)) ?? 'a value without text';
-  const text = isText(thrown) ? valueText : textOf(tokens, () => (thrown as Thrown).message);
-  const isDeepest = texts.unshift(text) > 3;
-  const next = undefinedOnThrow(() => (thrown as Thrown).cause ?? (thrown as Thrown).errors.at(-1));
-  return {
-    name: textOf(tokens, () => (thrown as Thrown).name) ?? typeof thrown,
-    message: text ?? valueText,
-    code: textOf(tokens, () => (thrown as Thrown).code),
-    cause: isDeepest || next === undefined ? undefined : describeCause(next, tokens, texts),
-  } as CauseDescription;
-};
-
-/** Returns the redacted text that a function returns, or `undefined` if that is no text or the function throws. */
-export const textOf = (tokens: readonly string[], read: () => unknown): string | undefined => {
-  const value = undefinedOnThrow(read);
-  // A member of an injected response may return a promise that rejects.
-  void ignoreErrors(() => value);
-  return isText(value) ? redact(tokens, value) : undefined;
-};

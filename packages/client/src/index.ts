@@ -14,7 +14,6 @@ export type {
   TokenFailed,
   UnexpectedStatus,
 } from './errors.ts';
-export { createPlants, type CreatePlantsOptions, type PlantOutcome } from './many.ts';
 export type {
   ClientOptions,
   CreatePlantOptions,

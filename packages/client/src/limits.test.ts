@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hostile } from '../test/fixtures.ts';
-import { defaultLimits, readSettings } from './request.ts';
+import { defaultLimits, readSettings } from './settings.ts';
 
 const limitsOf = (limits: object) =>
-  readSettings({ baseUrl: 'https://plants.example', token: 'a', ...limits });
+  readSettings({ baseUrl: 'https://plants.example', token: 'a', ...limits }).limits;
 
 const timeoutOf = (attemptTimeoutMs: unknown) => limitsOf({ attemptTimeoutMs }).attemptTimeoutMs;
 

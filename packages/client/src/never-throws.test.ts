@@ -117,6 +117,9 @@ const kinds = [
   'aborted',
 ];
 
+/** A rare combination needs more: 700 calls found an endless loop in one run of 60. */
+const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 700);
+
 describe('client', () => {
   it('a client returns a result for all arguments and every behaviour of fetch', async () => {
     const seen = new Set<string>();
@@ -132,7 +135,7 @@ describe('client', () => {
         expect(JSON.stringify(created)).not.toContain(token);
         seen.add(kind);
       }),
-      { numRuns: 700 },
+      { numRuns },
     );
     // Each kind occurs dozens of times, so a missing one is not a coincidence.
     expect([...seen].toSorted()).toEqual(['ok', ...kinds].toSorted());

@@ -1,5 +1,3 @@
-import { memberNames } from '@plantstore/core/wire';
-
 /** A plant to create. */
 export type NewPlant = {
   /** The id, an int64: a `bigint`, or a safe integer number. */
@@ -17,6 +15,3 @@ export type Plant = {
   /** The tag, unchanged, if the plant has one. */
   tag?: string | undefined;
 };
-
-/** The names of the members of a plant without its id. */
-export const contentNames = memberNames.slice(1) as (keyof Plant)[];

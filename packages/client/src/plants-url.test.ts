@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plantsUrl } from './request.ts';
+import { plantsUrl } from './settings.ts';
 
 describe('plantsUrl', () => {
   it.each([

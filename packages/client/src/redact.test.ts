@@ -4,64 +4,51 @@ import { maxTextLength, redact as redactTokens } from './redact.ts';
 
 const createRedactor = (tokens: readonly string[]) => (text: string) => redactTokens(tokens, text);
 
+const hexOf = (character: string) => character.charCodeAt(0).toString(16);
+
 /** Redacts a text that is truncated to some characters. */
 const truncateAndRedact = (tokens: readonly string[], text: string, length: number) =>
   redactTokens(tokens, ' '.repeat(maxTextLength - length) + text).slice(maxTextLength - length);
 
 describe('redactor', () => {
   it.each([
-    ['JSON', 'abc\\/def+ghi=='],
-    ['JSON with \\u escapes', 'abc\\u002fdef\\u002Bghi\\u003d\\u003D'],
-    ['a URL', 'abc%2Fdef%2bghi%3D%3D'],
-    ['HTML', 'abc&#x2F;def&#43;ghi&#61;='],
-    ['HTML without semicolons', 'abc&#x2Fdef&#43ghi&#61='],
-    ['nothing', 'abc/def+ghi=='],
-  ])('the redactor finds a token escaped by %s', (_, escaped) => {
-    expect(createRedactor(['abc/def+ghi=='])(`before ${escaped} after`)).toBe('before *** after');
+    ['as it is', 'abc/def+ghi=='],
+    ['percent-encoded', 'abc%2Fdef%2bghi%3D%3D'],
+    ['in JSON of PHP', 'abc\\/def+ghi=='],
+    ['in JSON of .NET', 'abc/def\\u002Bghi=='],
+    ['in JSON with any character escaped', 'abc\\u002fdef\\u002Bghi\\u003d\\u003D'],
+  ])('the redactor finds a token %s', (_, escaped) => {
+    const redact = createRedactor(['abc/def+ghi==']);
+    expect(redact(`before ${escaped} after`)).toBe('before *** after');
+    expect(redact(`{"a":"${escaped}"}`)).toBe('{"a":"***"}');
   });
 
-  it.each([
-    ['a URL in a URL', 'abc%252Fdef%252bghi%253D%253D'],
-    ['JSON in a URL', 'abc%5C%2Fdef%2Bghi%3D%3D'],
-    ['a URL in a URL in HTML', 'abc&#37;252Fdef&#x2B;ghi=='],
+  it('the redactor redacts tokens that are escaped in different ways in one text', () => {
+    const redact = createRedactor(['longer/token', 'short/t']);
+    expect(redact('longer/token short%2Ft, 5%25, longer\\/token')).toBe('*** ***, 5%25, ***');
+  });
+
+  it.each<[string, (character: string) => string]>([
+    ['percent-encoded', (character) => `%${hexOf(character)}`],
+    ['with escapes of JSON', (character) => `\\u00${hexOf(character)}`],
   ])(
-    'the redactor finds a token escaped by %s, next to one that was escaped once',
-    (_, escaped) => {
-      const redact = createRedactor(['abc/def+ghi==']);
-      expect(redact(escaped)).toBe('***');
-      expect(redact(`abc%2Fdef+ghi==, 5%25 ${escaped}`)).toBe('***, 5%25 ***');
+    'the redactor redacts the whole of a token of any length with any characters %s',
+    (_, escape) => {
+      const characters = fc.stringMatching(/^[A-Za-z._~+/-]$/);
+      const tokens = fc.array(characters, { minLength: 40, maxLength: 600, size: 'max' });
+      const isEscaped = fc.infiniteStream(fc.boolean());
+      fc.assert(
+        fc.property(tokens, isEscaped, (secret, escapes) => {
+          const text = secret.map((character) =>
+            escapes.next().value ? escape(character) : character,
+          );
+          const redacted = createRedactor([secret.join('')])(`before ${text.join('')} after`);
+          expect(redacted).toBe('before *** after');
+        }),
+        { numRuns: 30 },
+      );
     },
   );
-
-  it('the redactor redacts tokens with different layers of escapes in one text', () => {
-    expect(createRedactor(['longer/token', 'short/t'])('longer%252Ftoken short%2Ft')).toBe(
-      '*** ***',
-    );
-  });
-
-  it('the redactor redacts the whole of a token of any length with any characters escaped', () => {
-    const characters = fc.stringMatching(/^[A-Za-z._~+/-]$/);
-    const tokens = fc.array(characters, { minLength: 40, maxLength: 600, size: 'max' });
-    const hexOf = (character: string) => character.charCodeAt(0).toString(16);
-    const escapes: ((character: string) => string)[] = [
-      (character) => character,
-      (character) => `%${hexOf(character)}`,
-      (character) => `\\u00${hexOf(character)}`,
-      (character) => `&#${character.charCodeAt(0)};`,
-      (character) => `\\\\\\${character}`,
-    ];
-    const howMany = fc.integer({ min: 2, max: escapes.length });
-    fc.assert(
-      fc.property(tokens, howMany, fc.nat(99), (secret, ways, seed) => {
-        const escapedToken = secret.map((character, place) =>
-          escapes[(place * (seed + place)) % ways]?.(character),
-        );
-        const redacted = createRedactor([secret.join('')])(`before ${escapedToken.join('')} after`);
-        expect(redacted).toBe('before *** after');
-      }),
-      { numRuns: 30 },
-    );
-  });
 
   it('the redactor redacts every token of a call, also one that is part of another', () => {
     expect(createRedactor(['abcdefgh', 'abcdefghij'])('abcdefgh, abcdefghij, ab')).toBe(
@@ -80,7 +67,7 @@ describe('redactor', () => {
       createRedactor(['abcdefgh'])(
         '?a=1&token=abcdefghi%20 {"token":"abcdefgh","n":"50%25"} <b>abcdefgh</b>',
       ),
-    ).toBe('?*** {"token":"***","n":"50%25"} <b>***</b>');
+    ).toBe('?a=1&*** {"token":"***","n":"50%25"} <b>***</b>');
   });
 
   it.each([
@@ -138,11 +125,9 @@ describe('redactor', () => {
     'abc==',
     'user:abc@host',
     '%22abc%22',
-    '%2522abc%2522',
     '\\u0022abc\\u0022',
     '\\u201cabc\\u201d',
     '\\nabc\\n',
-    '\\\\tabc\\\\r',
     '&quot;abc&#34;',
     'x\nabc\ny',
     'éabcé',

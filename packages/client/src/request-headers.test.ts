@@ -115,8 +115,8 @@ describe('headers', () => {
     },
   );
 
-  it('a header field whose value is undefined is omitted', async () => {
-    const headers = { 'x-key': undefined, 'x-other': 'a' };
+  it.each([undefined, null])('a header field whose value is %s is omitted', async (value) => {
+    const headers = { 'x-key': value, 'x-other': 'a' };
     expect(await headersOf({ headers }, { headers: () => headers })).toEqual([
       { ...own, 'x-other': 'a' },
     ]);

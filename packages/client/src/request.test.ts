@@ -1,7 +1,8 @@
 import { isRequired } from '@plantstore/core/wire';
 import { describe, expect, it } from 'vitest';
 import { hostile, untyped } from '../test/fixtures.ts';
-import { type Call, prepareCall, readSettings } from './request.ts';
+import { prepareRequest } from './request.ts';
+import { readSettings } from './settings.ts';
 
 const cyclic: unknown[] = [];
 cyclic.push(cyclic);
@@ -9,15 +10,13 @@ cyclic.push(cyclic);
 const settings = readSettings({ baseUrl: 'https://plants.example', token: 'a' });
 
 /** Returns the body of the request, or the reason why it is invalid. */
-const bodyOf = (newPlant: unknown) => {
-  const call = { report: { attempts: 0 }, tokens: [] };
-  const failed = prepareCall(call, settings, untyped(newPlant), {});
-  if (!failed) return (call as unknown as Call).body;
-  const error = failed._unsafeUnwrapErr();
-  return error.kind === 'request-invalid' && error.reason;
-};
+const bodyOf = (newPlant: unknown) =>
+  prepareRequest(settings, untyped(newPlant), {}).match<unknown>(
+    ({ body }) => body,
+    (error) => error.kind === 'request-invalid' && error.reason,
+  );
 
-describe('prepareCall', () => {
+describe('prepareRequest', () => {
   it.each([
     [9007199254740993n, '9007199254740993'],
     [2n ** 63n - 1n, '9223372036854775807'],
@@ -25,7 +24,7 @@ describe('prepareCall', () => {
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
     [-7, '-7'],
     [-0, '0'],
-  ])('prepareCall writes the id %s as the number %s', (id, written) => {
+  ])('prepareRequest writes the id %s as the number %s', (id, written) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe(`{"id":${written},"name":"Monstera"}`);
   });
 
@@ -43,21 +42,21 @@ describe('prepareCall', () => {
     { valueOf: () => 7 },
     new Number(7),
     Symbol('7'),
-  ])('prepareCall returns id-not-exact for the id %s', (id) => {
+  ])('prepareRequest returns id-not-exact for the id %s', (id) => {
     expect(bodyOf({ id, name: 'Monstera' })).toBe('id-not-exact');
   });
 
-  it('prepareCall omits a tag that is undefined and sends an empty one', () => {
+  it('prepareRequest omits a tag that is undefined and sends an empty one', () => {
     expect(bodyOf({ id: 7, name: 'a', tag: undefined })).toBe('{"id":7,"name":"a"}');
     expect(bodyOf({ id: 7, name: 'a', tag: '' })).toBe('{"id":7,"name":"a","tag":""}');
   });
 
-  it('prepareCall does not validate name and tag', () => {
+  it('prepareRequest does not validate name and tag', () => {
     expect(bodyOf({ id: 7, tag: null })).toBe('{"id":7,"tag":null}');
     expect(bodyOf({ id: 7, name: '\ud800' })).toBe('{"id":7,"name":"\\ud800"}');
   });
 
-  it('prepareCall reads each member once, including inherited ones', () => {
+  it('prepareRequest reads each member once, including inherited ones', () => {
     const reads: string[] = [];
     const members: object = { id: 7, name: 'a', tag: 'b' };
     const inherited = new Proxy(members, {
@@ -76,13 +75,8 @@ describe('prepareCall', () => {
     ['name', { id: 7, name: cyclic }],
     ['id', undefined],
   ])('the message of plant-unwritable names the %s', (name, newPlant) => {
-    const failed = prepareCall(
-      { report: { attempts: 0 }, tokens: [] },
-      settings,
-      untyped(newPlant),
-      {},
-    );
-    expect(failed?._unsafeUnwrapErr().message).toBe(`${name} must be JSON`);
+    const request = prepareRequest(settings, untyped(newPlant), {});
+    expect(request._unsafeUnwrapErr().message).toBe(`${name} must be JSON`);
   });
 
   it.each([
@@ -93,7 +87,7 @@ describe('prepareCall', () => {
     ['a name that throws on access', { id: 7, name: hostile }],
     ['a throwing toJSON', { id: 7, name: { toJSON: () => JSON.parse('{') as unknown } }],
     ['a cyclic name', { id: 7, name: cyclic }],
-  ])('prepareCall returns plant-unwritable for %s', (_what, newPlant) => {
+  ])('prepareRequest returns plant-unwritable for %s', (_what, newPlant) => {
     expect(bodyOf(newPlant)).toBe('plant-unwritable');
   });
 });

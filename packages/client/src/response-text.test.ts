@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { untyped } from '../test/fixtures.ts';
-import { readText } from './response.ts';
+import { readText } from './response-text.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -105,6 +105,14 @@ describe('readText', () => {
       const response = untyped({ body: streamOf(...before, chunk) });
       await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
     }
+  });
+
+  it('readText lets timers run during endless chunks that are undefined', async () => {
+    const body = new ReadableStream({ pull: (stream) => stream.enqueue(undefined) });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort());
+    expect(await readText(untyped({ body }), controller.signal, 99)).toBe('');
+    expect(body.locked).toBe(false);
   });
 
   it('readText lets timers run during endless empty chunks, and retains no chunk', async () => {

@@ -1,24 +1,26 @@
+import { similarPlants } from '@plantstore/test-support/contract-plants';
 import { describe, expect, it } from 'vitest';
-import { token } from '../test/fixtures.ts';
-import { readResponse } from './response.ts';
+import { token, untyped } from '../test/fixtures.ts';
+import { outcomeOf } from './response.ts';
 import { maxTextLength } from './redact.ts';
 
 /** Returns the outcome for a response to the request with the JSON `sent`. */
 const read = (status: number, text: string, sent = '{"id":7,"name":"Monstera"}') => {
   const call = { report: { attempts: 1, status }, tokens: [token] };
-  return readResponse(call, { status }, sent, text).match<unknown>(
+  const request = { url: 'https://plants.example/plants', body: sent };
+  return outcomeOf(call, untyped({ status }), request, text).match<unknown>(
     (plant) => plant,
     (error) => error,
   );
 };
 
-describe('readResponse', () => {
+describe('outcomeOf', () => {
   it.each([
     ['{"name":"Monstera"}', { name: 'Monstera' }],
     ['{"name":"","tag":""}', { name: '', tag: '' }],
     ['{"name":"a","tag":"b","id":7,"__proto__":{"tag":7}}', { name: 'a', tag: 'b' }],
     [`{"name":"${token}"}`, { name: token }],
-  ])('readResponse returns the plant of %s without other members', (body, plant) => {
+  ])('outcomeOf returns the plant of %s without other members', (body, plant) => {
     expect(read(200, body, JSON.stringify({ id: 7, ...plant }))).toStrictEqual(plant);
   });
 
@@ -37,7 +39,7 @@ describe('readResponse', () => {
     ['name', '{"name":"7"}', '{"id":7,"name":7}'],
     ['name', '{}', '{"id":7}'],
   ])(
-    'readResponse returns response-invalid and names %s, for a 200 with %s after the request %s',
+    'outcomeOf returns response-invalid and names %s, for a 200 with %s after the request %s',
     (name, body, sent) => {
       expect(read(200, body, sent)).toEqual({
         kind: 'response-invalid',
@@ -49,7 +51,7 @@ describe('readResponse', () => {
     },
   );
 
-  it('readResponse compares the plant with the JSON that was sent, for every id', () => {
+  it('outcomeOf compares the plant with the JSON that was sent, for every id', () => {
     for (const id of ['7', '-9223372036854775808', '9007199254740993', '0']) {
       expect(read(200, '{"name":"a"}', `{"id":${id},"name":"a"}`)).toEqual({ name: 'a' });
     }
@@ -84,14 +86,22 @@ describe('readResponse', () => {
     expect(read(500, '{}')).toHaveProperty('message', 'unexpected response with status 500');
   });
 
-  it('readResponse truncates the body of an error', () => {
+  it('outcomeOf truncates the body of an error', () => {
     const longest = 'a '.repeat(maxTextLength / 2);
     expect(read(404, longest)).toMatchObject({ body: longest });
     expect(read(404, 'a '.repeat(2 ** 19))).toMatchObject({ body: longest });
     expect(read(200, 'a'.repeat(maxTextLength + 1))).toMatchObject({ body: '***' });
   });
 
-  it('readResponse copies no member of a body that is no plant, such as the characters of a text', () => {
+  it('outcomeOf returns each plant that a store may confuse for itself, and response-invalid for the other', () => {
+    for (const [one, other] of similarPlants) {
+      const sent = JSON.stringify({ id: 7, ...one });
+      expect(read(200, JSON.stringify(one), sent)).toStrictEqual(JSON.parse(JSON.stringify(one)));
+      expect(read(200, JSON.stringify(other), sent)).toMatchObject({ kind: 'response-invalid' });
+    }
+  });
+
+  it('outcomeOf copies no member of a body that is no plant, such as the characters of a text', () => {
     const fill = 'x'.repeat(2 ** 20);
     const timeOf = (body: string) => {
       const before = process.cpuUsage();
@@ -115,7 +125,7 @@ describe('readResponse', () => {
     [418, 9999, 'unknown'],
     [400, -(2 ** 31), 'unknown'],
     [400, 2 ** 31 - 1, 'unknown'],
-  ])('readResponse returns refused for status %i with error %i: %s', (status, error, name) => {
+  ])('outcomeOf returns refused for status %i with error %i: %s', (status, error, name) => {
     const body = JSON.stringify({ error, message: 'because', more: true });
     expect(read(status, body)).toEqual({
       kind: 'refused',
@@ -143,16 +153,16 @@ describe('readResponse', () => {
     '{"error":{"valueOf":1,"toString":1},"message":"a"}',
   ];
 
-  it.each(noErrors)('readResponse returns response-invalid for a 400 with the body %s', (body) => {
+  it.each(noErrors)('outcomeOf returns response-invalid for a 400 with the body %s', (body) => {
     expect(read(400, body)).toMatchObject({ kind: 'response-invalid', status: 400, body });
   });
 
-  it.each(noErrors)('readResponse returns unexpected-status for a 500 with the body %s', (body) => {
+  it.each(noErrors)('outcomeOf returns unexpected-status for a 500 with the body %s', (body) => {
     expect(read(500, body)).toMatchObject({ kind: 'unexpected-status', status: 500, body });
   });
 
   it.each([0, 201, 204, 301, 302, 399])(
-    'readResponse returns unexpected-status for status %i with every body',
+    'outcomeOf returns unexpected-status for status %i with every body',
     (status) => {
       for (const body of ['', '{"name":"a"}', '{"error":1401,"message":"a"}'])
         expect(read(status, body, '{"id":7,"name":"a"}')).toMatchObject({
@@ -163,7 +173,7 @@ describe('readResponse', () => {
     },
   );
 
-  it('readResponse redacts the token in messages and raw bodies', () => {
+  it('outcomeOf redacts the token in messages and raw bodies', () => {
     const echo = `Bearer ${token}`;
     expect(read(400, JSON.stringify({ error: 1, message: echo }))).toMatchObject({
       message: 'Bearer ***',

@@ -1,108 +1,113 @@
-import { isRequired } from '@plantstore/core/wire';
-import { ok } from 'neverthrow';
-import { type CallState, type ErrorName, errorNames, fail, type Outcome } from './errors.ts';
+import { differingMember } from '@plantstore/core/wire';
+import { err, ok } from 'neverthrow';
+import { type ErrorName, errorNames, type Outcome, type Refused, type Report } from './errors.ts';
+import { type CallState, textOf } from './failures.ts';
 import type { FetchResponse } from './options.ts';
-import { contentNames, type NewPlant, type Plant } from './plant.ts';
+import type { NewPlant, Plant } from './plant.ts';
 import { redact } from './redact.ts';
-import { withTimeout } from './timeout.ts';
-import { ignoreErrors, isText, undefinedOnThrow } from './untrusted.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import { isText, undefinedOnThrow } from './untrusted.ts';
+
+/** Returns the report of an attempt from the head of its response. */
+export function reportOf(
+  response: FetchResponse,
+  { report: { attempts }, tokens }: CallState,
+  longestBackoffMs: number,
+): Report {
+  const report: { -readonly [Name in keyof Report]: Report[Name] } = {
+    attempts,
+    status: response.status,
+  };
+  const requestId = readField(response, 'x-request-id', tokens);
+  if (requestId) report.requestId = requestId;
+  const retryAfter = readField(response, 'retry-after', tokens);
+  const retryAfterMs =
+    retryAfter === undefined
+      ? longestBackoffMs
+      : parseRetryAfter(retryAfter, readField(response, 'date', tokens));
+  if (retryAfterMs !== undefined) report.retryAfterMs = retryAfterMs;
+  return report;
+}
 
 /**
- * Returns the outcome for the text of a response. A plant must be the one of `sent`, the body of the request.
- * In errors, the text is truncated, and the token is redacted.
+ * Returns a header field, redacted; an empty text if the response does not have it, and `undefined`
+ * if it cannot be read, as in a `load` of SvelteKit.
  */
-export function readResponse(
+function readField(
+  response: FetchResponse,
+  name: string,
+  tokens: readonly string[],
+): string | undefined {
+  const value = undefinedOnThrow(() => response.headers.get(name) ?? '');
+  return textOf(tokens, value);
+}
+
+/**
+ * Returns the outcome for a response with a text; `undefined` if `fetch` has read it. A plant must
+ * be the one of the request. In errors, the text is truncated, and the token is redacted.
+ */
+export function outcomeOf(
   call: CallState,
-  { status, redirected }: Pick<FetchResponse, 'status' | 'redirected'>,
-  sent: string,
-  text: string,
-  location?: string | null,
+  response: FetchResponse,
+  { url, body }: { readonly url: string; readonly body: string },
+  text: string | undefined,
 ): Outcome {
+  const { status } = response;
   const members = membersOf(text);
-  const { error, message } = members;
-  let problem = `unexpected response with status ${status}`;
-  if (location) problem += ` to ${location}`;
-  if (status === 200) {
-    const { id: _, ...plant } = membersOf(sent);
-    // An injected fetch may follow redirects in spite of `redirect: 'manual'`.
-    const difference = redirected ? 'URL' : findDifference(plant, members);
-    if (!difference) return ok(plant as Plant);
-    problem += `: its ${difference} is not what was sent`;
+  if (status >= 400 && isServiceError(members)) {
+    const { error } = members;
+    const message = redact(call.tokens, members.message);
+    return err({ kind: 'refused', message, name: nameOf(error), error, ...call.report, status });
   }
-  if (status >= 400 && typeof error === 'number' && error === ~~error && isText(message)) {
-    const known: ErrorName | undefined = errorNames[error as keyof typeof errorNames];
-    return fail(call, 'refused', redact(call.tokens, message), {
-      name: known ?? (error > 3999 && error < 5000 ? 'plant-refused' : 'unknown'),
-      error,
-    });
+  const location = readField(response, 'location', call.tokens);
+  let message = `unexpected response with status ${status}`;
+  if (location) message += ` to ${location}`;
+  let isInvalid = status === 200 || status === 400;
+  if (text === undefined) {
+    message += ': fetch has read its body';
+    isInvalid = true;
+  } else if (status === 200) {
+    const { id: _, ...plant } = membersOf(body);
+    // A cache or a proxy may return another plant, and an older server lacks a member.
+    const difference = wasRedirected(response, url) ? 'URL' : differingMember(plant, members);
+    if (difference === undefined) return ok(plant as Plant);
+    message += `: its ${difference} is not what was sent`;
   }
-  const kind = status === 200 || status === 400 ? 'response-invalid' : 'unexpected-status';
-  return fail(call, kind, problem, { body: redact(call.tokens, text) });
+  const kind = isInvalid ? 'response-invalid' : 'unexpected-status';
+  return err({ kind, message, body: redact(call.tokens, text ?? ''), ...call.report, status });
 }
 
 type Members = { readonly [Name in keyof NewPlant | 'error' | 'message']?: unknown };
 
-/** Returns the members of an object in JSON. */
-const membersOf = (text: string): Members =>
-  Object(undefinedOnThrow((): unknown => JSON.parse(text))) as Members;
+/** Returns the members of an object in JSON; none if the text is something else. */
+function membersOf(text = ''): Members {
+  const value = undefinedOnThrow((): unknown => JSON.parse(text));
+  return typeof value === 'object' && value !== null ? value : {};
+}
 
-/** Returns a member that is not what was sent: a cache or a proxy may return another plant, and an older server lacks a member. */
-const findDifference = (sent: Members, members: Members): string | undefined =>
-  contentNames.find(
-    (name) =>
-      members[name] !== sent[name] || (!isText(sent[name]) && (name in sent || isRequired[name])),
-  );
+/** Returns whether the members are those of an error of the service; `error` is an int32. */
+function isServiceError(members: Members): members is { error: number; message: string } {
+  const { error, message } = members;
+  if (!isText(message)) return false;
+  if (typeof error !== 'number' || !Number.isInteger(error)) return false;
+  return error >= -(2 ** 31) && error < 2 ** 31;
+}
 
-/** Number of chunks to read before timers and other work can run. */
-const chunksPerTurn = 1000;
-
-type Chunk = { readonly done?: boolean; readonly value?: Uint8Array<ArrayBuffer> };
-
-/** The reader of a web stream, or an async iterator. The functions of an injected fetch may be async. */
-type Reader = {
-  readonly read?: () => Promise<Chunk>;
-  readonly next: () => Promise<Chunk>;
-  readonly cancel?: () => unknown;
-  readonly return?: () => unknown;
-  readonly releaseLock?: () => unknown;
-};
-type Body = {
-  readonly getReader?: () => Reader | Promise<Reader>;
-  readonly [Symbol.asyncIterator]?: () => Reader;
-};
+/** Returns the name of an error of the service. */
+function nameOf(error: number): Refused['name'] {
+  const names: Readonly<Record<number, ErrorName>> = errorNames;
+  const known = names[error];
+  if (known !== undefined) return known;
+  // The numbers of rules that a service adds.
+  if (error >= 4000 && error <= 4999) return 'plant-refused';
+  return 'unknown';
+}
 
 /**
- * Reads the body of a response as text until it ends or has more than `maxLength` characters. Bytes that are
- * not UTF-8 become U+FFFD. Rejects if the body fails. When `signal` aborts, as at the end of each attempt, the body is
- * cancelled and unlocked.
+ * Returns whether `fetch` followed a redirect in spite of `redirect: 'manual'`, and so sent the
+ * token and the plant to another URL.
  */
-export const readText = async (
-  response: FetchResponse,
-  signal: AbortSignal,
-  maxLength: number,
-): Promise<string> => {
-  const decoder = new TextDecoder();
-  const body = response.body as Body | null | undefined;
-  // The body of an injected fetch may not be a web stream, and not every browser can iterate over one.
-  const reader = (await body?.getReader?.()) ?? body?.[Symbol.asyncIterator]?.();
-  // An opaque redirect has no body.
-  if (!reader) return decoder.decode(await response.arrayBuffer());
-  signal.addEventListener('abort', () => {
-    void ignoreErrors(() => (reader.cancel ?? reader.return)?.call(reader));
-    void ignoreErrors(() => reader.releaseLock?.());
-  });
-  let chunk: Chunk = {};
-  let length = 0;
-  let parts: string[] = [];
-  while (!chunk.done && length <= maxLength && !signal.aborted) {
-    chunk = await (reader.read ?? reader.next).call(reader);
-    const part = decoder.decode(chunk.value, { stream: !chunk.done });
-    length += part.length;
-    if (parts.push(part) > chunksPerTurn) {
-      // One text, because a part of one character takes more memory than the character.
-      parts = [parts.join('')];
-      await withTimeout<void>(signal, 0);
-    }
-  }
-  return parts.join('');
-};
+function wasRedirected({ redirected, url }: FetchResponse, requestUrl: string): boolean {
+  // The fetch of React Native has no `redirected`. A response that a program made has no URL.
+  return redirected ?? Boolean(url && url !== requestUrl);
+}

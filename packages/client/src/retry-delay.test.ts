@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createTestClient, errorOf, isPrompt, plant } from '../test/fixtures.ts';
-import { defaultLimits } from './request.ts';
+import { defaultLimits } from './settings.ts';
 import type { ClientOptions, Retry } from './index.ts';
 import { backoffMs } from './retry.ts';
 

@@ -11,7 +11,7 @@ import {
   untyped,
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
-import { defaultLimits } from './request.ts';
+import { defaultLimits } from './settings.ts';
 import { type ClientOptions, createClient, type Retry } from './index.ts';
 
 afterEach(() => {
@@ -108,6 +108,34 @@ describe('a client does not retry', () => {
     expect(error).toMatchObject({ kind, attempts: 1 });
     expect(bodies).toHaveLength(1);
   });
+
+  it.each([200, 404, 503])(
+    'a client does not retry after a response with status %i whose body fetch has read or locked',
+    async (status) => {
+      for (const take of [
+        async (response: Response) => response.text(),
+        async (response: Response) => response.body?.getReader(),
+        async (response: Response) => {
+          const reader = response.body?.getReader();
+          await reader?.read();
+          reader?.releaseLock();
+        },
+      ]) {
+        const fetch = async () => {
+          const response = new Response('{"name":"a"}', { status });
+          await take(response);
+          return response;
+        };
+        expect(await errorOf(createTestClient(fetch, { retries: 3 }))).toEqual({
+          kind: 'response-invalid',
+          message: `unexpected response with status ${status}: fetch has read its body`,
+          status,
+          body: '',
+          attempts: 1,
+        });
+      }
+    },
+  );
 });
 
 describe('hooks', () => {

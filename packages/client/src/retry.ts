@@ -1,32 +1,40 @@
-import type { Outcome } from './errors.ts';
-import type { Call, Numbers } from './request.ts';
-import { withTimeout } from './timeout.ts';
-import { ignoreErrors } from './untrusted.ts';
+import type { CreatePlantError } from './errors.ts';
+import type { CallLimits } from './settings.ts';
 
-/** Runs attempts until one succeeds, has an error that is not transient, or leaves no retry or no time. */
-export async function retry(call: Call, attempt: () => Promise<Outcome>): Promise<Outcome> {
-  for (let retried = 0; ; retried += 1) {
-    const outcome = await attempt();
-    if (outcome.isOk()) return outcome;
-    const { error } = outcome;
-    const { attempts, retryAfterMs = 0 } = error;
-    const waitMs = retryAfterMs + backoffMs(call, retried);
-    // A wait beyond the deadline could only end in a timeout.
-    const isLate = performance.now() + waitMs >= call.deadline;
-    if (isLate || retried >= call.retries || !transient.test(error.kind + error.status))
-      return outcome;
-    void ignoreErrors(() => call.onRetry?.({ attempts, waitMs, error }));
-    // After an abort, the next attempt ends the call before it sends anything.
-    await withTimeout<void>(call.signal, waitMs);
-  }
+/**
+ * Returns how long a call waits before it retries after an error, in milliseconds, or `undefined`
+ * if the error is final.
+ */
+export function retryWait(
+  error: CreatePlantError,
+  retried: number,
+  limits: CallLimits,
+  remainingMs: number,
+): number | undefined {
+  if (!isTransient(error)) return undefined;
+  if (retried >= limits.retries) return undefined;
+  const waitMs = (error.retryAfterMs ?? 0) + backoffMs(limits, retried);
+  // A wait beyond the time limit of the call could only end in a timeout.
+  if (waitMs >= remainingMs) return undefined;
+  return waitMs;
 }
 
-/** Request timeout, too many requests, bad gateway, service unavailable, gateway timeout. After an abort, none is. */
-const transient = /network|timeout|s\D+(408|429|50[234])$/;
+/** Returns whether the same request may succeed later. */
+function isTransient({ kind, status }: CreatePlantError): boolean {
+  // There is no complete response. Creating is idempotent, so the request may be repeated.
+  if (kind === 'network' || kind === 'timeout') return true;
+  // Other errors have a status, too: that of an attempt before an abort, for example.
+  if (kind !== 'refused' && kind !== 'unexpected-status') return false;
+  return transientStatuses.includes(status);
+}
+
+/** Request timeout, too many requests, bad gateway, service unavailable, gateway timeout. */
+const transientStatuses = [408, 429, 502, 503, 504];
 
 /** Returns the backoff before the next attempt, with full jitter, in milliseconds. */
-export const backoffMs = ({ retryDelayMs, maxRetryDelayMs }: Numbers, retried: number): number => {
-  // `postgres` has its own: the only package that both import is core, which neither waits nor retries.
-  // Without a delay, after a thousand retries, this multiplies 0 by Infinity.
-  return (Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) || 0) * Math.random();
-};
+export function backoffMs(limits: CallLimits, retried: number): number {
+  const { retryDelayMs, maxRetryDelayMs } = limits;
+  // After a thousand retries, the power is Infinity, and its product with 0 is NaN.
+  if (retryDelayMs === 0) return 0;
+  return Math.min(maxRetryDelayMs, retryDelayMs * 2 ** retried) * Math.random();
+}

@@ -43,6 +43,27 @@ describe('time limit of a call', () => {
     expect(refreshes).toEqual([false]);
   });
 
+  it.each([401, 503])(
+    'a call whose timer ends before the clock says so ends, too, while the body of a %i is read',
+    async (status) => {
+      vi.spyOn(performance, 'now').mockReturnValue(0);
+      const { body } = unendingBody();
+      const calls: unknown[] = [];
+      const client = createTestClient(async () => new Response(body, { status }), {
+        timeoutMs: 50,
+        retries: 3,
+        retryDelayMs: 0,
+        token: ({ refresh }) => {
+          if (refresh) calls.push('refresh');
+          return token;
+        },
+        onRetry: (retry) => calls.push(retry),
+      });
+      expect(await errorOf(client)).toMatchObject({ kind: 'timeout', status, attempts: 1 });
+      expect(calls).toEqual([]);
+    },
+  );
+
   it('a call sends nothing after its time limit, and sets no timer with a negative delay', async () => {
     const warnings: string[] = [];
     const warn = ({ name }: Error) => void warnings.push(name);

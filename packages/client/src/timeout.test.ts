@@ -57,7 +57,8 @@ describe('withTimeout', () => {
 
   it('withTimeout sets no timer for a parent that is no signal, and rejects', async () => {
     const before = timers();
-    await expect(withTimeout(untyped('signal'), 60_000, started)).rejects.toThrow(TypeError);
+    const working = withTimeout(untyped('signal'), 60_000, started, (by) => by);
+    await expect(working).rejects.toThrow(TypeError);
     expect(timers()).toBe(before);
   });
 

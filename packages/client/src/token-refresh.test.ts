@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createTestClient, plant } from '../test/fixtures.ts';
-import { settle } from '../test/plants.ts';
+import { createTestClient, never, plant, settle, untyped } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
 import {
   type ClientOptions,
@@ -297,6 +296,23 @@ describe('rejected token', () => {
     expect(await third.outcome).toBeUndefined();
     expect(sent).toEqual(['old', 'old', 'old', 'new', 'new', 'new']);
     expect(requests).toEqual([false, false, false, true, true]);
+  });
+
+  it('a rejected token whose refresh takes longer than timeoutMs is refreshed again within the second of the first', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { create, release, requests } = createHoldingClient(
+      'new',
+      ({ refresh }) => {
+        if (!refresh) return 'old';
+        return requests.length === 2 ? untyped(never()) : 'new';
+      },
+      { timeoutMs: 50 },
+    );
+    const first = await create({ timeoutMs: 5_000 });
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    expect(requests).toEqual([false, true, true]);
   });
 
   it('a rejected token is refreshed if the function returned it after the refresh of another token', async () => {

@@ -88,13 +88,8 @@ describe('token at the end of a truncated body', () => {
   const escapes: Record<string, (character: string) => string> = {
     nothing: (character) => character,
     'a URL': (character) => `%${hexOf(character)}`,
-    'a URL in a URL': (character) => `%25${hexOf(character)}`,
     JSON: (character) => `\\u00${hexOf(character)}`,
-    'JSON in JSON': (character) => `\\\\u00${hexOf(character)}`,
-    'backslashes of JSON': (character) => `\\${character}`,
-    HTML: (character) => `&#x${hexOf(character)};`,
-    'decimal HTML': (character) => `&#${character.charCodeAt(0)};`,
-    'decimal HTML in a URL': (character) => `%26%23${character.charCodeAt(0)}%3B`,
+    'JSON of PHP': (character) => (character === '/' ? '\\/' : character),
   };
 
   /** Returns the body of the error for a response that is truncated after `before`. */

@@ -6,11 +6,11 @@ import {
   hostile,
   never,
   plant,
+  settle,
   timers,
   token,
   untyped,
 } from '../test/fixtures.ts';
-import { settle } from '../test/plants.ts';
 import { startServer } from '../test/start-server.ts';
 import { type ClientOptions, createClient, type TokenRequest } from './index.ts';
 
@@ -199,17 +199,34 @@ describe('token function', () => {
 
   const secret = 'top secret, not a b64token';
   it.each([
-    ['throws', () => JSON.parse(`{${secret}`) as string],
-    ['rejects with an error', () => Promise.reject(new Error(secret))],
-    ['rejects with a string', () => Promise.reject(untyped(secret))],
-    ['returns a text that is not a token', () => secret],
-    ['returns an empty string', () => ''],
-    ['resolves to a value whose members throw', async () => untyped(hostile)],
-    ['returns an object with the token as its text', () => untyped({ toString: () => secret })],
-  ])('a token function that %s results in token-failed, without its error', async (_, getToken) => {
+    ['throws', () => JSON.parse(`{${secret}`) as string, 'the token function threw an error'],
+    [
+      'rejects with an error',
+      () => Promise.reject(new Error(secret)),
+      'the token function threw an error',
+    ],
+    [
+      'rejects with a string',
+      () => Promise.reject(untyped(secret)),
+      'the token function threw an error',
+    ],
+    [
+      'resolves to a value whose members throw',
+      async () => untyped(hostile),
+      'the token function threw an error',
+    ],
+    ['returns a text that is not a token', () => secret, 'token must be an RFC 6750 b64token'],
+    ['returns an empty string', () => '', 'token is empty'],
+    [
+      'returns an object with the token as its text',
+      () => untyped({ toString: () => secret }),
+      'token must be an RFC 6750 b64token',
+    ],
+  ])('a token function that %s results in token-failed, without its error', async (...row) => {
+    const [, getToken, message] = row;
     const fetch = () => Promise.reject(new Error('was called'));
     const error = await errorOf(createTestClient(fetch, { token: getToken }));
-    expect(error).toMatchObject({ kind: 'token-failed', attempts: 0 });
+    expect(error).toMatchObject({ kind: 'token-failed', message, attempts: 0 });
     expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
   });
 

@@ -83,6 +83,9 @@ export const isPrompt = async (settling: PromiseLike<unknown>): Promise<boolean>
   return state.isSettled;
 };
 
+/** Waits until all callbacks that are due have run. */
+export const settle = async () => new Promise((resolve) => setTimeout(resolve, 0));
+
 export const never = () => new Promise<Response>(() => {});
 
 /** Returns a body that never ends, and a promise that resolves when the body is cancelled. */

@@ -1,4 +1,7 @@
-/** Writes the specification as an OpenAPI 3.1 document, from the schemas and the error table. */
+/**
+ * Writes the specification as an OpenAPI 3.1 document, from the schemas and the error table. But for
+ * its version number, it is valid OpenAPI 3.0, too.
+ */
 import { writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { type ErrorName, errorTable } from '../src/errors.ts';
@@ -38,7 +41,8 @@ type HeaderRow = {
 
 /**
  * The header fields of the responses to `POST {base_url}/plants`, besides those of HTTP itself,
- * such as `Content-Type` and `Date`.
+ * such as `Content-Type` and `Date`, and those of CORS: a mock would send them with made-up values,
+ * which browsers refuse.
  */
 const responseHeaders = {
   'X-Request-Id': { description: 'Identifies the request in the log' },
@@ -68,20 +72,6 @@ const responseHeaders = {
     description: 'Seconds to wait before the next attempt',
     minimum: 1,
     errors: ['unavailable'],
-  },
-  Vary: {
-    description: 'With CORS, except for HTTP that cannot be parsed',
-    values: ['Origin'],
-    isOptional: true,
-  },
-  'Access-Control-Allow-Origin': {
-    description: 'With CORS: the origin of the request, if it is allowed',
-    isOptional: true,
-  },
-  'Access-Control-Expose-Headers': {
-    description: 'With CORS, if the origin is allowed: the header fields that a page may read',
-    values: ['Retry-After, WWW-Authenticate, X-Request-Id'],
-    isOptional: true,
   },
 } as const satisfies Record<string, HeaderRow>;
 
@@ -156,9 +146,11 @@ export const openApiDocument = {
     description:
       'A plant store with one operation. Of the error statuses, 400 belongs to the operation; the server returns the others. All have the same body, Error, whose number identifies the cause. A 400 with a number from 4000 to 4999 is a refusal by a rule that the operator of the store has added. An id is an int64, of which a double keeps 53 bits: generate a client that has it as a bigint and writes it as a JSON number.',
     contact: { name: 'The operator of the plant store' },
-    license: { name: 'MIT', identifier: 'MIT' },
+    license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
   },
   servers: [
+    // First, because several tools do not replace a variable.
+    { url: 'http://127.0.0.1:3000', description: 'The program with its defaults' },
     {
       url: '{base_url}',
       variables: { base_url: { default: 'http://127.0.0.1:3000' } },

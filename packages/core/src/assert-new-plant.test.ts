@@ -12,14 +12,10 @@ describe('assertNewPlant', () => {
   it.each([
     [{ id: 2n ** 63n, name: 'x' }, RangeError, 'the id must be an int64'],
     [{ id: 7, name: 'x' }, TypeError, 'the id must be a bigint'],
-    [{ id: 7n }, TypeError, 'every member but the id must be Unicode text'],
-    [{ id: 7n, name: '\0' }, TypeError, 'every member but the id must be Unicode text'],
-    [{ id: 7n, name: 'x', tag: null }, TypeError, 'every member but the id must be Unicode text'],
-    [
-      { id: 7n, name: 'x', tag: '\udfff' },
-      TypeError,
-      'every member but the id must be Unicode text',
-    ],
+    [{ id: 7n }, TypeError, 'no plant can have this name'],
+    [{ id: 7n, name: '\0' }, TypeError, 'no plant can have this name'],
+    [{ id: 7n, name: 'x', tag: null }, TypeError, 'no plant can have this tag'],
+    [{ id: 7n, name: 'x', tag: '\udfff' }, TypeError, 'no plant can have this tag'],
   ] as const)(
     'assertNewPlant throws for a plant that cannot be stored exactly: %o',
     (plant, error, message) => {

@@ -10,14 +10,15 @@ export const members = Object.keys(schema.shape) as readonly Member[];
 
 /** A plant with every member. */
 export const complete = members.reduce(
-  (plant, member) => withMember(plant, member, valuesOf(member)[0]),
+  (plant, member) => withText(plant, member, textsOf(member)[0]),
   {} as Plant,
 );
 const smallest: Plant = { name: 'a' };
 
 /** Int64s that a store may round or truncate. */
 export const ids: readonly bigint[] = [0n, 31n, 53n, 63n]
-  .flatMap((bits) => [-1n, 0n, 1n].flatMap((more) => [more - 2n ** bits, more + 2n ** bits]))
+  // A target below ES2016 makes Math.pow of `**`, which throws for a bigint.
+  .flatMap((bits) => [-1n, 0n, 1n].flatMap((more) => [more - (1n << bits), more + (1n << bits)]))
   .filter((id, index, all) => BigInt.asIntN(64, id) === id && all.indexOf(id) === index);
 
 /** Texts that a store may change, or confuse with each other. */
@@ -64,34 +65,43 @@ const absentTexts = ['', ...'- 0 false undefined null NULL None nil \\N (null)'.
  */
 export const similarPlants = members
   .flatMap((member, index) => [
-    ...differing(smallest, member, [...valuePairs(member), ...similarTexts]),
+    ...differing(smallest, member, [
+      ...valuePairs(member),
+      ...similarTexts.map((pair) => pair.map((text) => valueOf(member, text))),
+    ]),
     ...differing(complete, member, valuePairs(member)),
     ...members.slice(index + 1).flatMap((next) => {
       const between = index === 0 ? [...separators, ...longSeparators] : separators;
-      return joinedValues(valuesOf(member)[0], valuesOf(next)[0], between).map((values) => [
-        { ...smallest, [member]: values[0], [next]: values[1] },
-        { ...smallest, [member]: values[2], [next]: values[3] },
-      ]);
+      const plantOf = (one?: string, other?: string) =>
+        withMember(withText(smallest, member, one), next, valueOf(next, other));
+      return joinedTexts(textsOf(member)[0], textsOf(next)[0], between).map(
+        ([one, other, third, fourth]) => [plantOf(one, other), plantOf(third, fourth)],
+      );
     }),
   ])
   .filter((pair) => pair.every(isPlant)) as unknown as readonly (readonly [Plant, Plant])[];
 
 /** Plants that fail validation. */
 export const notPlants: readonly unknown[] = [
-  { id: 2n ** 63n, name: 'Monstera' },
-  { id: -(2n ** 63n) - 1n, name: 'Monstera' },
-  { id: 2n ** 64n + 7n, name: 'Monstera' },
+  { id: 1n << 63n, name: 'Monstera' },
+  { id: -(1n << 63n) - 1n, name: 'Monstera' },
+  { id: (1n << 64n) + 7n, name: 'Monstera' },
   { id: 7, name: 'Monstera' },
   { id: '7', name: 'Monstera' },
   { name: 'Monstera' },
   { id: 7n },
   ...members.flatMap((member) =>
-    [7, null, '\ud800', '\udfff', '\0', 'Monstera\0'].map((value) => ({
-      id: 7n,
-      ...withMember(complete, member, value),
-    })),
+    ['\ud800', '\udfff', '\0', 'Monstera\0']
+      .flatMap((text) => [text, [text]])
+      .concat([7, null, {}, [7], [null], Array(1), tooManyOf(member)] as never[])
+      .map((value) => ({ id: 7n, ...withMember(complete, member, value) })),
   ),
 ];
+
+/** Returns more texts than a list of them may have. */
+function tooManyOf(member: Member): readonly string[] {
+  return Array.from({ length: (schemaOf(member).maxItems ?? 0) + 1 }, () => 'a');
+}
 
 /** Returns a plant with another value of a member. */
 export function withMember<Of extends Plant>(plant: Of, member: Member, value: unknown): Of {
@@ -100,17 +110,32 @@ export function withMember<Of extends Plant>(plant: Of, member: Member, value: u
 
 /** Returns plants with those values that a member can have. */
 export function plantsWith(member: Member, values: readonly string[]): readonly Plant[] {
-  return values.map((value) => withMember(smallest, member, value)).filter(isPlant);
+  return values.map((value) => withText(smallest, member, value)).filter(isPlant);
 }
 
 function isPlant(plant: Plant): boolean {
   return parseNewPlant({ id: 0n, ...plant }).isOk();
 }
 
-/** Returns the values of a member that has a list of them, or two texts. */
-function valuesOf(member: Member): readonly [string, ...string[]] {
-  const { enum: values } = z.toJSONSchema(schema.shape[member], { io: 'input' });
-  return (values ?? ['a', 'b']) as [string, string];
+function withText(plant: Plant, member: Member, text: string | undefined): Plant {
+  return withMember(plant, member, valueOf(member, text));
+}
+
+/** Returns the value of a member that has only this text in it. */
+function valueOf(member: Member, text: string | undefined): unknown {
+  const { type = 'any' } = schemaOf(member);
+  if (type === 'string' || text === undefined) return text;
+  if (type === 'array') return [text];
+  throw new TypeError(`the contract has no values of the type ${type as string} of ${member}`);
+}
+
+/** Returns the texts of a member that has a list of them, or two texts. */
+function textsOf(member: Member): readonly [string, ...string[]] {
+  return (schemaOf(member).enum ?? ['a', 'b']) as [string, string];
+}
+
+function schemaOf(member: Member) {
+  return z.toJSONSchema(schema.shape[member], { io: 'input', unrepresentable: 'any' });
 }
 
 /** Returns the texts that a store may write or read in place of a character. */
@@ -127,12 +152,22 @@ function differing(plant: Plant, member: Member, pairs: readonly (readonly unkno
 }
 
 function valuePairs(member: Member) {
-  const values = [undefined, ...valuesOf(member), ...absentTexts];
+  const values = valuesOf(member);
   return values.flatMap((one, at) => values.slice(at + 1).map((other) => [one, other]));
 }
 
-/** Values of two members in two plants, which a store may confuse as it joins or exchanges them. */
-function joinedValues(one: string, other: string, between: readonly string[]) {
+/** Returns no value and values of a member, of which a store may take one for another. */
+function valuesOf(member: Member): readonly unknown[] {
+  const values = [undefined, ...textsOf(member), ...absentTexts].map((text) =>
+    valueOf(member, text),
+  );
+  if (schemaOf(member).type !== 'array') return values;
+  const lists = [[], ['a', 'b'], ['b', 'a'], ['a', 'a'], ['a,', 'b'], ['a', ',b'], ['["a"]']];
+  return [...values, ...lists, ...['', ',', ', ', '","', "','", '\n'].map((one) => [`a${one}b`])];
+}
+
+/** Texts of two members in two plants, which a store may confuse as it joins or exchanges them. */
+function joinedTexts(one: string, other: string, between: readonly string[]) {
   return [
     ...between.flatMap((separator) => [
       [`${one}${separator}${other}`, undefined, one, other],
@@ -141,6 +176,11 @@ function joinedValues(one: string, other: string, between: readonly string[]) {
     ]),
     ['a,b', undefined, 'a\\', 'b'],
     ['a', 'b', 'b', 'a'],
-    ...[one, other].map((value) => [value, undefined, undefined, value]),
+    ...[one, other].map((text) => [text, undefined, undefined, text]),
   ];
+}
+
+/** Changes what is inside of a value, if anything is. */
+export function changeInside(value: unknown): void {
+  if (Array.isArray(value)) value.splice(0, 1, 'another', 'one');
 }

@@ -42,12 +42,13 @@ export function createPlant(
 ): ResultAsync<Plant, CreatePlantError> {
   const parsed = parseNewPlant(input);
   if (parsed.isErr()) return errAsync(parsed.error);
-  const plant = parsed.value;
+  // Made first, because a repository may change its plant.
+  const answer = withoutId(parsed.value);
   try {
-    // A copy, because a repository may change it. `then` is the promise's, without a wrapper.
+    // `then` is the promise's, without a wrapper.
     const creating = repository
-      .create({ ...plant })
-      .then((created) => assertAllowedError(created).map(() => withoutId(plant)));
+      .create(parsed.value)
+      .then((created) => assertAllowedError(created).map(() => answer));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // A repository that throws makes the result reject, so that createPlant never throws.

@@ -15,7 +15,7 @@ import { operation } from './operation.ts';
  * ```ts
  * import { errorTable } from '@plantstore/core/errors';
  *
- * const { error, status, message } = errorTable['id-taken']; // 1401, 400, 'another plant has this id'
+ * const { error, message } = errorTable['id-taken']; // 1401, 'another plant has this id'
  * ```
  */
 export const errorTable = {

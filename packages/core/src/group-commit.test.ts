@@ -11,6 +11,9 @@ import {
   type Created,
   type GroupCommitOptions,
 } from './group-commit.ts';
+import { readableOnce } from '../test/readable-once.ts';
+import { complete } from './contract-plants.ts';
+import { createMemoryRepository } from './memory-repository.ts';
 import { encodePlant } from './plant-members.ts';
 import { describeRepository } from './repository-contract.ts';
 
@@ -57,6 +60,13 @@ describeRepository({ describe, it, expect }, 'a group commit', async () => {
   const options = { lanes: [commit, commit], maxBatchPlants: 10 };
   const reopen = async () => createGroupCommit(options);
   return { repository: createGroupCommit(options), reopen };
+});
+
+it.each([
+  ['a group commit', createGroupCommit({ lanes: [async (plants) => plants.map(() => ok())] })],
+  ['the memory repository', createMemoryRepository()],
+])('%s reads each member once, so that it stores what it has checked', async (_, { create }) => {
+  expect((await create(readableOnce({ id: 7n, ...complete }))).isOk()).toBe(true);
 });
 
 describe('batch', () => {
@@ -427,7 +437,7 @@ it('the deadline of a commit is that of the last plant of its batch', async () =
 });
 
 describe('report of a group commit', () => {
-  it('a group commit reports how many creates wait, and each commit with its plants and time, also if it rejects', async () => {
+  it('a group commit reports how many creates wait, and each commit with the plants that it kept and its time, also if it rejects', async () => {
     const reported: CommittedBatch[] = [];
     const began = performance.now();
     const gate = Promise.withResolvers<void>();
@@ -454,7 +464,7 @@ describe('report of a group commit', () => {
     expect(waiting()).toBe(0);
     expect(reported).toEqual([
       { plants: 2, durationMs: expect.any(Number) as unknown },
-      { plants: 1, durationMs: expect.any(Number) as unknown },
+      { plants: 0, durationMs: expect.any(Number) as unknown },
     ]);
     const elapsedMs = performance.now() - began;
     for (const { durationMs } of reported) expect(durationMs).toBeLessThanOrEqual(elapsedMs);

@@ -1,7 +1,7 @@
 import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { assertNewPlant } from './assert-new-plant.ts';
-import { haveSameContent, withoutId } from './plant-members.ts';
-import type { NewPlant, Plant } from './plant.ts';
+import { copyPlant, differingMember } from './plant-members.ts';
+import type { NewPlant } from './plant.ts';
 import type { IdTaken, StoreUnavailable } from './plant-repository.ts';
 import type { PlantStore } from './plant-store.ts';
 
@@ -19,19 +19,17 @@ import type { PlantStore } from './plant-store.ts';
  * ```
  */
 export function createMemoryRepository(): PlantStore {
-  const plants = new Map<bigint, Plant>();
+  const plants = new Map<bigint, NewPlant>();
   let isClosed = false;
   // Async, so that a plant that was not validated rejects. Without an await, so that it is atomic.
-  const create = async (plant: NewPlant): Promise<Result<void, IdTaken | StoreUnavailable>> => {
+  const create = async (given: NewPlant): Promise<Result<void, IdTaken | StoreUnavailable>> => {
+    const plant = copyPlant(given);
     assertNewPlant(plant);
     if (isClosed) return err(closed);
     const { id } = plant;
-    const kept = plants.get(id);
-    if (kept === undefined) {
-      plants.set(id, withoutId(plant));
-      return ok();
-    }
-    return haveSameContent(kept, plant) ? ok() : err({ kind: 'id-taken', id });
+    const kept = plants.get(id) ?? plant;
+    plants.set(id, kept);
+    return differingMember(kept, plant) === undefined ? ok() : err({ kind: 'id-taken', id });
   };
   return {
     create: (plant) => new ResultAsync(create(plant)),

@@ -5,7 +5,8 @@
  * ```ts
  * import { operation } from '@plantstore/core/wire';
  *
- * const response = await fetch(`http://localhost:3000${operation.path}`, { method: operation.method });
+ * const { method, path } = operation; // 'POST', '/plants'
+ * const response = await fetch(`http://localhost:3000${path}`, { method });
  * ```
  */
 export const operation = { method: 'POST', path: '/plants' } as const;

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type ErrorName, errorTable } from './errors.ts';
+import type { ErrorName } from './errors.ts';
 import type { NewPlant } from './plant.ts';
+import { faultOf } from './plant-faults.ts';
 import { copyPlant, readMembers } from './plant-members.ts';
 import { NewPlant as schema } from './schemas.ts';
 
@@ -14,14 +15,18 @@ import { NewPlant as schema } from './schemas.ts';
  * import { parseNewPlant } from '@plantstore/core';
  *
  * parseNewPlant({ id: 7, name: 'Monstera' }); // ok({ id: 7n, name: 'Monstera' })
- * parseNewPlant({ id: 1.5 }); // err({ kind: 'plant-invalid', faults: ['id-not-integer', 'name-required'] })
+ * parseNewPlant({ id: 1.5 })._unsafeUnwrapErr().faults; // ['id-not-integer', 'name-required']
  * ```
  */
 export function parseNewPlant(input: unknown): Result<NewPlant, PlantInvalid> {
-  const parsed = schema.safeParse(readMembers(input));
+  const members = readMembers(input);
+  if (members === undefined) return err({ kind: 'plant-invalid', faults: ['body-not-object'] });
+  const parsed = schema.safeParse(members);
   if (parsed.success) return ok(copyPlant(parsed.data));
-  const faults = parsed.error.issues.map(({ message }) => faultByMessage.get(message));
-  return err({ kind: 'plant-invalid', faults: faults as [PlantFault, ...PlantFault[]] });
+  // A list has an issue for each item that is wrong.
+  const wrong = new Set(parsed.error.issues.map(({ path }) => path[0] as keyof NewPlant));
+  const found = Array.from(wrong, (member) => faults[member](members[member]));
+  return err({ kind: 'plant-invalid', faults: found as [PlantFault, ...PlantFault[]] });
 }
 
 /** A fault of the input for a plant, as a name of the error table. */
@@ -37,7 +42,5 @@ export type PlantInvalid = {
   readonly faults: readonly [PlantFault, ...PlantFault[]];
 };
 
-/** The names of the schema's messages. */
-const faultByMessage = new Map<string | undefined, PlantFault>(
-  Object.entries(errorTable).map(([name, { message }]) => [message, name as PlantFault]),
-);
+/** The fault of each member; a type error where one of the schema is missing. */
+const faults: Record<keyof NewPlant, (value: unknown) => PlantFault | undefined> = faultOf;

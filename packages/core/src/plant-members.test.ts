@@ -2,20 +2,30 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBody } from './decode-body.ts';
 import { isExactId } from './exact-id.ts';
-import { complete, members, withMember } from './contract-plants.ts';
+import {
+  changeInside,
+  complete,
+  members,
+  plantsWith,
+  similarPlants,
+  withMember,
+} from './contract-plants.ts';
 import {
   copyPlant,
   encodeNewPlant,
   encodePlant,
-  hasUnicodeTexts,
-  haveSameContent,
+  differingMember,
+  fromTexts,
+  invalidMember,
   isRequired,
   memberNames,
   textLength,
+  toTexts,
   withoutId,
 } from './plant-members.ts';
 import { parseNewPlant } from './parse-new-plant.ts';
 import { NewPlant } from './schemas.ts';
+import { readableOnce } from '../test/readable-once.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 // The unit 'binary' of fast-check takes a second of CPU time.
@@ -41,16 +51,40 @@ describe.each(members)('the member %s of the schema', (member) => {
     expect(faults).toEqual([expect.stringMatching(`^${member}-`)]);
   });
 
-  it(`${member} is compared by haveSameContent`, () => {
-    expect(haveSameContent(complete, { ...complete })).toBe(true);
-    expect(haveSameContent(complete, withMember(complete, member, 'another'))).toBe(false);
+  it(`${member} is compared by differingMember`, () => {
+    expect(differingMember(complete, structuredClone(complete))).toBeUndefined();
+    for (const another of plantsWith(member, ['another'])) {
+      const other = withMember(complete, member, another[member]);
+      expect(differingMember(complete, other)).toBe(member);
+    }
   });
 
-  it(`${member} is checked by hasUnicodeTexts, and counted by textLength`, () => {
-    expect(hasUnicodeTexts(withMember(complete, member, 7))).toBe(false);
-    const longer = withMember(complete, member, `${complete[member]}x`);
-    expect(textLength(longer)).toBe(textLength(complete) + 1);
+  it(`${member} is checked by invalidMember, and counted by textLength`, () => {
+    expect(invalidMember(complete)).toBeUndefined();
+    expect(invalidMember(withMember(complete, member, 7))).toBe(member);
+    for (const one of plantsWith(member, ['x']))
+      for (const longer of plantsWith(member, ['xx']))
+        expect(textLength(longer)).toBe(textLength(one) + 1);
   });
+});
+
+it('the texts of each plant that a store may confuse are those of no other, and become the same plant', () => {
+  for (const pair of similarPlants) {
+    const [one, other] = pair.map(toTexts);
+    expect(one).not.toEqual(other);
+    for (const plant of pair) expect(fromTexts(toTexts(plant))).toStrictEqual(withoutId(plant));
+  }
+});
+
+it.each([
+  ['copyPlant', copyPlant],
+  ['withoutId', withoutId],
+  ['parseNewPlant', (plant: NewPlant) => parseNewPlant(plant)._unsafeUnwrap()],
+])('the copy of %s reads each member once, and shares nothing with the plant', (_, copyOf) => {
+  const plant = structuredClone({ id: 7n, ...complete });
+  const copy = copyOf(readableOnce(plant));
+  for (const member of members) changeInside(plant[member]);
+  expect(copy).toMatchObject(complete);
 });
 
 it('isRequired has the members of the schema in their order', () => {

@@ -1,5 +1,5 @@
-// What is done with the members of a plant, written out, because a loop over their names takes
-// longer. `Record` and `Complete` are type errors where one of the schema is missing.
+// What is done with the members of a plant. `Record` and `Complete` are type errors where one of
+// the schema is missing. What each create does is written out, because a loop takes longer.
 
 import type { PlantId } from './exact-id.ts';
 import type { NewPlant, Plant } from './plant.ts';
@@ -10,6 +10,30 @@ type Complete<Of> = { readonly [Member in keyof Required<Of>]: Of[Member] };
 
 type Optional = {
   [Member in keyof Plant as undefined extends Plant[Member] ? Member : never]: Plant[Member];
+};
+
+/** A type of members: the one place that knows its values. */
+type MemberType<Value> = {
+  /** Copies a value, and reads each part of it once. What is no value may remain as it is. */
+  readonly copy: <Given>(value: Given) => Given;
+  /**
+   * Writes a value as text, of which different values have different ones; `undefined` for what is
+   * no value that every store can keep.
+   */
+  readonly toText: (value: unknown) => string | undefined;
+  /** Reads a text. One that no value has remains, so that `toText` does not write it. */
+  readonly fromText: (text: string) => Value | string;
+};
+
+const text: MemberType<string> = {
+  copy: (value) => value,
+  toText: (value) => (isUnicodeText(value) ? value : undefined),
+  fromText: (value) => value,
+};
+
+/** The type of each member. The id has forms of its own. */
+const types = { name: text, tag: text } satisfies {
+  [Member in keyof Required<Plant>]: MemberType<Exclude<Plant[Member], undefined>>;
 };
 
 /**
@@ -38,7 +62,19 @@ export const isRequired = { id: true, name: true, tag: false } as const satisfie
  */
 export const memberNames = Object.keys(isRequired) as readonly (keyof NewPlant)[];
 
-/** Reads each own member once; returns `undefined` if the input is not an object. */
+/**
+ * The names of the members of a plant without its id, in their order.
+ *
+ * @example
+ * ```ts
+ * import { contentNames } from '@plantstore/core/wire';
+ *
+ * contentNames; // ['name', 'tag']
+ * ```
+ */
+export const contentNames = memberNames.filter((name): name is keyof Plant => name !== 'id');
+
+/** Copies each own member, read once; returns `undefined` if the input is not an object. */
 export function readMembers(input: unknown): Record<keyof NewPlant, unknown> | undefined {
   try {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
@@ -46,8 +82,8 @@ export function readMembers(input: unknown): Record<keyof NewPlant, unknown> | u
     const members = input as Record<keyof NewPlant, unknown>;
     return {
       id: hasOwn(input, 'id') ? members.id : undefined,
-      name: hasOwn(input, 'name') ? members.name : undefined,
-      tag: hasOwn(input, 'tag') ? members.tag : undefined,
+      name: hasOwn(input, 'name') ? types.name.copy(members.name) : undefined,
+      tag: hasOwn(input, 'tag') ? types.tag.copy(members.tag) : undefined,
     };
   } catch {
     // A getter or a proxy threw.
@@ -67,7 +103,7 @@ export function readMembers(input: unknown): Record<keyof NewPlant, unknown> | u
  */
 export function copyPlant<Id>(plant: Readonly<Plant> & { readonly id: Id }): Plant & { id: Id } {
   const { id, name, tag } = plant;
-  return withOptional({ id, name }, { tag });
+  return withOptional({ id, name: types.name.copy(name) }, { tag });
 }
 
 /**
@@ -81,29 +117,76 @@ export function copyPlant<Id>(plant: Readonly<Plant> & { readonly id: Id }): Pla
  * ```
  */
 export function withoutId({ name, tag }: Readonly<Plant>): Plant {
-  return withOptional({ name }, { tag });
+  return withOptional({ name: types.name.copy(name) }, { tag });
 }
 
 /** Adds the optional members that are present. */
 function withOptional<Of extends object>(plant: Of & Optional, { tag }: Complete<Optional>): Of {
-  if (tag !== undefined) plant.tag = tag;
+  if (tag !== undefined) plant.tag = types.tag.copy(tag);
   return plant;
 }
 
-/** Returns whether two plants are the same, apart from their ids. */
-export function haveSameContent(a: Readonly<Plant>, b: Readonly<Plant>): boolean {
-  const isSame: Record<keyof Plant, boolean> = { name: a.name === b.name, tag: a.tag === b.tag };
-  return isSame.name && isSame.tag;
+/**
+ * Returns the first member, but the id, that another plant does not have in common with a plant, or
+ * whose value no plant can have; `undefined` if both are the same plant.
+ */
+export function differingMember(plant: Unchecked, another: Unchecked): keyof Plant | undefined {
+  const texts = toTexts(plant);
+  const others = toTexts(another);
+  return contentNames.find((name) => texts[name] !== others[name] || !isValid(name, plant, texts));
 }
 
-/** Returns whether every member but the id is Unicode text. */
-export function hasUnicodeTexts({ name, tag }: Readonly<Plant>): boolean {
-  const isText: Record<keyof Plant, boolean> = {
-    name: isUnicodeText(name),
-    tag: tag === undefined || isUnicodeText(tag),
-  };
-  return isText.name && isText.tag;
+/** Returns the first member, but the id, whose value no plant can have; `undefined` if none has. */
+export function invalidMember(plant: Unchecked): keyof Plant | undefined {
+  const texts = toTexts(plant);
+  return contentNames.find((name) => !isValid(name, plant, texts));
 }
+
+/** Returns whether a member has a text, or may be absent and is. */
+function isValid(name: keyof Plant, plant: Unchecked, texts: Texts): boolean {
+  return texts[name] !== undefined || (plant[name] === undefined && !isRequired[name]);
+}
+
+/**
+ * Returns the members of a plant but the id as texts, for columns and fields; `undefined` for one
+ * that is absent, or that no plant can have. Plants have the same content if these are equal.
+ *
+ * @example
+ * ```ts
+ * import { toTexts } from '@plantstore/core/wire';
+ *
+ * toTexts({ name: 'Monstera' }); // { name: 'Monstera', tag: undefined }
+ * ```
+ */
+export function toTexts({ name, tag }: Unchecked): Texts {
+  return { name: types.name.toText(name), tag: types.tag.toText(tag) };
+}
+
+/**
+ * Returns the members of texts that {@link toTexts} wrote. Does not validate: a text that it cannot
+ * have written remains as it is.
+ *
+ * @example
+ * ```ts
+ * import { fromTexts } from '@plantstore/core/wire';
+ *
+ * fromTexts({ name: 'Monstera', tag: undefined }); // { name: 'Monstera' }
+ * ```
+ */
+export function fromTexts(texts: Partial<Texts>): Unchecked {
+  const members: { -readonly [Member in keyof Unchecked]: Unchecked[Member] } = {};
+  for (const name of contentNames) {
+    const value = texts[name];
+    if (value !== undefined) members[name] = types[name].fromText(value);
+  }
+  return members;
+}
+
+/** What may be the members of a plant but the id. */
+type Unchecked = { readonly [Member in keyof Plant]?: unknown };
+
+/** The members of a plant but the id as texts. */
+export type Texts = Readonly<Record<keyof Plant, string | undefined>>;
 
 /**
  * Returns the length of all texts of a plant, in UTF-16 code units.
@@ -115,9 +198,9 @@ export function hasUnicodeTexts({ name, tag }: Readonly<Plant>): boolean {
  * textLength({ name: 'Monstera', tag: 'climber' }); // 15
  * ```
  */
-export function textLength({ name, tag }: Readonly<Plant>): number {
-  const lengths: Record<keyof Plant, number> = { name: name.length, tag: tag?.length ?? 0 };
-  return lengths.name + lengths.tag;
+export function textLength(plant: Readonly<Plant>): number {
+  const texts = toTexts(plant);
+  return contentNames.reduce((length, name) => length + (texts[name]?.length ?? 0), 0);
 }
 
 /**
@@ -143,7 +226,7 @@ export function encodePlant({ name, tag }: Readonly<Plant>): string {
  * ```ts
  * import { encodeNewPlant } from '@plantstore/core/wire';
  *
- * encodeNewPlant({ id: 9007199254740993n, name: 'Monstera' }); // {"id":9007199254740993,"name":"Monstera"}
+ * encodeNewPlant({ id: 7n, name: 'Monstera' }); // {"id":7,"name":"Monstera"}
  * ```
  */
 export function encodeNewPlant(plant: Readonly<Plant> & { readonly id: PlantId }): string {

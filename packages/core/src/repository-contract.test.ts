@@ -5,7 +5,7 @@ import { assertNewPlant } from './assert-new-plant.ts';
 import { complete, members, withMember } from './contract-plants.ts';
 import { createMemoryRepository } from './memory-repository.ts';
 import type { NewPlant } from './plant.ts';
-import { copyPlant, haveSameContent } from './plant-members.ts';
+import { copyPlant, differingMember } from './plant-members.ts';
 import type { PlantRepository } from './plant-repository.ts';
 import { describeRepository, type OpenedRepository } from './repository-contract.ts';
 import {
@@ -49,7 +49,7 @@ const lateWriter = (): PlantRepository => {
     const kept = plants.get(plant.id);
     await Promise.resolve();
     if (kept === undefined) plants.set(plant.id, plant);
-    return kept === undefined || haveSameContent(kept, plant);
+    return kept === undefined || differingMember(kept, plant) === undefined;
   };
   return { create: (plant) => resultOf(plant.id, create(plant)) };
 };
@@ -71,7 +71,7 @@ const readThenWrite = (
     await Promise.resolve();
     plants.set(id, change(kept, plant));
     resolve();
-    return kept === undefined || haveSameContent(kept, plant);
+    return kept === undefined || differingMember(kept, plant) === undefined;
   };
   return rejecting((plant) => resultOf(plant.id, isKept(plant)));
 };
@@ -184,7 +184,10 @@ describe('repository contract', () => {
         const create: PlantRepository['create'] = (plant) => {
           const kept = plants.get(plant.id);
           plants.set(plant.id, plant);
-          return resultOf(plant.id, kept === undefined || haveSameContent(kept, plant));
+          return resultOf(
+            plant.id,
+            kept === undefined || differingMember(kept, plant) === undefined,
+          );
         };
         return { repository: rejecting(create) };
       },

@@ -6,11 +6,13 @@
 
 import { isRefusal } from './errors.ts';
 import type { NewPlant, Plant } from './plant.ts';
+import { copyPlant } from './plant-members.ts';
 import type { PlantRefused, PlantRepository } from './plant-repository.ts';
 import {
   complete,
   ids,
   members,
+  changeInside,
   notPlants,
   plantsWith,
   similarPlants,
@@ -42,207 +44,197 @@ export function describeRepository(
   name: string,
   open: () => Promise<OpenedRepository>,
 ): void {
-  const test = (behaviour: string, body: (opened: OpenedRepository) => Promise<void>) =>
-    it(behaviour, async () => {
-      const opened = await open();
-      try {
-        await body(opened);
-      } finally {
-        await opened.dispose?.();
-      }
-    });
-
-  const expectAll = async (
-    repository: PlantRepository,
-    plants: readonly NewPlant[],
-    expected: string,
-  ) => expect(await outcomes(repository, plants)).toEqual(plants.map(() => expected));
-
-  const expectDistinct = async (repository: PlantRepository, plants: readonly NewPlant[]) => {
-    await expectAll(repository, plants, 'ok');
-    for (const [index, { id }] of plants.entries()) {
-      const others = plants.map((other) => ({ ...other, id }));
-      const expected = plants.map((_, other) => (other === index ? 'ok' : 'id-taken'));
-      expect(await outcomes(repository, others)).toEqual(expected);
-    }
-  };
-
-  /**
-   * Creates one plant with the same id, and one with its own id, through each repository at once.
-   * Repeated, because one race may miss a fault.
-   */
-  const expectRaces = async (
-    one: PlantRepository,
-    other: PlantRepository,
-    names: readonly [string, string],
-    expected: readonly string[],
-  ) => {
-    const plants: NewPlant[] = [];
-    const results: string[] = [];
-    for (let id = 0n; id < 150n; id += 3n) {
-      const racing = names.map((racer, index) => [
-        { id, name: racer },
-        { id: id + 1n + BigInt(index), name: racer },
-      ]) as [NewPlant[], NewPlant[]];
-      const created = await Promise.all([outcomes(one, racing[0]), outcomes(other, racing[1])]);
-      expect(created.flat().toSorted()).toEqual(expected);
-      plants.push(...racing.flat());
-      results.push(...created.flat());
-    }
-    // Each repository has the plants whose creates were `ok`, and no others. First with plants that
-    // must not be stored.
-    for (const repository of [one, other])
-      await expectAll(repository, plants.map(anotherOf), 'id-taken');
-    for (const repository of [one, other])
-      expect(await outcomes(repository, plants)).toEqual(results);
-  };
-
   describe(name, () => {
-    test('stores a new plant, and accepts the same plant again', async ({ repository }) => {
-      const plant = { id: 7n, ...complete };
-      expect(await outcome(repository, plant)).toEqual('ok');
-      await expectAll(repository, [plant, { ...plant }], 'ok');
-      const absent: NewPlant = { id: 8n, name: 'Monstera' };
-      const written = members.map((member) => withMember(absent, member, absent[member]));
-      await expectAll(repository, [absent, ...written], 'ok');
-    });
-
-    test('returns id-taken with the id for another plant with an existing id, and changes nothing', async ({
-      repository,
-    }) => {
-      const kept = { id: 2n ** 53n + 1n, name: 'Monstera' };
-      await expectAll(repository, [kept], 'ok');
-      const refused = await repository.create({ ...kept, name: 'Ficus' });
-      expect(refused.isErr() && refused.error).toEqual({ kind: 'id-taken', id: kept.id });
-      await expectAll(repository, [anotherOf(kept), anotherOf(kept)], 'id-taken');
-      await expectAll(repository, [kept], 'ok');
-    });
-
-    test('distinguishes plants that a store may confuse', async ({ repository }) => {
-      await expectAll(repository, similar(0), 'ok');
-      await expectAll(repository, similar(1), 'id-taken');
-    });
-
-    test('distinguishes a text from its start', async ({ repository }) => {
-      const plants = (text: string) =>
-        numbered(members.flatMap((member) => plantsWith(member, [text])));
-      await expectAll(repository, plants('Monstera deliciosa'), 'ok');
-      // One at a time: a store may compare the plants of a batch together.
-      for (const plant of plants('Monstera'))
-        expect(await outcome(repository, plant)).toEqual('id-taken');
-    });
-
-    test('refuses a plant by its rule each time, and stores nothing', async (opened) => {
-      const { repository, refused: plant } = opened;
-      if (plant === undefined) return;
-      for (const created of [await repository.create(plant), await repository.create(plant)]) {
-        const { kind, error, message } = created._unsafeUnwrapErr() as PlantRefused;
-        expect([kind, isRefusal(error), typeof message]).toEqual(['plant-refused', true, 'string']);
-      }
-      expect(await outcome(repository, { id: plant.id, name: 'Monstera' })).toEqual('ok');
-    });
-
-    test('stores every int64 id exactly', async ({ repository }) => {
-      await expectDistinct(
-        repository,
-        ids.map((id) => ({ id, name: `plant ${id}` })),
-      );
-    });
-
-    test('stores every text exactly, as each member', async ({ repository }) => {
-      for (const [index, member] of members.entries())
-        await expectDistinct(repository, numbered(plantsWith(member, texts), 1000 * index));
-    });
-
-    test('stores a plant as it is when create is called, also if its object changes later', async ({
-      repository,
-    }) => {
-      const same = [
-        { id: 1n, ...complete },
-        { id: 2n, name: 'Ficus' },
-      ];
-      const plant: Record<string, unknown> = { ...same[0] };
-      const first = outcome(repository, plant as NewPlant);
-      for (const member in complete) plant[member] = undefined;
-      const second = outcome(repository, Object.assign(plant, same[1]) as NewPlant);
-      for (const member in plant) plant[member] = null;
-      expect(await Promise.all([first, second])).toEqual(['ok', 'ok']);
-      await expectAll(repository, same.map(anotherOf), 'id-taken');
-      await expectAll(repository, same, 'ok');
-    });
-
-    test('rejects a plant that was not validated, and no other', async ({ repository }) => {
-      const plants = [...notPlants, { id: 7n, name: 'Monstera\ufffd' }] as readonly NewPlant[];
-      const settled = plants.map(async (plant) =>
-        repository.create(plant).then(
-          (result) => (result.isOk() ? 'ok' : result.error.kind),
-          () => 'rejected',
-        ),
-      );
-      expect(await Promise.all(settled)).toEqual([...notPlants.map(() => 'rejected'), 'ok']);
-    });
-
-    test('creates exactly one of 1,000 concurrent plants with the same id', async ({
-      repository,
-    }) => {
-      const rivals = Array.from({ length: 1000 }, (_, index) => ({
-        id: 7n,
-        name: `rival ${index}`,
-      }));
-      const results = await outcomes(repository, rivals);
-      expect(results.toSorted()).toEqual(
-        rivals.map((_, index) => (index < 999 ? 'id-taken' : 'ok')),
-      );
-      expect(await outcomes(repository, rivals)).toEqual(results);
-    });
-
-    test('accepts 1,000 concurrent creates of one plant', async ({ repository }) => {
-      const plant = { id: 7n, ...complete };
-      const same = Array.from({ length: 1000 }, () => plant);
-      await expectAll(repository, same, 'ok');
-    });
-
-    test('stores the plants of a batch in which others are id-taken', async ({ repository }) => {
-      const plants = Array.from({ length: 1000 }, (_, index) => ({
-        id: BigInt(index % 100),
-        name: `content ${Math.floor(index / 100) % 2}`,
-      }));
-      const results = await outcomes(repository, plants);
-      const key = ({ id, name: content }: NewPlant) => `${id} ${content}`;
-      const winners = new Set(plants.filter((_, index) => results[index] === 'ok').map(key));
-      expect(winners.size).toEqual(100);
-      expect(results).toEqual(plants.map((one) => (winners.has(key(one)) ? 'ok' : 'id-taken')));
-    });
-
-    test('creates exactly one of two plants that two repositories create at once', async ({
-      repository,
-      second,
-    }) => {
-      if (second === undefined) return;
-      await expectRaces(repository, second, ['Monstera', 'Ficus'], ['id-taken', 'ok', 'ok', 'ok']);
-    });
-
-    test('accepts a plant that two repositories create at once', async ({ repository, second }) => {
-      if (second === undefined) return;
-      await expectRaces(second, repository, ['Monstera', 'Monstera'], ['ok', 'ok', 'ok', 'ok']);
-    });
-
-    test('keeps every plant through two restarts', async ({ repository, reopen }) => {
-      if (reopen === undefined) return;
-      const plants = [...similar(0), ...ids.map((id) => ({ id, name: `plant ${id}` }))];
-      let opened = repository;
-      for (const restart of [0, 1]) {
-        await expectAll(
-          opened,
-          plants.filter((_, index) => index % 2 === restart),
-          'ok',
-        );
-        opened = await reopen();
-      }
-      await expectAll(opened, [...plants.map(anotherOf), ...similar(1)], 'id-taken');
-      await expectAll(opened, plants, 'ok');
-    });
+    for (const [behaviour, run] of Object.entries(contract)) {
+      it(behaviour, async () => {
+        const opened = await open();
+        try {
+          await run(opened, expect);
+        } finally {
+          await opened.dispose?.();
+        }
+      });
+    }
   });
+}
+
+/** What every repository does: the name of a test, and the test. */
+const contract: Readonly<Record<string, Behaviour>> = {
+  'stores a new plant, and accepts the same plant again': async ({ repository }, expect) => {
+    const plant = { id: 7n, ...complete };
+    expect(await outcome(repository, plant)).toEqual('ok');
+    await expectAll(expect, repository, [plant, { ...plant }], 'ok');
+    const absent: NewPlant = { id: 8n, name: 'Monstera' };
+    const written = members.map((member) => withMember(absent, member, absent[member]));
+    await expectAll(expect, repository, [absent, ...written], 'ok');
+  },
+  'returns id-taken for another plant with an existing id': async ({ repository }, expect) => {
+    const kept = { id: (1n << 53n) + 1n, name: 'Monstera' };
+    await expectAll(expect, repository, [kept], 'ok');
+    const refused = await repository.create({ ...kept, name: 'Ficus' });
+    expect(refused.isErr() && refused.error).toEqual({ kind: 'id-taken', id: kept.id });
+    await expectAll(expect, repository, [anotherOf(kept), anotherOf(kept)], 'id-taken');
+    await expectAll(expect, repository, [kept], 'ok');
+  },
+  'distinguishes plants that a store may confuse': async ({ repository }, expect) => {
+    await expectAll(expect, repository, similar(0), 'ok');
+    await expectAll(expect, repository, similar(1), 'id-taken');
+  },
+  'distinguishes a text from its start': async ({ repository }, expect) => {
+    const plants = (text: string) =>
+      numbered(members.flatMap((member) => plantsWith(member, [text])));
+    await expectAll(expect, repository, plants('Monstera deliciosa'), 'ok');
+    // One at a time: a store may compare the plants of a batch together.
+    for (const plant of plants('Monstera'))
+      expect(await outcome(repository, plant)).toEqual('id-taken');
+  },
+  'refuses a plant by its rule each time': async ({ repository, refused: plant }, expect) => {
+    if (plant === undefined) return;
+    for (const created of [await repository.create(plant), await repository.create(plant)]) {
+      const { kind, error, message } = created._unsafeUnwrapErr() as PlantRefused;
+      expect([kind, isRefusal(error), typeof message]).toEqual(['plant-refused', true, 'string']);
+    }
+    expect(await outcome(repository, { id: plant.id, name: 'Monstera' })).toEqual('ok');
+  },
+  'stores every int64 id exactly': async ({ repository }, expect) => {
+    const plants = ids.map((id) => ({ id, name: `plant ${id}` }));
+    await expectDistinct(expect, repository, plants);
+  },
+  'stores every text exactly, as each member': async ({ repository }, expect) => {
+    for (const [index, member] of members.entries()) {
+      const plants = numbered(plantsWith(member, texts), 1000 * index);
+      await expectDistinct(expect, repository, plants);
+    }
+  },
+  'stores a plant as it is when create is called': async ({ repository }, expect) => {
+    const same = [
+      { id: 1n, ...complete },
+      { id: 2n, name: 'Ficus' },
+    ];
+    const plant: Record<string, unknown> = { ...copyPlant({ id: 1n, ...complete }) };
+    const first = outcome(repository, plant as NewPlant);
+    for (const member in complete) {
+      changeInside(plant[member]);
+      plant[member] = undefined;
+    }
+    const second = outcome(repository, Object.assign(plant, same[1]) as NewPlant);
+    for (const member in plant) plant[member] = null;
+    expect(await Promise.all([first, second])).toEqual(['ok', 'ok']);
+    await expectAll(expect, repository, same.map(anotherOf), 'id-taken');
+    await expectAll(expect, repository, same, 'ok');
+  },
+  'rejects a plant that was not validated, and no other': async ({ repository }, expect) => {
+    const plants = [...notPlants, { id: 7n, name: 'Monstera\ufffd' }] as readonly NewPlant[];
+    const settled = plants.map(async (plant) =>
+      repository.create(plant).then(
+        (created) => (created.isOk() ? 'ok' : created.error.kind),
+        () => 'rejected',
+      ),
+    );
+    expect(await Promise.all(settled)).toEqual([...notPlants.map(() => 'rejected'), 'ok']);
+  },
+  'creates exactly one of 1,000 plants with the same id': async ({ repository }, expect) => {
+    const rivals = Array.from({ length: 1000 }, (_, index) => ({
+      id: 7n,
+      name: `rival ${index}`,
+    }));
+    const results = await outcomes(repository, rivals);
+    const expected = rivals.map((_, index) => (index < 999 ? 'id-taken' : 'ok'));
+    expect(results.toSorted()).toEqual(expected);
+    expect(await outcomes(repository, rivals)).toEqual(results);
+  },
+  'accepts 1,000 concurrent creates of one plant': async ({ repository }, expect) => {
+    const plant = { id: 7n, ...complete };
+    const same = Array.from({ length: 1000 }, () => plant);
+    await expectAll(expect, repository, same, 'ok');
+  },
+  'stores the plants of a batch in which others are id-taken': async ({ repository }, expect) => {
+    const plants = Array.from({ length: 1000 }, (_, index) => ({
+      id: BigInt(index % 100),
+      name: `content ${Math.floor(index / 100) % 2}`,
+    }));
+    const results = await outcomes(repository, plants);
+    const key = ({ id, name: content }: NewPlant) => `${id} ${content}`;
+    const winners = new Set(plants.filter((_, index) => results[index] === 'ok').map(key));
+    expect(winners.size).toEqual(100);
+    expect(results).toEqual(plants.map((one) => (winners.has(key(one)) ? 'ok' : 'id-taken')));
+  },
+  'creates one of two plants of two repositories': async ({ repository, second }, expect) => {
+    if (second === undefined) return;
+    const expected = ['id-taken', 'ok', 'ok', 'ok'];
+    await expectRaces(expect, [repository, second], ['Monstera', 'Ficus'], expected);
+  },
+  'accepts one plant of two repositories': async ({ repository, second }, expect) => {
+    if (second === undefined) return;
+    const expected = ['ok', 'ok', 'ok', 'ok'];
+    await expectRaces(expect, [second, repository], ['Monstera', 'Monstera'], expected);
+  },
+  'keeps every plant through two restarts': async ({ repository, reopen }, expect) => {
+    if (reopen === undefined) return;
+    const plants = [...similar(0), ...ids.map((id) => ({ id, name: `plant ${id}` }))];
+    let opened = repository;
+    for (const restart of [0, 1]) {
+      const some = plants.filter((_, index) => index % 2 === restart);
+      await expectAll(expect, opened, some, 'ok');
+      opened = await reopen();
+    }
+    await expectAll(expect, opened, [...plants.map(anotherOf), ...similar(1)], 'id-taken');
+    await expectAll(expect, opened, plants, 'ok');
+  },
+};
+
+type Behaviour = (opened: OpenedRepository, expect: Expect) => Promise<void>;
+
+async function expectAll(
+  expect: Expect,
+  repository: PlantRepository,
+  plants: readonly NewPlant[],
+  expected: string,
+): Promise<void> {
+  expect(await outcomes(repository, plants)).toEqual(plants.map(() => expected));
+}
+
+async function expectDistinct(
+  expect: Expect,
+  repository: PlantRepository,
+  plants: readonly NewPlant[],
+): Promise<void> {
+  await expectAll(expect, repository, plants, 'ok');
+  for (const [index, { id }] of plants.entries()) {
+    const others = plants.map((other) => ({ ...other, id }));
+    const expected = plants.map((_, other) => (other === index ? 'ok' : 'id-taken'));
+    expect(await outcomes(repository, others)).toEqual(expected);
+  }
+}
+
+/**
+ * Creates one plant with the same id, and one with its own id, through each of two repositories at
+ * once. Repeated, because one race may miss a fault.
+ */
+async function expectRaces(
+  expect: Expect,
+  [one, other]: readonly [PlantRepository, PlantRepository],
+  names: readonly [string, string],
+  expected: readonly string[],
+): Promise<void> {
+  const plants: NewPlant[] = [];
+  const results: string[] = [];
+  for (let id = 0n; id < 150n; id += 3n) {
+    const racing = names.map((racer, index) => [
+      { id, name: racer },
+      { id: id + 1n + BigInt(index), name: racer },
+    ]) as [NewPlant[], NewPlant[]];
+    const created = await Promise.all([outcomes(one, racing[0]), outcomes(other, racing[1])]);
+    expect(created.flat().toSorted()).toEqual(expected);
+    plants.push(...racing.flat());
+    results.push(...created.flat());
+  }
+  // Each repository has the plants whose creates were `ok`, and no others. First with plants that
+  // must not be stored.
+  for (const repository of [one, other])
+    await expectAll(expect, repository, plants.map(anotherOf), 'id-taken');
+  for (const repository of [one, other])
+    expect(await outcomes(repository, plants)).toEqual(results);
 }
 
 /** The functions of a test runner that the suite uses, as Vitest, Jest and bun:test have them. */
@@ -257,6 +249,8 @@ export type TestRunner = {
     toEqual(expected: unknown): void;
   };
 };
+
+type Expect = TestRunner['expect'];
 
 /** A repository under test. */
 export type OpenedRepository = {

@@ -8,7 +8,8 @@
 // Built into core, it is zod/mini; built as an entry, it is the zod of the app.
 import * as z from 'zod';
 import { isExactId, type PlantId } from './exact-id.ts';
-import { type ErrorName, errorTable } from './errors.ts';
+import { errorTable } from './errors.ts';
+import { faultOf } from './plant-faults.ts';
 import { isUnicodeText } from './unicode-text.ts';
 
 // Any version may be installed beside core. The registry is new in zod 4.
@@ -16,29 +17,25 @@ if ((z.globalRegistry as unknown) === undefined) {
   throw new Error('@plantstore/core/schemas requires zod 4: npm install zod@4');
 }
 
-// An input without a fault is that of a check which an app has added, and which has its own
-// message.
-type ErrorOf = (issue: { readonly input?: unknown }) => string | undefined;
-
-const text = (description: string, absent: ErrorName, invalid: ErrorName) => {
-  const error: ErrorOf = ({ input }) => {
-    if (isUnicodeText(input)) return undefined;
-    return errorTable[input === undefined ? absent : invalid].message;
+/** Returns the function that zod calls for the message of an issue of a member. */
+const messageOf =
+  (member: keyof typeof faultOf) =>
+  ({ input }: { readonly input?: unknown }): string | undefined => {
+    const fault = faultOf[member](input);
+    // An input without a fault is that of a check which an app has added, with its own message.
+    return fault && errorTable[fault].message;
   };
+
+const text = (member: keyof typeof faultOf, description: string) => {
+  const error = messageOf(member);
   return z
     .string({ error })
     .check(z.refine(isUnicodeText, { error }))
     .register(z.globalRegistry, { description });
 };
 
-const idError: ErrorOf = ({ input }) => {
-  if (isExactId(input)) return undefined;
-  if (input === undefined) return errorTable['id-required'].message;
-  return errorTable[typeof input === 'bigint' ? 'id-out-of-range' : 'id-not-integer'].message;
-};
-
 // In zod, a custom schema has one type for its input and its output.
-const exactId = z.custom<bigint>(isExactId, { error: idError, abort: true }) as z.ZodType<
+const exactId = z.custom<bigint>(isExactId, { error: messageOf('id'), abort: true }) as z.ZodType<
   bigint,
   PlantId
 >;
@@ -68,8 +65,8 @@ const objectError = { error: errorTable['body-not-object'].message };
  */
 export const Plant = z.object(
   {
-    name: text('The name of the plant', 'name-required', 'name-not-text'),
-    tag: z.optional(text('Tag to specify the type of the plant', 'tag-not-text', 'tag-not-text')),
+    name: text('name', 'The name of the plant'),
+    tag: z.optional(text('tag', 'Tag to specify the type of the plant')),
   },
   objectError,
 );

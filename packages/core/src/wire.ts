@@ -10,11 +10,17 @@ export { decodeBody, type BodyUndecodable } from './decode-body.ts';
 export { operation } from './operation.ts';
 export { isExactId, type PlantId } from './exact-id.ts';
 export {
+  contentNames,
   copyPlant,
+  differingMember,
   encodeNewPlant,
   encodePlant,
+  fromTexts,
+  invalidMember,
   isRequired,
   memberNames,
+  type Texts,
   textLength,
+  toTexts,
   withoutId,
 } from './plant-members.ts';

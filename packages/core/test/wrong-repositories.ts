@@ -7,7 +7,7 @@ import {
   type Plant,
   type PlantRepository,
 } from '../src/index.ts';
-import { encodePlant } from '../src/plant-members.ts';
+import { copyPlant, encodePlant } from '../src/plant-members.ts';
 import type { OpenedRepository } from '../src/repository-contract.ts';
 
 type Open = () => Promise<OpenedRepository>;
@@ -23,8 +23,9 @@ export const rejecting = (create: PlantRepository['create']): PlantRepository =>
   create: (plant) =>
     new ResultAsync(
       (async () => {
-        assertNewPlant(plant);
-        return create(plant);
+        const copy = copyPlant(plant);
+        assertNewPlant(copy);
+        return create(copy);
       })(),
     ),
 });

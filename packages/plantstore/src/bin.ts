@@ -50,10 +50,13 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-/** Describes an exception that is caused by the way in which Node was started. Rethrows any other one, which is a bug. */
+/** Describes an exception that the start of Node caused. Rethrows any other one, which is a bug. */
 function describeFault(thrown: unknown): string {
-  const { code, syscall, message } = thrown as NodeJS.ErrnoException;
+  const { code, syscall, message, resource } = thrown as NodeJS.ErrnoException & {
+    readonly resource?: string;
+  };
   if (syscall === 'uv_cwd') return 'the working directory was removed; change to another folder';
-  if (code === 'ERR_ACCESS_DENIED') return `Node runs with --permission: ${message}`;
+  if (code === 'ERR_ACCESS_DENIED')
+    return ['Node runs with --permission', message, resource].filter(Boolean).join(': ');
   throw thrown;
 }

@@ -4,8 +4,8 @@ import { fileErrorReason } from './file-error-reason.ts';
 import { writeMessages } from './settings/write-messages.ts';
 
 /**
- * Creates a function that waits until standard output is written, and returns the exit status of a
- * process with the given one: 1 in place of 0 if the output is lost.
+ * Creates a function that waits until both outputs of a command are written, and returns the exit
+ * status of the process: the given one, or 1 in place of 0 if standard output is lost.
  */
 export function createExitStatus(stdout: Writable, stderr: Writable) {
   // Without a listener, an error would end the process. Node resets `errored` of standard output.
@@ -14,18 +14,27 @@ export function createExitStatus(stdout: Writable, stderr: Writable) {
     failure ??= error;
   });
   return async (status: number): Promise<number> => {
-    if (status !== 0) return status;
-    await new Promise<void>((settle) => {
-      stdout.write('', () => settle());
-    });
-    if (failure === undefined && !isClosed(stdout)) return 0;
+    await untilWritten(stdout, stderr);
+    if (status !== 0 || (failure === undefined && !isClosed(stdout))) return status;
     const reason =
       failure === undefined
         ? 'it is closed; to discard the output, use > /dev/null'
         : fileErrorReason(failure);
     writeMessages(stderr, [`done, but cannot write to standard output: ${reason}`]);
+    await untilWritten(stderr);
     return 1;
   };
+}
+
+/** Waits until streams have written what they were given, or have failed. */
+export async function untilWritten(...streams: readonly Writable[]): Promise<void> {
+  const written = streams.map(
+    async (stream) =>
+      new Promise<void>((settle) => {
+        stream.write('', () => settle());
+      }),
+  );
+  await Promise.all(written);
 }
 
 /** The access mode of a file that is open for reading and writing, in `/proc/self/fdinfo`. */

@@ -9,9 +9,8 @@ export async function loadOptional<Module>(
   try {
     import.meta.resolve(name);
   } catch {
-    return err(
-      `${feature} requires the package ${name}: npm install ${name}, or npm install --global ${name} if plantstore is installed globally`,
-    );
+    const global = `npm install --global ${name} if plantstore is installed globally`;
+    return err(`${feature} requires the package ${name}: npm install ${name}, or ${global}`);
   }
   return ok(await load());
 }

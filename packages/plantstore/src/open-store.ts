@@ -4,66 +4,76 @@ import { checkDatabasePath, openSqliteRepository, type SqliteRepository } from '
 import { err, ok, type Result } from 'neverthrow';
 import type { Logger } from '@plantstore/server';
 import { loadOptional } from './load-optional.ts';
-import type { DatabaseSetting } from './settings/setting-table.ts';
-
-/** An open store, with the size of its WAL file and the name of its table, if it has them. */
-export type Store = PlantStore &
-  Partial<Pick<SqliteRepository, 'walSize'>> & { readonly table?: string };
-
-/** Optional callbacks for what a store reports. */
-export type StoreListeners = Pick<GroupCommitOptions, 'onCommit'>;
+import { type DatabaseSetting, sourceOf } from './settings/setting-table.ts';
 
 /** Opens the store that the settings name. The error is a message for the operator. */
 export async function openStore(
   database: DatabaseSetting,
   log: Logger,
-  listeners: StoreListeners = {},
+  { onCommit, handlerTimeoutMs }: StoreOptions = {},
 ): Promise<Result<Store, string>> {
+  const reports = onCommit && { onCommit };
   switch (database.kind) {
     case 'memory':
       return ok(createMemoryRepository());
     case 'sqlite':
-      return openSqlite(database.path, log, listeners);
+      requireWorkingDirectory();
+      return openSqliteRepository({
+        path: database.path,
+        onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
+        ...reports,
+      })
+        .andTee(logWarnings)
+        .map((repository) => logEnd(repository, log))
+        .mapErr(({ message }) => cannotOpen(message));
     case 'postgres': {
       const postgres = await loadPostgres();
       if (postgres.isErr()) return err(cannotOpen(postgres.error));
+      // Below the handler's, whose reason would hide the one of the store.
+      const deadline = handlerTimeoutMs && { deadlineMs: Math.ceil((handlerTimeoutMs * 2) / 3) };
       return postgres.value
-        .openPostgresRepository({ url: database.url, ...listeners })
-        .andTee(({ warnings }) => warnings.forEach((warning) => log.warn({}, warning)))
+        .openPostgresRepository({ url: database.url, ...reports, ...deadline })
+        .andTee(logWarnings)
         .mapErr(({ message }) => cannotOpen(message));
     }
   }
+
+  function logWarnings({ warnings }: { readonly warnings: readonly string[] }): void {
+    for (const warning of warnings) log.warn({}, warning);
+  }
 }
+
+/** An open store, with the size of its WAL file and the name of its table, if it has them. */
+export type Store = PlantStore &
+  Partial<Pick<SqliteRepository, 'walSize'>> & { readonly table?: string };
+
+export type StoreOptions = {
+  readonly onCommit?: GroupCommitOptions['onCommit'] | undefined;
+  /** Time limit of a request, in milliseconds; a create has less. */
+  readonly handlerTimeoutMs?: number;
+};
 
 const heldWalMessage =
   'a transaction of another program blocks checkpoints: end it, or the WAL grows with every plant';
 const replacedMessage = 'the database file is not the one that was opened';
 const walLeftMessage =
-  'the newest plants are still in the WAL: keep it together with the database; unless another program overwrote either, end the programs that have the database open, free space on the disk, then start and stop the server';
+  'the newest plants are still in the WAL: keep it together with the database; unless another ' +
+  'program overwrote either, end the programs that have the database open, free space on the ' +
+  'disk, then start and stop the server';
 
-async function openSqlite(
-  path: string,
-  log: Logger,
-  listeners: StoreListeners,
-): Promise<Result<Store, string>> {
-  requireWorkingDirectory();
-  return openSqliteRepository({
-    path,
-    onHeldWal: (held) => log.warn({ ...held }, heldWalMessage),
-    ...listeners,
-  })
-    .map((repository) => ({
-      ...repository,
-      close: async () => {
-        const { walLeft, replaced } = await repository.close();
-        if (replaced !== undefined) log.error({ reason: replaced }, replacedMessage);
-        else if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
-      },
-    }))
-    .mapErr(({ message }) => cannotOpen(message));
+/** Returns a store that logs where its plants are if they are not all in the file at its end. */
+function logEnd(repository: SqliteRepository, log: Logger): Store {
+  return {
+    ...repository,
+    async close() {
+      const { walLeft, replaced } = await repository.close();
+      if (replaced !== undefined) log.error({ reason: replaced }, replacedMessage);
+      else if (walLeft !== undefined) log.warn({ wal: walLeft }, walLeftMessage);
+    },
+  };
 }
 
-/** Throws if the working directory was removed: a worker thread requires it, also for an absolute path. */
+/** Throws if the working directory was removed, which a worker thread requires in any case. */
 function requireWorkingDirectory(): void {
   process.cwd();
 }
@@ -76,10 +86,10 @@ export const loadPostgres = async () =>
   );
 
 function cannotOpen(message: string): string {
-  return `cannot open the database (--database, PLANTSTORE_DATABASE): ${message}`;
+  return `cannot open the database (${sourceOf('database')}): ${message}`;
 }
 
-/** Looks for a fault of a database without opening it or connecting to it. The error is a message for the operator. */
+/** Looks for a fault of a database without opening it. The error is a message for the operator. */
 export async function inspectDatabase(database: DatabaseSetting): Promise<Result<void, string>> {
   switch (database.kind) {
     case 'memory':

@@ -53,27 +53,27 @@ const takenPort = async (): Promise<string> => {
 it.each<[string, RegExp, (folder: string) => Promise<string[]>]>([
   [
     'the tokens file does not exist',
-    /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens does not exist; name a file with one token per line$/m,
+    /cannot use the tokens file \(--tokens-file, PLANTSTORE_TOKENS_FILE\): .*tokens: it does not exist; name a file with one token per line$/m,
     async (folder) => [...memory, '--tokens-file', join(folder, 'tokens')],
   ],
   [
     'the tokens file has no tokens',
-    /the tokens file .*tokens has no token: write one per line$/m,
+    /the tokens file .*tokens: it has no token; name a file with one token per line$/m,
     async (folder) => [...memory, '--tokens-file', await writeIn(folder, 'tokens', '# none\n')],
   ],
   [
     'the tokens file has a wrong line',
-    /the tokens file .*tokens has .* in line 1/,
+    /the tokens file .*tokens: line 1 must be a token/,
     async (folder) => [...memory, '--tokens-file', await writeIn(folder, 'tokens', 'a b c\n')],
   ],
   [
     'the database is a folder',
-    /cannot open the database \(--database, PLANTSTORE_DATABASE\): .* is a folder, not a file; name a file in it$/m,
+    /cannot open the database \(--database, PLANTSTORE_DATABASE\): .*: it is a folder, a device or a pipe; name a file$/m,
     async (folder) => atPath(folder),
   ],
   [
     'the folder of the database does not exist',
-    /the database .*: the folder .* does not exist; make it first$/m,
+    /the database .*no: ENOENT; make this folder, or let this user enter it$/m,
     async (folder) => atPath(join(folder, 'no/plants.db')),
   ],
   [
@@ -92,7 +92,7 @@ it('a start and --check-settings report a host without an address, with status 2
   const args = [...memory, '--host', 'no-such-host..invalid'];
   await expectBoth(
     args,
-    /\(--host, PLANTSTORE_HOST; --port, PLANTSTORE_PORT\): .* is an unknown host name; choose another host$/m,
+    /cannot use the host \(--host, PLANTSTORE_HOST\): .*: it is an unknown host name; choose another host$/m,
     2,
   );
 });
@@ -154,34 +154,34 @@ describe('a certificate', requiresOpenssl, () => {
   >([
     [
       'a certificate that is missing',
-      /the certificate \(--tls-cert, PLANTSTORE_TLS_CERT\): \/nowhere\/c\.pem does not exist; name a file with /,
+      /the certificate \(--tls-cert, PLANTSTORE_TLS_CERT\): \/nowhere\/c\.pem: it does not exist; name a file with /,
       async () => ({ cert: '/nowhere/c.pem' }),
     ],
     [
       'a key that is missing',
-      /the key \(--tls-key, PLANTSTORE_TLS_KEY\): .* does not exist; name a file with /,
+      /the key \(--tls-key, PLANTSTORE_TLS_KEY\): .*: it does not exist; name a file with /,
       async () => ({ key: '/nowhere/k.pem' }),
     ],
     [
       'a certificate that is a folder',
-      /the certificate .* is a folder; name/,
+      /the certificate .*: it is a folder; name/,
       async ({ folder }) => ({ cert: folder }),
     ],
     [
       'a certificate that is not PEM',
-      /the certificate .* has no certificate in PEM that can be read; name/,
+      /the certificate .*: it has no certificate in PEM that can be read; name/,
       async ({ folder }) => ({ cert: await writeIn(folder, 'milk', 'buy milk\n') }),
     ],
     [
       'the key of another certificate',
-      /the key .* is not the key of the certificate; name/,
+      /the key .*: it is not the key of the certificate; name/,
       async ({ folder }) => ({
         key: await writeIn(folder, 'other', (await makeCertificate()).key),
       }),
     ],
     [
       'a key that is encrypted',
-      /the key .* is encrypted; decrypt it with: openssl pkey; name/,
+      /the key .*: it is encrypted; decrypt it with: openssl pkey; name/,
       async ({ folder, key }) => {
         const encryption = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
         const encrypted = createPrivateKey(await readFile(key)).export({

@@ -4,10 +4,9 @@ import { inspect } from 'node:util';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { superuserPassword } from '@plantstore/test-support/postgres-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { failToOpen, openAndClose } from '../test/open.ts';
+import { failToOpen, noResponseWithin, openAndClose } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
-import { noResponseWithin } from './open/throw-after-timeout.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -72,16 +71,14 @@ describe('a refused login', () => {
   it('a login with a wrong password is access-denied', async () => {
     const error = await failToOpen(sharedUrl('postgres', { password: 'wr0ng-password' }));
     expect(error.kind).toBe('access-denied');
-    expect(error.message).toMatch(/refuses the role postgres or its password: correct them/);
+    expect(error.message).toMatch(/^correct the password of the role postgres.*\(28P01\)/);
   });
 
   it('a login without a password is access-denied', async () => {
     vi.stubEnv('PGPASSFILE', '/nowhere');
     const error = await failToOpen(withoutPassword('postgres'));
     expect(error.kind).toBe('access-denied');
-    expect(error.message).toMatch(
-      /give its password in the URL, in PGPASSWORD, or in a password file/,
-    );
+    expect(error.message).toMatch(/password .* in the URL, PGPASSWORD or the password file/);
   });
 
   it('a login of an unknown role is access-denied', async () => {
@@ -95,9 +92,7 @@ describe('a refused login', () => {
   it('a login to an unknown database is database-unknown', async () => {
     const error = await failToOpen(sharedUrl('no_such_garden'));
     expect(error.kind).toBe('database-unknown');
-    expect(error.message).toMatch(
-      /no database no_such_garden: create it, for example with "createdb/,
-    );
+    expect(error.message).toMatch(/"createdb --encoding=UTF8 no_such_garden".*does not exist/);
   });
 });
 
@@ -171,7 +166,7 @@ describe('server without TLS', () => {
     }
     const bound = await failToOpen(`${url}?channel_binding=require`);
     expect(bound.kind).toBe('tls-failed');
-    expect(bound.message).toContain('channel_binding=require');
+    expect(bound.message).toContain('channel_binding');
     for (const mode of ['prefer', 'disable']) await openAndClose(`${url}?sslmode=${mode}`);
   });
 });

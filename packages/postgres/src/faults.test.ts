@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { handleNext, insertsIn, monstera, openBehindProxy } from '../test/behind-proxy.ts';
-import { open } from '../test/open.ts';
+import { noResponseWithin, open } from '../test/open.ts';
 import { expectStored } from '../test/load.ts';
 import { startProxy, type StatementAction } from '../test/postgres-proxy.ts';
 import {
@@ -13,7 +13,6 @@ import {
   sharedUrl,
 } from '../test/shared-postgres.ts';
 import { lanesInFlight, type PostgresRepository } from './repository.ts';
-import { noResponseWithin } from './open/throw-after-timeout.ts';
 
 /** Returns statements that make each insert of a plant take longer. */
 const slowInserts = (seconds: number): readonly string[] => [

@@ -1,7 +1,8 @@
 import type { PlantRepository } from '@plantstore/core';
 import { requires } from '@plantstore/test-support/requires';
+import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { open, openAndClose } from '../test/open.ts';
+import { failToOpen, open, openAndClose } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
 import { poolerVersion as version, startPooler } from '../test/pooler.ts';
 import { newDatabase, runSql, sharedUrl } from '../test/shared-postgres.ts';
@@ -79,6 +80,21 @@ describe.each(settings)(
       const ids: bigint[] = [];
       for await (const read of readPlants({ url })) ids.push(read._unsafeUnwrap().id);
       expect(ids).toEqual([7n, 8n]);
+    });
+
+    it('pgbouncer that has no connection left is named with its advice', async () => {
+      const port = await startPooler(`${setting}\nquery_wait_timeout = 1`, 1);
+      const url = `postgres://postgres@127.0.0.1:${port}/${await newDatabase()}`;
+      const holder = await connectSql(url);
+      onTestFinished(async () => holder.end());
+      await holder.query('BEGIN');
+      const { kind, message } = await failToOpen(url);
+      expect([kind, message]).toEqual([
+        'unreachable',
+        expect.stringMatching(/the pooler has no connection to the database.*query_wait_timeout/),
+      ]);
+      await holder.query('COMMIT');
+      await openAndClose(url);
     });
 
     it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(

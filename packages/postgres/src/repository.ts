@@ -1,15 +1,15 @@
 import type { PlantStore, StoreUnavailable } from '@plantstore/core';
 import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import { createCommitBatch, findCreateFault } from './commit/commit-batch.ts';
+import { createCommitBatch } from './commit/commit-batch.ts';
+import { createCommitter } from './commit/committer.ts';
 import { unavailable } from './commit/failures.ts';
-import { createLane, type Lane } from './commit/lane.ts';
-import { createLockedPlants } from './commit/locked-plants.ts';
 import { createSessions, type Sessions } from './commit/sessions.ts';
 import { createConnect } from './open/connect.ts';
 import { maxTimerMs } from './open/database-url.ts';
-import { describeThrown, type OpenPostgresError, statementError } from './open/errors.ts';
-import { type PlantsTable, prepareTable } from './open/table.ts';
+import { describeThrown, faultOf, openError, type OpenPostgresError } from './open/errors.ts';
+import { readStatement } from './open/statements.ts';
+import { findCreateFault, type PlantsTable, prepareTable, probe } from './open/table.ts';
 
 /**
  * Opens a plant repository on PostgreSQL, and creates its table if it does not exist. A create
@@ -17,8 +17,8 @@ import { type PlantsTable, prepareTable } from './open/table.ts';
  * number of processes can share one database. While the server is unavailable, creates are retried
  * until their deadline, and then return `store-unavailable`. The repository reconnects by itself.
  *
- * @returns the repository, or the reason why the database cannot be used, with a `message` for the operator
- * that never contains the password
+ * @returns the repository, or the reason why the database cannot be used, with a `message` for the
+ * operator that never contains the password
  * @example
  * ```ts
  * import { createPlant } from '@plantstore/core';
@@ -43,7 +43,7 @@ export interface PostgresRepository extends PlantStore {
   readonly table: string;
   /** Warnings about the table, for the operator. */
   readonly warnings: readonly string[];
-  /** Number of creates in flight. A create that waits for another program's lock may count twice. */
+  /** Number of creates in flight. */
   readonly waiting: () => number;
   /** Waits for the creates in flight, and closes the connections. */
   readonly close: () => Promise<void>;
@@ -53,7 +53,7 @@ export interface PostgresRepository extends PlantStore {
 export type PostgresOptions = {
   /** `postgres://user:password@host:5432/database`; several hosts are separated by commas. */
   readonly url: string;
-  /** Maximum duration of a create including retries, in milliseconds. Default: 10000 (10 seconds). */
+  /** Maximum duration of a create with retries, in milliseconds. Default: 10000 (10 seconds). */
   readonly deadlineMs?: number;
   /**
    * Timeout of connecting to one server, and then of logging in, in milliseconds. Default:
@@ -69,7 +69,7 @@ export type PostgresOptions = {
 };
 
 async function open({
-  url: text,
+  url,
   deadlineMs = 10_000,
   connectTimeoutMs,
   statementTimeoutMs = 4_000,
@@ -78,22 +78,22 @@ async function open({
 }: PostgresOptions): Promise<Result<PostgresRepository, OpenPostgresError>> {
   const limits = { deadlineMs: Math.min(deadlineMs, maxTimerMs), maxWaiting, onCommit };
   const connect = createConnect({
-    url: text,
+    url,
     connectTimeoutMs,
     statementTimeoutMs: Math.min(statementTimeoutMs, limits.deadlineMs),
   });
   const connected = await connect();
   if (connected.isErr()) return err(connected.error.error);
-  const { session, url } = connected.value;
+  const { session, url: place } = connected.value;
   try {
-    const prepared = await prepareTable(session, url, findCreateFault);
+    const prepared = await prepareTable(session, place);
     if (prepared.isOk())
       return ok(repositoryOn(createSessions(session, connect), prepared.value, limits));
     await session.close();
-    return err(prepared.error);
+    return err(openError(place, prepared.error));
   } catch (thrown) {
-    session.destroy();
-    return err(statementError(url, session.address, thrown));
+    session.abandon()?.();
+    return err(openError(place, faultOf(session.server, thrown)));
   }
 }
 
@@ -103,54 +103,44 @@ const maxBatchPlants = 1_000;
 const maxBatchText = 4 * 1_024 * 1_024;
 
 function repositoryOn(
-  { use, close: closeSessions }: Sessions,
+  sessions: Sessions,
   plantsTable: PlantsTable,
-  options: Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>,
+  limits: Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>,
 ): PostgresRepository {
-  const groupOn = (lanes: readonly Lane[], report: typeof options.onCommit) =>
-    createGroupCommit({
-      ...options,
-      lanes: lanes.map(({ commit }) => commit),
-      maxBatchPlants,
-      maxBatchText,
-      onCommit: report,
-      lastFailure: () => lanes.map((lane) => lane.lastFailure()).find((one) => one !== undefined),
-    });
-  const { table, shown, warnings } = plantsTable;
-  const shared = { table, commitBatch: createCommitBatch(plantsTable), use };
-
-  const lockedGroup = groupOn([createLane(shared)], () => {});
-  const locked = createLockedPlants(lockedGroup);
-  const lanes = Array.from({ length: lanesInFlight }, () =>
-    createLane({ ...shared, createLocked: locked.create }),
-  );
-  const mainGroup = groupOn(lanes, options.onCommit);
-  let checking: ReturnType<typeof check> | undefined;
+  const { commit, lastFailure } = createCommitter(sessions, createCommitBatch(plantsTable));
+  const lanes = Array.from({ length: lanesInFlight }, () => commit);
+  const group = createGroupCommit({ ...limits, lanes, maxBatchPlants, maxBatchText, lastFailure });
+  let checking: Promise<Result<void, StoreUnavailable>> | undefined;
   let closing: Promise<void> | undefined;
 
-  const check = async (): Promise<Result<void, StoreUnavailable>> => {
-    if (closing !== undefined) return unavailable('the database is closed');
-    try {
-      const fault = await use(async (session) => findCreateFault(session, plantsTable));
-      return fault === undefined ? ok() : unavailable(fault.message, fault.cause);
-    } catch (thrown) {
-      return unavailable(`the database is unavailable: ${describeThrown(thrown)}`, thrown);
-    }
-  };
-
   return {
-    table: shown,
-    warnings,
-    create: (plant) =>
-      closing === undefined && locked.has(plant.id)
-        ? new ResultAsync(locked.create(plant))
-        : mainGroup.create(plant),
+    table: plantsTable.shown,
+    warnings: plantsTable.warnings,
+    create: group.create,
     check: () => {
       // Concurrent calls share one.
       checking ??= check().finally(() => (checking = undefined));
       return new ResultAsync(checking);
     },
-    waiting: () => mainGroup.waiting() + lockedGroup.waiting(),
-    close: async () => (closing ??= mainGroup.close().then(lockedGroup.close).then(closeSessions)),
+    waiting: group.waiting,
+    close: async () => (closing ??= group.close().then(sessions.close)),
   };
+
+  async function check(): Promise<Result<void, StoreUnavailable>> {
+    if (closing !== undefined) return unavailable('the database is closed');
+    try {
+      const fault = await sessions.use(async (session) => {
+        const found = await findCreateFault(session, plantsTable);
+        // Commits, so that a standby that creates wait for must respond, too.
+        if (found === undefined) await session.query(readStatement(plantsTable.table, [probe]));
+        // The next connection is to another server, if there is one.
+        if (found?.kind === 'read-only') session.abandon();
+        return found;
+      });
+      if (fault === undefined) return ok();
+      return unavailable(openError(plantsTable.place, fault).message, fault);
+    } catch (thrown) {
+      return unavailable(`the database is unavailable: ${describeThrown(thrown)}`, thrown);
+    }
+  }
 }

@@ -107,34 +107,31 @@ it('a start warns of row security, and a plant that a policy refuses or hides is
   // No policy permits reading: that is a fault of the table, not of the plant.
   const unavailable = expect.objectContaining({
     kind: 'store-unavailable',
-    reason: expect.stringContaining('row security without a policy') as unknown,
+    reason: expect.stringContaining('no policy lets it read and insert') as unknown,
   }) as unknown;
   const failed = [await repository.create({ id: 1n, name: 'fig' }), await repository.check()];
   expect(failed.map((one) => one._unsafeUnwrapErr())).toEqual([unavailable, unavailable]);
   const { kind, message } = await failToOpen(url);
-  expect([kind, message]).toEqual(['table-denied', expect.stringMatching(/BYPASSRLS;$/)]);
+  expect([kind, message]).toEqual(['table-denied', expect.stringMatching(/BYPASSRLS;/)]);
   await run(ours);
   expect((await repository.create({ id: 1n, name: 'fig' })).isOk()).toBe(true);
   await openAndClose(url);
 });
 
 it.each([
-  ['SELECT', 'INSERT', 'SELECT 1', 'table-denied'],
+  ['INSERT', 'SELECT 1', 'table-denied', 'permission denied for table plants'],
   [
-    'CONNECT',
     'SELECT',
     "DO $$ BEGIN EXECUTE format('REVOKE CONNECT ON DATABASE %I FROM PUBLIC', current_database()); END $$",
     'access-denied',
+    'permission denied for database',
   ],
 ])(
-  'readPlants names a missing %s privilege with its GRANT, and not the password',
-  async (privilege, grants, statement, kind) => {
-    const { url, run } = await newSecured(grants, statement);
+  'readPlants states what PostgreSQL says when a privilege is missing: %s, %s',
+  async (grants, statement, kind, message) => {
+    const { url } = await newSecured(grants, statement);
     const { error } = await readAll(url);
     expect(error?.kind).toBe(kind);
-    expect(error?.message).not.toMatch(/password/);
-    const grant = new RegExp(`run: (GRANT ${privilege} ON .* TO ".*";)`);
-    await run(grant.exec(error?.message ?? '')?.[1] ?? '');
-    expect((await readAll(url)).error).toBeUndefined();
+    expect(error?.message).toContain(message);
   },
 );

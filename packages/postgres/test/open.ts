@@ -26,6 +26,9 @@ export const open = async (url: string, options: Partial<PostgresOptions> = {}) 
 export const failToOpen = async (url: string, options: Partial<PostgresOptions> = {}) =>
   (await openPostgresRepository({ url, ...noLimits, ...options }))._unsafeUnwrapErr();
 
+/** Part of the reason when a statement has no response in time. */
+export const noResponseWithin = (milliseconds: number) => `no response within ${milliseconds} ms`;
+
 /** Opens and closes a repository. */
 export const openAndClose = async (url: string) =>
   (await openPostgresRepository({ url, ...noLimits }))._unsafeUnwrap().close();

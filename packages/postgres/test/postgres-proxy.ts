@@ -8,6 +8,7 @@ import {
   readyForQuery,
   type Round,
   type SentStatement,
+  simpleQuery,
 } from './wire-messages.ts';
 
 /** How the proxy handles a statement. */
@@ -17,6 +18,8 @@ export type StatementAction =
   | 'reset-before'
   /** Sends the statement to the server, and resets the connection instead of sending the response. */
   | 'reset-after'
+  /** Begins a transaction before the statement, and does not commit it. */
+  | 'begin-before'
   /** Discards the statement without a response. */
   | 'discard'
   /** Responds with an error. `FATAL` closes the connection. */
@@ -88,6 +91,12 @@ export const startProxy = async (serverPort = inject('postgresPort')): Promise<P
       } else if (action === 'pass' || action === 'reset-after') {
         if (action === 'reset-after') onResponse = reset;
         upstream.write(bytes);
+      } else if (action === 'begin-before') {
+        onResponse = () => {
+          onResponse = undefined;
+          upstream.write(bytes);
+        };
+        upstream.write(simpleQuery('BEGIN'));
       } else if ('text' in action) {
         client.write(Buffer.concat([oneText(action.text), readyForQuery]));
       } else if ('errorAfter' in action) {

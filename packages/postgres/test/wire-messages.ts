@@ -39,6 +39,9 @@ const int32 = (value: number): Buffer => {
 
 const textOid = 25;
 
+/** Creates a Query message. */
+export const simpleQuery = (text: string): Buffer => message('Q', Buffer.from(`${text}\0`));
+
 /** A ReadyForQuery message. */
 export const readyForQuery: Buffer = message('Z', Buffer.from('I'));
 

@@ -2,9 +2,12 @@ import type { RequestListener } from 'node:http';
 import type { PlantRepository } from '@plantstore/core';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
+  type CannotListen,
   createRequestListener,
   type optionRules,
   type RequestListenerOptions,
+  type Result,
+  type RunningServer,
   type StartedServer,
   type StartServerOptions,
   type TokenDecision,
@@ -25,8 +28,8 @@ describe('the types of the server', () => {
     >();
   });
 
-  it('the type of a started server distinguishes a running one from one that cannot listen', () => {
-    expectTypeOf<StartedServer['kind']>().toEqualTypeOf<'running' | 'cannot-listen'>();
+  it('the type of a started server is a result', () => {
+    expectTypeOf<StartedServer>().toEqualTypeOf<Result<RunningServer, CannotListen>>();
   });
 
   it('optionRules has a rule for each option of startServer but tls', () => {

@@ -11,12 +11,23 @@ export {
   type RequestListenerOptions,
 } from './node/create-request-listener.ts';
 export { describeCause } from './http/describe-cause.ts';
-export { listenOn, type Listening, type ListenOptions } from './node/listen-on.ts';
+export {
+  type CannotListen,
+  listenOn,
+  type Listening,
+  type ListenOptions,
+} from './node/listen-on.ts';
 export type { Logger } from './http/logger.ts';
 export { pathOf } from './http/request-head.ts';
-export type { OptionRule } from './http/option-rules.ts';
-export { optionRules } from './node/option-rules.ts';
-export type { Authenticate, Limits, ServiceOptions, TokenDecision } from './http/options.ts';
+export {
+  type Authenticate,
+  type AuthenticatedRequest,
+  type Limits,
+  type OptionRule,
+  optionRules,
+  type ServiceOptions,
+  type TokenDecision,
+} from './http/options.ts';
 export type {
   RequestEndEvent,
   RequestErrorEvent,

@@ -2,18 +2,18 @@ import { createMemoryRepository } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
 import type { Admission } from '../src/http/admit.ts';
 import { createService } from '../src/http/service.ts';
-import { limitsOf, type ServiceOptions } from '../src/http/options.ts';
+import { readOptions, type ServiceOptions, serviceRules } from '../src/http/options.ts';
 import { type Change, headOf, maxBodyBytes, requestWith } from './requests.ts';
 
 /** Creates a service that accepts the token `good`. */
 export const serviceWith = (options: Partial<ServiceOptions> = {}) =>
   createService(
-    {
+    readOptions(serviceRules, {
       repository: createMemoryRepository(),
-      authenticate: (token) => token === 'good',
+      authenticate: (token: string) => token === 'good',
+      maxBodyBytes,
       ...options,
-    },
-    limitsOf({ maxBodyBytes, ...options }),
+    }),
   );
 
 /** Returns the name of an error number; `undefined` if the error table does not have it. */

@@ -115,24 +115,3 @@ it('a copy that is being written can be read only by the owner of a private sour
   expect(partial).toMatch(/\.partial$/);
   expect((await stat(join(dirname(disk.path), partial))).mode & 0o777).toBe(0o600);
 });
-
-it.for(['backup', 'restore'])(
-  'kill -9 while the copy of a %s has two names leaves the simulated files, and a copy that can be read',
-  async (command, { skip }) => {
-    const [whole, disk] = [await faultyDisk(skip), await faultyDisk(skip)];
-    const from = await makeSource();
-    expect(await copyAndKill([command, from, whole.path], whole, 0)).toBe('');
-    const named = (await whole.operations()).findIndex(({ kind }) => kind === 'link') + 1;
-    expect(await copyAndKill([command, from, disk.path], disk, named)).toBeUndefined();
-    const folder = createFolder();
-    for (const operation of await disk.operations()) folder.apply(operation);
-    const files = folder.cutPower(() => true);
-    expect((await readdir(dirname(disk.path))).toSorted()).toEqual([...files.keys()].toSorted());
-    for (const [name, content] of files) {
-      expect((await readFile(join(dirname(disk.path), name))).equals(content)).toBe(true);
-    }
-    expect((await stat(disk.path)).nlink).toBe(2);
-    expect(await copyAgain(command, from, disk.path)).toBe('exists');
-    expect(checkPlants(disk.path)._unsafeUnwrap()).toMatchObject({ plants: 200, damage: [] });
-  },
-);

@@ -7,7 +7,7 @@ export {
   type PlantsBackup,
   restorePlants,
 } from './read/back-up-plants.ts';
-export { checkDatabasePath } from './open/path-faults.ts';
+export { checkDatabasePath } from './open/faults.ts';
 export type { OpenSqliteError } from './open/errors.ts';
 export {
   type ClosedSqliteRepository,

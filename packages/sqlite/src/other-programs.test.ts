@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { otherProgram } from '../test/other-program.ts';
 import { makeStore } from '../test/store-file.ts';
 import { walLimit } from './commit/checkpoints.ts';
-import { busyTimeoutMs } from './commit/owned-database.ts';
+import { busyTimeoutMs } from './open/owned-database.ts';
 import { type HeldWal, openSqliteRepository, type SqliteRepository } from './repository.ts';
 import { lockTimeoutMs } from './open/owner-lock.ts';
 

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqliteRepository } from '@plantstore/sqlite';
 import { toBatch } from '../src/open/columns.ts';
-import { openAsOwner } from '../src/commit/owned-database.ts';
+import { openAsOwner } from '../src/open/owned-database.ts';
 import { Statements } from '../src/commit/statements.ts';
 
 const [path = '', mode] = process.argv.slice(2);
@@ -28,7 +28,7 @@ const createDurably = async () => {
 };
 
 const createNormally = async () => {
-  const database = openAsOwner(path, { mayBeNew: true, mustRewrite: false })._unsafeUnwrap();
+  const database = openAsOwner({ path })._unsafeUnwrap();
   // A checkpoint would sync every plant.
   database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0');
   const statements = new Statements(database);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Operation } from '@plantstore/test-support/disk-trace';
 import { createFolder, type Survives } from '@plantstore/test-support/power-cut';
 import { runsAll } from '@plantstore/test-support/sample';
-import { openAsOwner } from '../src/commit/owned-database.ts';
+import { openAsOwner } from '../src/open/owned-database.ts';
 import type { Database } from '../src/open/connection.ts';
 import { plantOf } from './plant-of.ts';
 
@@ -28,10 +28,10 @@ const openAndRead = (path: string): Content => {
   const names = new Map<bigint, unknown>();
   let database: Database | undefined;
   try {
-    const opened = openAsOwner(path, { mayBeNew: true, mustRewrite: false });
+    const opened = openAsOwner({ path });
     if (opened.isErr()) return { fault: opened.error.kind, names };
     database = opened.value;
-    return contentOf(database);
+    return contentOf(opened.value);
   } catch (thrown) {
     return { fault: String(thrown), names };
   } finally {
@@ -67,7 +67,7 @@ const memoryFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 export type States = { states: number; acknowledged: number; faults: Fault[] };
 
 /** Nothing survives a power cut, or everything, as after a kill. */
-export const noneOrAll = (): Survives[] => [() => false, () => true];
+const noneOrAll = (): Survives[] => [() => false, () => true];
 
 /** Nothing survives, everything, or a random part. */
 export const noneAllOrSome = (index: number): Survives[] => [...noneOrAll(), decisions(index)];

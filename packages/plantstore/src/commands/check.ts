@@ -1,51 +1,57 @@
 import { checkPlants } from '@plantstore/sqlite';
+import { err, ok, type Result } from 'neverthrow';
 import { writeLine } from '../settings/write-messages.ts';
-import { type CommandCall, done, type CommandResult, failed, type Command } from './command.ts';
+import { type Command, type CommandCall, done, failed } from './command.ts';
 import { createProgress, plantCount } from './progress.ts';
-import { readFailure, readStored } from './stored-plants.ts';
+import { openStored, readFailure } from './stored-plants.ts';
 
 export const check: Command = {
   argument: '',
-  help: `Checks a database; the server may be running. Counts and reads every plant, and
-runs the integrity check of SQLite.
+  help: `Checks a database; the server may be running. Counts and reads every plant, as
+export does, and runs the integrity check of SQLite.
 An I/O error is reported as a failure of the disk, and not as damage.`,
   options: {},
-  run: async (call) =>
-    call.database.kind === 'sqlite' ? checkSqlite(call.database.path, call) : readEvery(call),
+  async run(call) {
+    const { database, stdout } = call;
+    const file = database.kind === 'sqlite' ? checkFile(database.path, call) : ok(undefined);
+    if (file.isErr()) return failed(file.error);
+    const read = await readEvery(call);
+    if (read.isErr()) return failed(read.error);
+    writeLine(stdout, file.value ?? read.value);
+    if (file.value !== undefined) writeLine(stdout, 'sound');
+    return done;
+  },
 };
 
-function checkSqlite(path: string, { stdout }: CommandCall): CommandResult {
-  const checked = checkPlants(path);
-  if (checked.isErr()) return failed(checked.error.message);
-  const { plants, size, walSize, damage } = checked.value;
-  if (damage.length > 0) {
-    for (const line of damage) writeLine(stdout, line);
-    return failed(
-      `${path} is damaged: restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and its WAL`,
-    );
-  }
-  writeLine(
-    stdout,
-    `${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file`,
-  );
-  writeLine(stdout, 'sound');
-  return done;
+const rescueAdvice =
+  'restore a backup, or rescue its plants with sqlite3 .recover from a copy of the file and ' +
+  'its WAL';
+
+/** Checks a SQLite file, and returns what it has. */
+function checkFile(path: string, { stdout }: CommandCall): Result<string, string> {
+  return checkPlants(path)
+    .mapErr(({ message }) => message)
+    .andThen(({ plants, size, walSize, damage }) => {
+      for (const line of damage) writeLine(stdout, line);
+      return damage.length === 0
+        ? ok(`${path}: ${plantCount(plants)}, ${size} bytes, and ${walSize} in its WAL file`)
+        : err(`${path} is damaged: ${rescueAdvice}`);
+    });
 }
 
-/** Reads every plant, of a database that checks its own files. */
-async function readEvery(call: CommandCall): Promise<CommandResult> {
+/** Reads every plant, and returns their number. The error names what is no plant. */
+async function readEvery(call: CommandCall): Promise<Result<string, string>> {
   const progress = createProgress(call);
   let plants = 0;
-  let source = '';
-  for await (const read of readStored(call.database, (table) => (source = ` from ${table}`))) {
+  const { batches, source } = await openStored(call.database);
+  for await (const read of batches) {
     if (read.isErr()) {
       progress.clear();
-      return failed(readFailure(read.error.message, plants));
+      return err(readFailure(read.error.message, plants));
     }
     plants += read.value.length;
     progress.show(() => `${plantCount(plants)} read`);
   }
   progress.clear();
-  writeLine(call.stdout, `${plantCount(plants)} read${source}`);
-  return done;
+  return ok(`${plantCount(plants)} read${source}`);
 }

@@ -1,18 +1,23 @@
 import type { Readable, Writable } from 'node:stream';
 import type { DatabaseSetting } from '../settings/setting-table.ts';
 
-/** A database that outlives the process. */
-export type StoredDatabase = Exclude<DatabaseSetting, { readonly kind: 'memory' }>;
+/** A command. Each loads only what it needs, because most of a command is its start. */
+export type Command = {
+  /** The positional argument; in brackets, if it is optional. */
+  readonly argument: 'TO' | 'FROM' | '[FROM]' | '';
+  readonly help: string;
+  /** The help of its option besides `--database`, if it has one. */
+  readonly options: { readonly format?: string; readonly strict?: string };
+  readonly run: (call: CommandCall) => Promise<CommandResult>;
+};
 
-export const formatNames = ['ndjson', 'csv'] as const;
-export type FormatName = (typeof formatNames)[number];
-
-/** The options of all commands; each command takes some of them. */
-export type CommandOptions = {
+export type CommandCall = CommandStreams & {
   readonly database: StoredDatabase;
-  readonly strict: boolean;
-  readonly complete: boolean;
+  /** The argument that is not an option. */
+  readonly file: string | undefined;
+  /** `undefined` if it is not given. */
   readonly format: FormatName | undefined;
+  readonly strict: boolean;
 };
 
 export type CommandStreams = {
@@ -21,22 +26,13 @@ export type CommandStreams = {
   readonly stderr: Writable & { readonly isTTY?: boolean };
 };
 
-export type CommandCall = CommandOptions &
-  CommandStreams & {
-    /** The argument that is not an option. */
-    readonly file: string | undefined;
-  };
+/** A database that outlives the process. */
+export type StoredDatabase = Exclude<DatabaseSetting, { readonly kind: 'memory' }>;
+
+export const formatNames = ['ndjson', 'csv'] as const;
+export type FormatName = (typeof formatNames)[number];
 
 export type CommandResult = { readonly status: number; readonly messages: readonly string[] };
-
-export type Command = {
-  /** The positional argument; in brackets, if it is optional. */
-  readonly argument: 'TO' | 'FROM' | '[FROM]' | '';
-  readonly help: string;
-  /** The help of its options besides `--database`. */
-  readonly options: { readonly [name in Exclude<keyof CommandOptions, 'database'>]?: string };
-  readonly run: (call: CommandCall) => Promise<CommandResult>;
-};
 
 export const done: CommandResult = { status: 0, messages: [] };
 export const failed = (message: string): CommandResult => ({ status: 1, messages: [message] });

@@ -1,220 +1,121 @@
-import { isUtf8 } from 'node:buffer';
 import type { NewPlant } from '@plantstore/core';
-import { isRequired, memberNames } from '@plantstore/core/wire';
-import { CsvError, parse } from 'csv-parse';
-import { err, ok, type Result } from 'neverthrow';
-import { nearestName } from '../settings/nearest-name.ts';
-import { type Format, parsePlant, type PlantRecord, type Records, withoutMark } from './format.ts';
+import { fromTexts, isRequired, memberNames, toTexts } from '@plantstore/core/wire';
+import { CsvError, parse, type Parser } from 'csv-parse';
+import { err, ok } from 'neverthrow';
+import { type Format, parsePlant, type PlantRecord, type Records } from './format.ts';
 
-/** Maximum size of a record: a quote that is not closed would buffer the rest of the file. */
-const maxRecordBytes = 16 * 2 ** 20;
-
-/** CSV (RFC 4180) with a header. */
+/** CSV (RFC 4180) with a header of the members' names. An empty field is an absent member. */
 export const csv: Format = {
   header: `${memberNames.join()}\r\n`,
-  encode: (plant) => `${memberNames.map((name) => fieldOf(plant[name])).join()}\r\n`,
-  maxBytes: maxRecordBytes,
-  read: readPlants,
+  encode(plant) {
+    const texts = { id: String(plant.id), ...toTexts(plant) };
+    const fields = memberNames.map((name) => texts[name]);
+    if (fields.includes(''))
+      return err('CSV has no empty text; export it as NDJSON, without --format');
+    return ok(`${fields.map(encodeField).join()}\r\n`);
+  },
+  read: readCsv,
 };
 
-/** Returns the field of a member; an absent one is an empty field, and an empty text is `""`. */
-function fieldOf(member: NewPlant[keyof NewPlant]): string {
-  if (member === undefined) return '';
-  const text = String(member);
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function encodeField(text = ''): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-async function* readPlants(chunks: AsyncIterable<Buffer>, isComplete: boolean): Records {
-  for await (const records of readCsv(chunks, maxRecordBytes, isComplete)) {
-    yield records.map((all) =>
-      all.map(({ fields, ...lines }) => ({ ...lines, decoded: decodeFields(fields) })),
-    );
+async function* readCsv(chunks: AsyncIterable<Buffer>): Records {
+  // The parser would replace what is not UTF-8.
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const parser = new CsvParser();
+  let fault: string | undefined;
+  try {
+    for await (const chunk of chunks) {
+      await parser.write(decoder.decode(chunk, { stream: true }));
+      if (parser.records.length > 0) yield ok(parser.records.splice(0));
+    }
+    await parser.write(decoder.decode());
+    await parser.end();
+  } catch (thrown) {
+    fault = reasonOf(thrown, parser.lastLine);
   }
+  if (parser.records.length > 0) yield ok(parser.records.splice(0));
+  if (fault !== undefined) yield err(fault);
 }
 
-function decodeFields(fields: CsvRecord['fields']): PlantRecord['decoded'] {
-  return fields === undefined ? err(cutReason) : parsePlant({ ...fields, id: idOf(fields.id) });
+/** Parses CSV, and keeps the records that are complete, also if the next one is wrong. */
+class CsvParser {
+  readonly records: PlantRecord[] = [];
+  /** The last line of the latest record; 0 before the first. */
+  lastLine = 0;
+  #hasLineEnd = true;
+  /** The parser counts a CR LF in a field as two lines. */
+  #counted = 0;
+  readonly #parser: Parser = parse({
+    columns: (names: string[]) => checkHeader(names),
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    // A quote that is not closed would buffer the rest of the file.
+    max_record_size: 2 ** 28,
+    on_record: (record: Fields, { lines }) => this.#add(record, lines),
+  }).on('error', () => {});
+
+  async write(text: string): Promise<void> {
+    if (text !== '') this.#hasLineEnd = /[\r\n]$/.test(text);
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  /** Refuses the last record if no line end follows it, because it may be cut. */
+  async end(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#parser.end((error?: Error | null) => (error ? reject(error) : resolve()));
+    });
+    if (this.#hasLineEnd) return;
+    const last = this.records.pop();
+    if (last === undefined) throw new RangeError(cutReason);
+    this.records.push({ ...last, decoded: err(cutReason) });
+  }
+
+  #add(record: Fields, lines: number): null {
+    const text = Object.values(record).join('\0');
+    this.#counted += text.split('\r\n').length - 1;
+    this.lastLine = lines - this.#counted;
+    const firstLine = this.lastLine - (text.split(/\r\n|[\r\n]/).length - 1);
+    const decoded = parsePlant(membersOf(record));
+    this.records.push({ firstLine, lastLine: this.lastLine, decoded });
+    return null;
+  }
 }
 
 const cutReason =
-  'no line end follows it, so the file may be cut; if it is whole, import it with --complete';
+  'no line end follows it, so the file may be cut: if it is complete, append a line end';
 
-/** Parses at most 20 digits: any number with more is out of the range of int64, too. */
-function idOf(text: string | undefined): unknown {
-  // Most ids, and faster than a bigint.
-  if (text !== undefined && /^-?\d{1,15}$/.test(text)) return Number(text);
-  const [, sign = '', digits] = /^(-?)0*(\d+)$/.exec(text ?? '') ?? [];
-  return digits === undefined ? text : BigInt(sign + digits.slice(0, 20));
+type Fields = { readonly [Column in keyof NewPlant]?: string };
+
+function checkHeader(names: string[]): string[] {
+  const isComplete = memberNames.every((name) => !isRequired[name] || names.includes(name));
+  const isKnown = names.every((name) => (memberNames as readonly string[]).includes(name));
+  if (isComplete && isKnown && new Set(names).size === names.length) return names;
+  throw new RangeError(`${headerRule}; it is ${JSON.stringify(names.join().slice(0, 200))}`);
 }
 
-/** A record of a file; its lines are numbered from 1. */
-type CsvRecord = {
-  readonly firstLine: number;
-  readonly lastLine: number;
-  /**
-   * The fields by their columns. An empty field is absent, as in PostgreSQL's COPY; with quotes, it
-   * is empty text. `undefined` for a last record that may be cut.
-   */
-  readonly fields: { readonly [Column in keyof NewPlant]?: string | undefined } | undefined;
-};
+const columns = memberNames.map((name) => (isRequired[name] ? name : `${name} (optional)`));
+const headerRule = `the header must name each column once: ${columns.join(', ')}`;
 
-type CsvRecords = Result<readonly CsvRecord[], string>;
-
-/** A field, without quotes. */
-type Field = string | undefined;
-
-/** Without a maximum, a line of commas would take any amount of memory. */
-const maxFields = 100;
-
-/**
- * Reads CSV in UTF-8, and yields the records that each chunk completes. A record ends with CR LF, LF
- * or CR. An error is the last result: its misplaced quote may be in any record before or after it.
- *
- * @param isComplete - whether the last record is read although no line end follows it
- */
-export async function* readCsv(
-  chunks: AsyncIterable<Buffer>,
-  maxBytes: number,
-  isComplete: boolean,
-): AsyncGenerator<CsvRecords, void, void> {
-  let columns: readonly (keyof NewPlant)[] | undefined;
-  let records: CsvRecord[] = [];
-  // Without empty lines. The parser's own number counts a CR LF in quotes twice.
-  let line = 1;
-  let lineEnds = 0;
-  let size = 0;
-  let lastByte: number | undefined;
-
-  const parser = parse({
-    // Decoded here, because the parser replaces invalid UTF-8.
-    encoding: 'latin1',
-    record_delimiter: ['\r\n', '\n', '\r'],
-    skip_empty_lines: true,
-    // Compared with the header here, where a last record can be cut.
-    relax_column_count: true,
-    max_record_size: maxBytes,
-    cast: (field, { index, quoting }) => {
-      if (index === maxFields) throw new Unreadable(`it has more than ${maxFields} fields`);
-      if (quoting) lineEnds += countLineEnds(field);
-      return field === '' && !quoting ? undefined : field;
-    },
-    on_record: (encoded: readonly Field[], { empty_lines: empty, bytes }) => {
-      const firstLine = line + empty;
-      const lines = { firstLine, lastLine: firstLine + lineEnds };
-      const mayBeCut = !isComplete && bytes === size && !isLineEnd(lastByte);
-      if (columns === undefined) {
-        columns = columnsOf(encoded.map(decode));
-        if (mayBeCut) throw new Unreadable(cutReason);
-      } else {
-        records.push({ ...lines, fields: mayBeCut ? undefined : fieldsOf(columns, encoded) });
-      }
-      line += lineEnds + 1;
-      lineEnds = 0;
-      return null;
-    },
-  });
-  // The callbacks below receive it.
-  parser.on('error', () => {});
-  const parseNext = async (chunk: Buffer | undefined): Promise<Error | undefined> =>
-    new Promise((settle) => {
-      const onParsed = (error?: Error | null) => settle(error ?? undefined);
-      if (chunk === undefined) parser.end(onParsed);
-      else parser.write(chunk, onParsed);
-    });
-
-  function* takeRecords(failure: Error | undefined): Generator<CsvRecords, void, void> {
-    if (records.length > 0) yield ok(records);
-    records = [];
-    if (failure === undefined) return;
-    const reason = reasonOf(failure, maxBytes);
-    // A semicolon after a quoted name is text after a closing quote.
-    const more = columns === undefined && failure instanceof CsvError ? `; ${separatorRule}` : '';
-    yield err(`line ${line + parser.info.empty_lines} cannot be read: ${reason}${more}`);
-  }
-
-  for await (const chunk of withoutMark(chunks)) {
-    size += chunk.length;
-    lastByte = chunk.at(-1) ?? lastByte;
-    const failure = await parseNext(chunk);
-    yield* takeRecords(failure);
-    if (failure !== undefined) return;
-  }
-  const failure = await parseNext(undefined);
-  yield* takeRecords(failure);
-  if (failure === undefined && columns === undefined) yield err(`${headerRule}; it is missing`);
+function membersOf({ id, ...others }: Fields): Record<string, unknown> {
+  const given = Object.entries(others).filter(([, text]) => text !== '');
+  return {
+    ...fromTexts(Object.fromEntries(given)),
+    ...(id && { id: /^-?\d{1,40}$/.test(id) ? BigInt(id) : id }),
+  };
 }
 
-function isLineEnd(byte: number | undefined): boolean {
-  return byte === 0x0a || byte === 0x0d;
-}
-
-function countLineEnds(text: string): number {
-  return text.split(/\r\n|[\r\n]/).length - 1;
-}
-
-/** Decodes UTF-8 that was read as Latin-1. */
-function decode(field: Field): Field {
-  if (field === undefined || !/[\u0080-\u00ff]/.test(field)) return field;
-  const bytes = Buffer.from(field, 'latin1');
-  if (!isUtf8(bytes)) throw new Unreadable('it is not valid UTF-8');
-  return bytes.toString();
-}
-
-const required = memberNames.filter((name) => isRequired[name]);
-const optional = memberNames.filter((name) => !isRequired[name]);
-
-const headerRule = `the header must name each column once: ${required.join(', ')}, and optionally ${optional.join(', ')}`;
-
-const separatorRule = 'fields are separated by a comma';
-
-/** Returns the names of the columns. Throws if they are not those of a plant. */
-function columnsOf(header: readonly Field[]): readonly (keyof NewPlant)[] {
-  const fault = headerFaultOf(header.map((name) => name ?? ''));
-  if (fault === undefined) return header as readonly (keyof NewPlant)[];
-  const found = JSON.stringify(header.join(',').slice(0, 200));
-  throw new Unreadable(`${headerRule}; ${fault}; it is ${found}`);
-}
-
-/** Returns what is wrong with the first wrong name of a header. */
-function headerFaultOf(header: readonly string[]): string | undefined {
-  const names: readonly string[] = memberNames;
-  for (const [index, name] of header.entries()) {
-    if (header.indexOf(name) < index) return `${name} is named twice`;
-    if (names.includes(name)) continue;
-    const shown = JSON.stringify(name.slice(0, 50));
-    const separator = header.length === 1 ? /[;\t|]/.exec(name)?.[0] : undefined;
-    if (separator !== undefined) return `${separatorRule}, not by ${JSON.stringify(separator)}`;
-    const nearest = nearestName(name.trim(), names, '');
-    return `${shown} is not a column${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
-  }
-  const missing = required.find((name) => !header.includes(name));
-  return missing && `${missing} is missing`;
-}
-
-/** Returns the fields of a record by their columns. Throws if they are not as many, or no UTF-8. */
-function fieldsOf(columns: readonly (keyof NewPlant)[], encoded: readonly Field[]) {
-  if (encoded.length !== columns.length)
-    throw new Unreadable('it must have as many fields as the header');
-  return Object.fromEntries(columns.map((name, index) => [name, decode(encoded[index])]));
-}
-
-/** Thrown to the parser, which ends and reports it. */
-class Unreadable extends Error {}
-
-const reasons: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quoted field is not closed',
-  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
-  INVALID_OPENING_QUOTE: 'a field that contains a quote must begin with one',
-};
-
-/** Returns why a record cannot be read. Rethrows other errors. */
-function reasonOf(error: Error, maxBytes: number): string {
-  if (error instanceof Unreadable) return error.message;
-  const code = error instanceof CsvError ? error.code : undefined;
-  if (code === 'CSV_MAX_RECORD_SIZE') {
-    return `it is longer than ${maxBytes / 2 ** 20} MiB, or a quoted field is not closed`;
-  }
-  const reason = code && reasons[code];
-  if (!reason) throw error;
-  return reason;
+/** Returns why what follows a line cannot be read. Rethrows other errors. */
+function reasonOf(thrown: unknown, line: number): string {
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  const isText = code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
+  if (!isText && !(thrown instanceof CsvError) && !(thrown instanceof RangeError)) throw thrown;
+  const place = line === 0 ? 'the header, or the first record,' : `what follows line ${line}`;
+  // The parser counts other lines.
+  const reason = isText ? 'it is not valid UTF-8' : message.replace(/ (?:on|at) line \d+/, '');
+  return `${place} cannot be read: ${reason}`;
 }

@@ -11,18 +11,6 @@ const read = async (file: string, size: number, maxBytes = 100) => {
   return found;
 };
 
-it('lines begin after a byte order mark at the start of the file only', async () => {
-  for (const size of [1, 2, 4, 64]) {
-    expect(await read('\ufeff\ufeffé\r\n\n\ufeffb', size)).toEqual([
-      [1, '\ufeffé\r'],
-      [2, ''],
-      [3, '\ufeffb'],
-    ]);
-    expect(await read('a\n', size)).toEqual([[1, 'a']]);
-    expect(await read('\ufeff', size)).toEqual([]);
-  }
-});
-
 it('all lines are read but those that are too long', async () => {
   const long = 'x'.repeat(20);
   const file = `first\n${long}\n${long}y\né${long}\nlast\n${long}${long}`;

@@ -1,20 +1,17 @@
 import { decodeBody, encodeNewPlant } from '@plantstore/core/wire';
 import { err, ok } from 'neverthrow';
 import {
-  beginsWithMark,
   describeFaults,
   type Format,
   parsePlant,
   type PlantRecord,
   type Records,
-  withoutMark,
 } from './format.ts';
 
 /** One JSON object a line. A last line requires no end: a cut object has no closing brace. */
 export const ndjson: Format = {
   header: '',
-  encode: (plant) => `${encodeNewPlant(plant)}\n`,
-  maxBytes: Infinity,
+  encode: (plant) => ok(`${encodeNewPlant(plant)}\n`),
   read: readNdjson,
 };
 
@@ -23,15 +20,12 @@ const maxLineBytes = 256 * 2 ** 20 + 1;
 
 async function* readNdjson(chunks: AsyncIterable<Buffer>): Records {
   for await (const lines of readLines(chunks, maxLineBytes)) {
-    const records = lines.filter(({ bytes }) => bytes === undefined || !isBlank(bytes));
-    if (records.length === 0) continue;
-    yield ok(
-      records.map((line) => ({
-        firstLine: line.number,
-        lastLine: line.number,
-        decoded: decodeLine(line),
-      })),
+    const records = lines.flatMap(({ number, bytes }) =>
+      bytes !== undefined && isBlank(bytes)
+        ? []
+        : [{ firstLine: number, lastLine: number, decoded: decodeLine(bytes) }],
     );
+    if (records.length > 0) yield ok(records);
   }
 }
 
@@ -39,10 +33,8 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-function decodeLine({ bytes }: FileLine): PlantRecord['decoded'] {
+function decodeLine(bytes: Buffer | undefined): PlantRecord['decoded'] {
   if (bytes === undefined) return err('the record is longer than 256 MiB');
-  // A body may begin with a byte order mark, but no line of a file other than the first.
-  if (beginsWithMark(bytes)) return err(describeFaults(['json-malformed']));
   return decodeBody(bytes)
     .mapErr(({ kind }) => describeFaults([kind]))
     .andThen(parsePlant);
@@ -58,7 +50,7 @@ type FileLine = {
 
 const lineFeed = 0x0a;
 
-/** Yields the lines that each chunk completes. Keeps at most a line of `maxBytes` and a chunk in memory. */
+/** Yields the lines that each chunk completes. Keeps at most a line of `maxBytes` and a chunk. */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -66,19 +58,8 @@ export async function* readLines(
   let number = 0;
   let parts: Buffer[] = [];
   let size = 0;
-  const add = (part: Buffer): void => {
-    size += part.length;
-    if (size <= maxBytes) parts.push(part);
-  };
-  const takeLine = (): FileLine => {
-    number += 1;
-    const bytes = size <= maxBytes ? Buffer.concat(parts) : undefined;
-    parts = [];
-    size = 0;
-    return { number, bytes };
-  };
 
-  for await (const chunk of withoutMark(chunks)) {
+  for await (const chunk of chunks) {
     const lines: FileLine[] = [];
     let begin = 0;
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, begin)) {
@@ -90,4 +71,17 @@ export async function* readLines(
     yield lines;
   }
   if (size > 0) yield [takeLine()];
+
+  function add(part: Buffer): void {
+    size += part.length;
+    if (size <= maxBytes) parts.push(part);
+  }
+
+  function takeLine(): FileLine {
+    number += 1;
+    const bytes = size <= maxBytes ? Buffer.concat(parts) : undefined;
+    parts = [];
+    size = 0;
+    return { number, bytes };
+  }
 }

@@ -2,17 +2,6 @@ import { escapeUnprintable } from '../settings/text.ts';
 import { writeLine } from '../settings/write-messages.ts';
 import type { CommandStreams } from './command.ts';
 
-/** A progress line that is updated in place. It is written to a terminal only. */
-export type Progress = {
-  readonly show: (text: () => string) => void;
-  /** Writes a permanent line. */
-  readonly writeLine: (line: string) => void;
-  readonly clear: () => void;
-};
-
-const intervalMs = 100;
-const clearLine = '\r\u001b[K';
-
 export function createProgress({ stderr }: Pick<CommandStreams, 'stderr'>): Progress {
   let shownAt = -Infinity;
   let isShown = false;
@@ -35,8 +24,19 @@ export function createProgress({ stderr }: Pick<CommandStreams, 'stderr'>): Prog
   };
 }
 
+/** A progress line that is updated in place. It is written to a terminal only. */
+export type Progress = {
+  readonly show: (text: () => string) => void;
+  /** Writes a permanent line. */
+  readonly writeLine: (line: string) => void;
+  readonly clear: () => void;
+};
+
+const intervalMs = 100;
+const clearLine = '\r\u001b[K';
+
 /** Returns a part of a whole in percent, for a progress line. */
-export function percent(part: number, whole: number): string {
+export function percentOf(part: number, whole: number): string {
   return whole > 0 ? `${Math.min(100, Math.floor((100 * part) / whole))} %` : '';
 }
 

@@ -1,9 +1,9 @@
-import type { Invocation } from '../settings/settings.ts';
-import { writeMessages } from '../settings/write-messages.ts';
-import { expiredTokenWarnings } from '../settings/token-set.ts';
 import { inspectDatabase } from '../open-store.ts';
-import { loadStartInputs } from './load-start-inputs.ts';
-import type { ProgramProcess } from './run.ts';
+import type { StartInvocation } from '../settings/settings.ts';
+import { expiredTokenWarnings } from '../settings/token-set.ts';
+import { writeMessages } from '../settings/write-messages.ts';
+import { loadInputs } from './inputs.ts';
+import type { ProgramProcess } from './program.ts';
 
 /**
  * Prints the settings and reads what a start would read before it opens its database and its ports.
@@ -11,10 +11,10 @@ import type { ProgramProcess } from './run.ts';
  * @returns 0 if a start would get that far, else the exit status of that start
  */
 export async function checkSettings(
-  { settings, sockets, warnings, text }: Invocation & { readonly kind: 'run' | 'check-settings' },
+  { settings, sockets, warnings, text }: StartInvocation,
   { stdout, stderr }: ProgramProcess,
 ): Promise<number> {
-  const loaded = await loadStartInputs(settings, sockets);
+  const loaded = await loadInputs(settings, sockets);
   const store = await inspectDatabase(settings.database);
   const failure = loaded.isErr() ? loaded.error : undefined;
   stdout.write(text);

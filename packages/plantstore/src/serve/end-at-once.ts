@@ -1,6 +1,6 @@
 /**
- * Ends the process with status 1, also while a thread waits for a sync of the disk: `process.exit` waits for the thread.
- * The kernel ends all threads when a process executes another program.
+ * Ends the process with status 1, also while a thread waits for a sync of the disk, for which
+ * `process.exit` waits. The kernel ends all threads when a process executes another program.
  */
 export function endAtOnce(): never {
   const { env, execPath, pid } = process;

@@ -5,9 +5,9 @@ import { createTokenSet, type TokenSet } from '../settings/token-set.ts';
 /** Generates the token of this run and prints it once, in a curl command. */
 export function generateToken(url: string, stderr: Writable): TokenSet {
   const token = randomBytes(24).toString('base64url');
-  stderr.write(
-    `No tokens are set, so one was generated for this run. To use the same one in each run, set PLANTSTORE_TOKENS. Create a plant:\n\n${curlLine(url, token)}\n\n`,
-  );
+  const advice = 'To use the same one in each run, set PLANTSTORE_TOKENS. Create a plant:';
+  const curl = curlLine(url, token);
+  stderr.write(`No tokens are set, so one was generated for this run. ${advice}\n\n${curl}\n\n`);
   return createTokenSet([{ token }]);
 }
 

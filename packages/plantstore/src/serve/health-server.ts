@@ -2,21 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { describeCause, listenOn, type Logger, pathOf } from '@plantstore/server';
 import type { Result } from 'neverthrow';
 
-export type HealthServer = { readonly url: string; readonly close: () => void };
-
-export type HealthOptions = {
-  readonly isReady: () => Promise<boolean>;
-  readonly metrics: MetricsPage | undefined;
-  /** Receives the causes of responses with 500. */
-  readonly log: Logger;
-};
-
-/** The response body of `/metrics`, in Prometheus' text format, and its content type. */
-export type MetricsPage = {
-  readonly read: () => Promise<string>;
-  readonly contentType: string;
-};
-
 /** Serves `GET /livez`, `/readyz` and, with metrics, `/metrics` over HTTP on a separate port. */
 export async function startHealth(
   options: HealthOptions,
@@ -34,6 +19,21 @@ export async function startHealth(
       },
     }));
 }
+
+export type HealthServer = { readonly url: string; readonly close: () => void };
+
+export type HealthOptions = {
+  readonly isReady: () => Promise<boolean>;
+  readonly metrics: MetricsPage | undefined;
+  /** Receives the causes of responses with 500. */
+  readonly log: Logger;
+};
+
+/** The response body of `/metrics`, in Prometheus' text format, and its content type. */
+export type MetricsPage = {
+  readonly read: () => Promise<string>;
+  readonly contentType: string;
+};
 
 /** Maximum size of the headers of a probe, in bytes. */
 const maxHeaderBytes = 8_192;

@@ -2,6 +2,7 @@ import { err, ok } from 'neverthrow';
 import { describe, expect, it, vi } from 'vitest';
 import { createReadiness, type StoreCheck } from './readiness.ts';
 
+const serving = () => true;
 const silent = { info() {}, warn() {}, error() {} };
 
 type StoreState = Awaited<ReturnType<StoreCheck>>;
@@ -23,7 +24,8 @@ const onDemand = () => {
 describe('readiness', () => {
   it('a store that is available makes the server ready between start and stop', async () => {
     let state: StoreState = available;
-    const { isReady, start, stop } = createReadiness(silent);
+    let isServing = true;
+    const { isReady, start } = createReadiness(silent, () => isServing);
     expect(await isReady()).toBe(false);
     start(async () => state);
     expect(await isReady()).toBe(true);
@@ -31,13 +33,13 @@ describe('readiness', () => {
     expect(await isReady()).toBe(false);
     state = available;
     expect(await isReady()).toBe(true);
-    stop();
+    isServing = false;
     expect(await isReady()).toBe(false);
   });
 
   it('concurrent calls of readiness share one check, and a later call starts another one', async () => {
     const { check, calls } = onDemand();
-    const { isReady, start } = createReadiness(silent);
+    const { isReady, start } = createReadiness(silent, serving);
     start(check);
     const results = [isReady(), isReady(), isReady()];
     expect(calls).toHaveLength(1);
@@ -51,10 +53,11 @@ describe('readiness', () => {
 
   it('readiness is not ready if stopped during a check', async () => {
     const { check, calls } = onDemand();
-    const { isReady, start, stop } = createReadiness(silent);
+    let isServing = true;
+    const { isReady, start } = createReadiness(silent, () => isServing);
     start(check);
     const result = isReady();
-    stop();
+    isServing = false;
     calls[0]?.(available);
     expect(await result).toBe(false);
   });
@@ -62,7 +65,7 @@ describe('readiness', () => {
   it('readiness is not ready if the check takes more than a second or rejects', async () => {
     vi.useFakeTimers();
     const { check, calls } = onDemand();
-    const hanging = createReadiness(silent);
+    const hanging = createReadiness(silent, serving);
     hanging.start(check);
     const results = [hanging.isReady(), hanging.isReady()];
     await vi.advanceTimersByTimeAsync(1_000);
@@ -74,18 +77,18 @@ describe('readiness', () => {
     expect(await later).toBe(true);
     vi.useRealTimers();
 
-    const broken = createReadiness(silent);
+    const broken = createReadiness(silent, serving);
     broken.start(async () => {
       throw new Error('a bug');
     });
     expect(await broken.isReady()).toBe(false);
   });
 
-  it('readiness logs each change of its state', async () => {
+  it('readiness logs each change of its state and of the reason without its numbers', async () => {
     let state: StoreState = available;
     const logged: unknown[] = [];
     const log = (fields: unknown, message: string) => void logged.push([message, fields]);
-    const { isReady, start } = createReadiness({ ...silent, info: log, warn: log });
+    const { isReady, start } = createReadiness({ ...silent, info: log, warn: log }, serving);
     start(async () => state);
     // A driver may attach a row or a password to its error.
     const cause = Object.assign(new Error('gone'), { detail: 's3cr3t' });
@@ -93,6 +96,8 @@ describe('readiness', () => {
       available,
       unavailable,
       unavailable,
+      err({ reason: 'a line of process 7' }),
+      err({ reason: 'a line of process 8' }),
       available,
       available,
       err({ reason, cause }),
@@ -102,6 +107,7 @@ describe('readiness', () => {
     }
     expect(logged).toEqual([
       ['not ready: the store is unavailable', { reason }],
+      ['not ready: the store is unavailable', { reason: 'a line of process 7' }],
       ['ready again: the store is available', {}],
       [
         'not ready: the store is unavailable',

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 import type { CommandLine } from './command-line.ts';
-import { suggestion } from './nearest-name.ts';
 import {
   flagOf,
+  optionOf,
   type Parser,
   type Setting,
   type SettingName,
@@ -15,84 +15,77 @@ import {
 } from './setting-table.ts';
 import { quoted, shown, textFault } from './text.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A value as it was given, and with what: a flag, a variable, a variable in a file, or `default`. */
-export type GivenValue = { readonly text: string; readonly source: string };
-
 /**
- * Returns a function that finds the value of a setting. A flag takes precedence over a variable, and
- * a variable over the file of `--env-file`, whose faults are added to those of the command line.
+ * Returns a function that finds the value of a setting. A flag takes precedence over a variable,
+ * and a variable over the file of `--env-file`. The error is a fault of that file.
  */
-export function createFinder(
-  { values, faults }: CommandLine,
-  env: Environment,
-): (name: SettingName) => GivenValue | undefined {
-  const path = values.get('--env-file');
+export function createFinder({ values }: CommandLine, env: Environment): Result<FindValue, string> {
+  const path = values['env-file'] as string | undefined;
   const read = path === undefined ? ok({}) : readEnvFile(path);
-  if (read.isErr()) faults.push(...read.error);
-  const inFile: Environment = read.unwrapOr({});
-  return (name) => {
+  return read.map((inFile: Environment) => (name) => {
     const row: Setting = settingTable[name];
-    const [flag = '', variable] = [flagOf(name), variableOf(name)];
-    const text = values.get(flag);
-    if (text !== undefined) return { text, source: flag };
+    const variable = variableOf(name);
+    const text = values[optionOf(name) ?? ''] as string | undefined;
+    if (text !== undefined) return { text, source: flagOf(name) ?? '' };
     // Compose passes a variable that is not set as an empty one.
     if (env[variable]) return { text: env[variable], source: variable };
     const source = `${variable} in ${shown(path ?? '')}`;
     if (inFile[variable]) return { text: inFile[variable], source };
     return 'default' in row ? { text: String(row.default), source: 'default' } : undefined;
-  };
+  });
 }
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A value as it was given, and with what: a flag, a variable (in a file), or `default`. */
+export type GivenValue = { readonly text: string; readonly source: string };
+
+/** Returns the value of a setting; `undefined` if it is not set and has no default. */
+export type FindValue = (name: SettingName) => GivenValue | undefined;
 
 /** Parses a value. The error names its source, and the value unless that may be secret. */
 export function parseValue<Value>(
   { parse, isList, maxShown = 12 }: Parser<Value>,
   { text, source }: GivenValue,
 ): Result<Value, string> {
-  const isLong = text.length > maxShown && !/^\W*sqlite:/.test(text);
+  // A path, or what Kubernetes sets for a service, is no secret.
+  const isLong = text.length > maxShown && !/^(?:\W*sqlite|tcp|udp|sctp):/.test(text);
   const isHidden = isLong || /@|password/i.test(text);
-  const shownText = isHidden ? '' : `, not ${quoted(text)}`;
-  // Kubernetes and Docker set a variable to such a value for a service with its name.
-  const found = /^(?:tcp|udp|sctp):\/\//.test(text)
-    ? ', not a service link of Kubernetes: set enableServiceLinks: false in the pod, or rename the service'
-    : shownText;
   const fault = textFault(...(isList ? splitList(text) : [text]));
   const parsed = fault === undefined ? parse(text) : err(fault);
-  return parsed.mapErr((requirement) => `${source} ${requirement}${found}`);
+  return parsed.mapErr((wrong) => `${source} ${wrong}${isHidden ? '' : `, not ${quoted(text)}`}`);
 }
 
-/** A line whose value `parseEnv` returns: it cuts others at a `#`, and skips unreadable ones. */
-const lineForm =
-  /^(?!.*\r)[ \t]*(?:(?:export[ \t]+)?(?<assignment>(?<name>[\w.-]+)[ \t]*=(?:[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`|[^ \t"'`#][^#]*?))?))?[ \t]*(?:(?<=^|[ \t])#.*)?$/;
-
-/** Reads the settings in a file of environment variables. The errors are all faults, without a value. */
-function readEnvFile(path: string): Result<Environment, readonly string[]> {
+/** Reads a file of environment variables. The error contains no value. */
+function readEnvFile(path: string): Result<Environment, string> {
   const fault = textFault(path);
-  if (fault !== undefined) return err([`--env-file ${fault}, not ${quoted(path)}`]);
+  if (fault !== undefined) return err(`--env-file ${fault}, not ${quoted(path)}`);
   const name = shown(path);
   let text;
   try {
     // Node reads it before the program does, so a pipe is empty here.
-    if (!statSync(path).isFile()) return err([`--env-file must be a regular file, not ${name}`]);
-    // The decoder drops a byte order mark.
-    text = new TextDecoder().decode(readFileSync(path));
+    if (!statSync(path).isFile()) return err(`--env-file must be a regular file, not ${name}`);
+    text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    return err([`--env-file cannot be read: ${(thrown as Error).message}`]);
+    return err(`--env-file cannot be read: ${(thrown as Error).message}`);
   }
-  const lines = text.split(/\r?\n/).map((line) => lineForm.exec(line)?.groups);
-  const faults = lines.flatMap((line, index) => lineFault(line, `in line ${index + 1} of ${name}`));
-  if (faults.length > 0) return err(faults);
-  return ok(Object.assign({}, ...lines.map((line) => parseEnv(line?.['assignment'] ?? ''))));
+  if (/^\ufeff|\0/.test(text)) return err(`${name} must be UTF-8 without a byte order mark`);
+  const wrong = text.split(/\r?\n/).findIndex((line) => !lineForm.test(line));
+  if (wrong !== -1)
+    return err(`line ${wrong + 1} of ${name} must be NAME=value, or NAME='value' for one with a #`);
+  const found = parseEnv(text);
+  const unknown = Object.keys(found).find((one) => !variables.includes(one));
+  return unknown === undefined ? ok(found) : err(`${name} has ${unknownVariable(unknown)}`);
 }
 
-function lineFault(line: Partial<Record<string, string>> | undefined, at: string): string[] {
-  if (line === undefined)
-    return [`no variable can be read ${at}: write NAME=value or NAME='value'`];
-  const { name } = line;
-  if (name === undefined || variables.includes(name)) return [];
-  const isOurs = /^plantstore_/i.test(name);
-  const nearest = suggestion(isOurs ? name : `PLANTSTORE_${name}`, variables, 'PLANTSTORE_');
+/** A line of which `parseEnv` loses nothing: it cuts others at a `#`, or skips them. */
+const lineForm =
+  /^\s*(?:[^=#\s][^=#]*=\s*(?:"[^"]*"|'[^']*'|`[^`]*`|[^\s"'`#][^#\r]*)?)?\s*(?:(?<=^|\s)#.*)?$/;
+
+function unknownVariable(name: string): string {
+  if (/^PG[A-Z]+$/.test(name))
+    return `${name}: set it in the environment, or name a pass file in PGPASSFILE there`;
   // Another name may be a token.
-  return [`unknown variable ${isOurs ? `${name} ` : ''}${at}; ${nearest}`];
+  const named = name.startsWith('PLANTSTORE_') ? `the unknown variable ${name}` : 'other variables';
+  return `${named}; it may have settings only: see --help`;
 }

@@ -1,15 +1,15 @@
 import { isBearerToken } from '@plantstore/core/wire';
-import { type OptionRule, optionRules } from '@plantstore/server';
+import { type OptionRule, optionRules as rules } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 import { shown } from './text.ts';
 import { createTokenSet, type TokenSet } from './token-set.ts';
 
-/** Parses a value. The error is a requirement that follows the name of the setting: "must be …". */
+/** Parses a value. The error is a requirement that follows the setting's name: "must be …". */
 export type Parser<T> = {
   /** Represents the value in the help. */
   readonly placeholder: string;
   readonly parse: (text: string) => Result<T, string>;
-  /** Maximum length of a wrong value that a message shows. Default: 12, because a longer one may be a token. */
+  /** Maximum length of a wrong value that is shown. Default: 12; a longer one may be a token. */
   readonly maxShown?: number;
   /** Whether white space around the entries is dropped. */
   readonly isList?: true;
@@ -34,13 +34,10 @@ export type DatabaseSetting =
 
 /** Every setting of the program, in the order of the help and the documentation. */
 export const settingTable = {
-  host: { ...textOption('ADDRESS', optionRules.host), help: 'address to listen on' },
-  port: {
-    ...numberOption('PORT', optionRules.port),
-    help: 'port to listen on, 0 for any free one',
-  },
+  host: textRow('ADDRESS', rules.host, 'address to listen on'),
+  port: numberRow('PORT', rules.port, 'port to listen on, 0 for any free one'),
   reusePort: { parser: onOff(), default: 'off', help: 'share the port with other processes' },
-  basePath: { ...textOption('PATH', optionRules.basePath), help: 'path in front of /plants' },
+  basePath: textRow('PATH', rules.basePath, 'path in front of /plants'),
   database: {
     parser: databaseParser(),
     default: 'sqlite:plants.db',
@@ -64,17 +61,17 @@ export const settingTable = {
   },
   tlsKey: { parser: file(), unset: 'none', help: 'its private key in PEM; reread on change' },
   corsOrigins: {
-    parser: listParser('ORIGINS', optionRules.corsOrigins),
+    parser: listParser('ORIGINS', rules.corsOrigins),
     unset: 'none',
     help: 'origins whose pages may send requests, comma-separated',
   },
   corsAllowedHeaders: {
-    parser: listParser('HEADERS', optionRules.corsAllowedHeaders),
+    parser: listParser('HEADERS', rules.corsAllowedHeaders),
     unset: 'none',
     help: 'further request headers that these pages may send, comma-separated',
   },
   trustedProxies: {
-    parser: listParser('ADDRESSES', optionRules.trustedProxies),
+    parser: listParser('ADDRESSES', rules.trustedProxies),
     unset: 'none',
     help: 'proxies whose X-Forwarded-For names the client in the log,\ncomma-separated',
   },
@@ -88,39 +85,29 @@ export const settingTable = {
     default: 'off',
     help: 'serve /metrics for Prometheus on the health port;\nneeds the package prom-client',
   },
-  maxBodyBytes: {
-    ...numberOption('BYTES', optionRules.maxBodyBytes),
-    help: 'largest request body; at most 268435456 (256 MiB)',
-  },
-  maxInFlight: {
-    ...numberOption('REQUESTS', optionRules.maxInFlight),
-    help: 'requests in flight at a time; one more gets 503',
-  },
-  maxConnections: {
-    ...numberOption('CONNECTIONS', optionRules.maxConnections),
-    help: 'open connections at a time; one more is closed',
-  },
-  headersTimeoutMs: {
-    ...numberOption('MS', optionRules.headersTimeoutMs),
-    help: 'for the head of a request to arrive',
-  },
-  requestTimeoutMs: {
-    ...numberOption('MS', optionRules.requestTimeoutMs),
-    help: 'for a whole request to arrive',
-  },
-  keepAliveTimeoutMs: {
-    ...numberOption('MS', optionRules.keepAliveTimeoutMs),
-    help: 'for the next request on a connection',
-  },
-  handlerTimeoutMs: {
-    ...numberOption('MS', optionRules.handlerTimeoutMs),
-    help: 'for the database to respond; then 503',
-  },
+  maxBodyBytes: numberRow(
+    'BYTES',
+    rules.maxBodyBytes,
+    'largest request body; at most 268435456 (256 MiB)',
+  ),
+  maxInFlight: numberRow(
+    'REQUESTS',
+    rules.maxInFlight,
+    'requests in flight at a time; one more gets 503',
+  ),
+  maxConnections: numberRow(
+    'CONNECTIONS',
+    rules.maxConnections,
+    'open connections at a time; one more is closed',
+  ),
+  headersTimeoutMs: timeRow(rules.headersTimeoutMs, 'for the head of a request to arrive'),
+  requestTimeoutMs: timeRow(rules.requestTimeoutMs, 'for a whole request to arrive'),
+  keepAliveTimeoutMs: timeRow(rules.keepAliveTimeoutMs, 'for the next request on a connection'),
+  handlerTimeoutMs: timeRow(rules.handlerTimeoutMs, 'for the database to respond; then 503'),
   shutdownTimeoutMs: {
     // close() has no rule; another timeout has the same bounds.
-    parser: numberOption('MS', optionRules.requestTimeoutMs).parser,
+    ...timeRow(rules.requestTimeoutMs, 'for requests in flight to finish after SIGTERM'),
     default: 20_000,
-    help: 'for requests in flight to finish after SIGTERM',
   },
   log: {
     parser: oneOf('json', 'pretty'),
@@ -133,19 +120,27 @@ export type SettingName = keyof typeof settingTable;
 
 export const settingNames = Object.keys(settingTable) as SettingName[];
 
-/** Converts a name such as `maxBodyBytes` to a flag. */
-export const toFlag = (name: string): string =>
-  `--${name.replaceAll(/[A-Z]/g, '-$&').toLowerCase()}`;
+/** Returns the name on a command line, such as `max-body-bytes`; `undefined` for a secret. */
+export function optionOf(name: SettingName): string | undefined {
+  const { isSecret }: Setting = settingTable[name];
+  return isSecret ? undefined : name.replaceAll(/[A-Z]/g, '-$&').toLowerCase();
+}
 
 /** Returns the flag, such as `--max-body-bytes`, or `undefined` for a secret. */
 export function flagOf(name: SettingName): string | undefined {
-  const { isSecret }: Setting = settingTable[name];
-  return isSecret ? undefined : toFlag(name);
+  const option = optionOf(name);
+  return option && `--${option}`;
 }
 
 /** Returns the environment variable, such as `PLANTSTORE_MAX_BODY_BYTES`. */
 export const variableOf = (name: SettingName): string =>
   `PLANTSTORE_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
+
+/** Returns what a setting is set with, for a message: its flag, if it has one, and its variable. */
+export function sourceOf(...names: readonly SettingName[]): string {
+  const sources = names.map((name) => [flagOf(name), variableOf(name)].filter(Boolean).join(', '));
+  return sources.join('; ');
+}
 
 export const variables: readonly string[] = settingNames.map(variableOf);
 
@@ -155,7 +150,7 @@ export function defaultOf(name: SettingName): string {
   return 'default' in row ? String(row.default) || 'none' : row.unset;
 }
 
-/** Returns the name of a database; for a URL only hosts and database, because the rest may contain a password. */
+/** Returns the name of a database: of a URL without the parts that may contain a password. */
 export function databaseName(setting: DatabaseSetting): string {
   switch (setting.kind) {
     case 'memory':
@@ -196,36 +191,48 @@ function wordOf(text: string): string {
   return text.replace(/^true$/, 'on').replace(/^false$/, 'off');
 }
 
-type OptionRow<Value> = { readonly parser: Parser<Value>; readonly default: Value };
+type Row<Value> = {
+  readonly parser: Parser<Value>;
+  readonly default: Value;
+  readonly help: string;
+};
 
-function textOption(placeholder: string, rule: OptionRule<string>): OptionRow<string> {
-  return { parser: parserOf(placeholder, rule, String, Infinity), default: rule.default };
+function textRow(placeholder: string, rule: OptionRule<string>, help: string): Row<string> {
+  return { parser: parserOf(placeholder, rule, String, Infinity), default: rule.default, help };
 }
 
-function numberOption(placeholder: string, rule: OptionRule<number>): OptionRow<number> {
-  const read = (text: string) => (/^\d+$/.test(text) ? Number(text) : Number.NaN);
-  return { parser: parserOf(placeholder, rule, read), default: rule.default };
+function numberRow(placeholder: string, rule: OptionRule<number>, help: string): Row<number> {
+  return { parser: numberParser(placeholder, rule), default: rule.default, help };
+}
+
+function timeRow(rule: OptionRule<number>, help: string): Row<number> {
+  return numberRow('MS', rule, help);
+}
+
+function numberParser(placeholder: string, rule: OptionRule<number>): Parser<number> {
+  return parserOf(placeholder, rule, (text) => (/^\d+$/.test(text) ? Number(text) : Number.NaN));
 }
 
 function healthPort(): Parser<number | undefined> {
-  const { parser } = numberOption('PORT', optionRules.port);
+  const parser = numberParser('PORT', rules.port);
   const parsePort = (text: string) => parser.parse(text).mapErr((wrong) => `${wrong}, or off`);
   return { ...parser, parse: (text) => (wordOf(text) === 'off' ? ok(undefined) : parsePort(text)) };
 }
 
 function listParser(placeholder: string, rule: OptionRule): Parser<readonly string[]> {
-  const requirement = `${rule.requirement}, comma-separated`;
-  return { ...parserOf(placeholder, { ...rule, requirement }, splitList, Infinity), isList: true };
+  const { parse, ...parser } = parserOf(placeholder, rule, splitList, Infinity);
+  const parseList = (text: string) => parse(text).mapErr((fault) => `${fault}, comma-separated`);
+  return { ...parser, parse: parseList, isList: true };
 }
 
 function file(): Parser<string> {
-  const requirement = 'must be the path of a file';
-  return parserOf('FILE', { requirement, isValid: (text) => text !== '' }, String, Infinity);
+  const faultOf = (text: unknown) => (text === '' ? 'must be the path of a file' : undefined);
+  return parserOf('FILE', { faultOf }, String, Infinity);
 }
 
 function parserOf<Value>(
   placeholder: string,
-  { isValid, requirement }: Pick<OptionRule, 'isValid' | 'requirement'>,
+  { faultOf }: Pick<OptionRule, 'faultOf'>,
   read: (text: string) => Value,
   maxShown = 12,
 ): Parser<Value> {
@@ -234,7 +241,8 @@ function parserOf<Value>(
     maxShown,
     parse(text) {
       const value = read(text);
-      return isValid(value) ? ok(value) : err(requirement);
+      const fault = faultOf(value);
+      return fault === undefined ? ok(value) : err(fault);
     },
   };
 }
@@ -245,7 +253,9 @@ export function splitList(text: string): string[] {
 
 /** What a URL, a path of Windows, a template, or a value with quotes or a comment has. */
 const noPath =
-  /^(?:[a-z][a-z\d]*:|[\s\p{Cf}\p{QMark}`~])|(?:^|\/)[$%]\w|[\p{QMark}`]$|[?\\]|\s#|\$[{(]|\{\{/iu;
+  /^(?:[a-z][a-z\d]*:|[\s\p{Cf}\p{QMark}`~])|(?:^|\/)[$%]\w|[\p{QMark}`]$|[?#;<>\\]|\$[{(]|\{\{/iu;
+/** What a program writes in place of a value that is not there. */
+const noValue = /(?:^|\/)(?:undefined|null)(?:\/|$)/;
 
 function databaseParser(): Parser<DatabaseSetting> {
   return {
@@ -259,16 +269,20 @@ function databaseParser(): Parser<DatabaseSetting> {
           : ok({ kind: 'postgres', url: text });
       }
       const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
-      if (path !== undefined && noPath.test(path))
+      if (path === undefined)
+        return err('must be sqlite: and the path of a file, a postgres:// URL, or memory:');
+      if (noPath.test(path) || noValue.test(path)) {
         return err(
-          'must have a path directly after sqlite:, without a scheme, quotes, ?, \\, " #" or a variable',
+          'must be sqlite: and a path: no URL, no variable, no quotes, undefined, null or ?#;<>\\',
         );
-      return path === undefined
-        ? err('must be sqlite: and the path of a file, a postgres:// URL, or memory:')
-        : ok({ kind: 'sqlite', path });
+      }
+      return ok({ kind: 'sqlite', path });
     },
   };
 }
+
+/** RFC 6750, section 2.1. */
+export const tokenForm = 'letters, digits and -._~+/, with = at the end only';
 
 function tokensParser(): Parser<TokenSet> {
   return {
@@ -279,9 +293,8 @@ function tokensParser(): Parser<TokenSet> {
       const tokens = splitList(text);
       const wrong = tokens.flatMap((token, index) => (isBearerToken(token) ? [] : [index + 1]));
       if (wrong.length === 0) return ok(createTokenSet(tokens.map((token) => ({ token }))));
-      return err(
-        `must be bearer tokens, comma-separated: letters, digits and -._~+/, with = at the end only (wrong: number ${wrong.join(', ')})`,
-      );
+      const which = `wrong: number ${wrong.join(', ')}`;
+      return err(`must be bearer tokens (${tokenForm}), comma-separated; ${which}`);
     },
   };
 }

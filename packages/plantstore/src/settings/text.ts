@@ -1,4 +1,4 @@
-/** Returns text of others as it is, or as a JSON string if it has a character that cannot be seen. */
+/** Returns text of others as it is, or as a JSON string if a character of it cannot be seen. */
 export function shown(text: string): string {
   return escapeUnprintable(text) === text && text.trim() === text ? text : quoted(text);
 }
@@ -18,9 +18,10 @@ export function escapeUnprintable(text: string): string {
   );
 }
 
-/** Returns what values and the names of files must be, to follow a source in a message; `undefined` if they are. */
+/** Returns what a value must be, to follow its source in a message; `undefined` if it is. */
 export function textFault(...texts: readonly string[]): string | undefined {
   return texts.some((text) => /^[\s\p{Cf}]|[\s\p{Cf}]$|[\p{Cc}\ufffd]/u.test(text))
-    ? 'must have no white space or invisible character at its ends, and no control character or U+FFFD (text that is not UTF-8) in it'
+    ? 'must have no white space or invisible character at its ends, and no control character or ' +
+        'U+FFFD (text that is not UTF-8) in it'
     : undefined;
 }

@@ -1,16 +1,4 @@
-import {
-  type AcceptedToken,
-  acceptTokens,
-  type Authenticate,
-  type Logger,
-} from '@plantstore/server';
-
-/** Accepted tokens, of which only digests are kept, because a crash dump contains the settings. */
-export type TokenSet = {
-  readonly authenticate: Authenticate;
-  /** Names and ends, in the order of the file. */
-  readonly entries: readonly Omit<AcceptedToken, 'token'>[];
-};
+import { type AcceptedToken, acceptTokens, type Logger } from '@plantstore/server';
 
 /** Creates a set that accepts these tokens, each before its end. */
 export function createTokenSet(tokens: readonly AcceptedToken[]): TokenSet {
@@ -19,6 +7,13 @@ export function createTokenSet(tokens: readonly AcceptedToken[]): TokenSet {
     entries: tokens.map(({ token: _token, ...entry }) => entry),
   };
 }
+
+/** Accepted tokens, of which only digests are kept, because a crash dump contains the settings. */
+export type TokenSet = {
+  readonly authenticate: ReturnType<typeof acceptTokens>;
+  /** Names and ends, in the order of the file. */
+  readonly entries: readonly Omit<AcceptedToken, 'token'>[];
+};
 
 const message = 'tokens of the file have expired and are rejected';
 

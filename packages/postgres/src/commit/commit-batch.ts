@@ -1,146 +1,177 @@
-import { hash } from 'node:crypto';
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
+import { toTexts } from '@plantstore/core/wire';
 import { err, ok } from 'neverthrow';
 import { columnNames, type Row } from '../open/columns.ts';
-import { describeThrown, sqlStateOf } from '../open/errors.ts';
-import type { Query, Session } from '../open/session.ts';
+import { openError } from '../open/errors.ts';
+import type { Session } from '../open/session.ts';
+import { insertStatement, readStatement } from '../open/statements.ts';
 import { findTableFault, type PlantsTable } from '../open/table.ts';
-import { notKept, refused, retryStrategyOf } from './failures.ts';
-import { insertStatement, readStatement } from './statements.ts';
+import { type Failure, failureOf, isTransient, notKept, refused } from './failures.ts';
+import { createInsert } from './insert.ts';
 
 /**
- * Creates the function that commits the batches of a repository. It uses a prepared insert on each connection,
- * until one may have failed because it was prepared. After that, it uses unprepared inserts only.
+ * Creates the function that commits a batch on a session. The results are durable when its promise
+ * resolves. Every statement commits by itself and can be repeated, so the call can be repeated
+ * after any exception, which it throws.
+ *
+ * - A plant that is new is inserted. Of several with one id, the first is.
+ * - A repeated plant, whose id the table has, is compared with the stored row.
+ * - A plant that the server refuses fails alone: the batch is inserted in halves, of halves.
+ * - A plant whose id another session has locked has no result; the others of its batch have one.
+ * - A fault of the table, or of a function that fails for one plant after another, fails all.
  */
 export function createCommitBatch(plantsTable: PlantsTable) {
-  const { table } = plantsTable;
-  let isPrepared = true;
+  const { table, place } = plantsTable;
+  const runInsert = createInsert();
+  return commitBatch;
 
-  /**
-   * Inserts plants, in parts if the server refuses one, and compares a plant whose id exists with the stored row. The
-   * results are durable when the promise resolves. The inserts are idempotent and commit by themselves, so the call can
-   * be retried after any error. Of several plants with one id, the first is inserted. Returns `locked` when an open
-   * transaction of another session has inserted or deleted an id.
-   */
-  return async (session: Session, plants: readonly NewPlant[], lockMs: number) => {
-    const found = new Map<bigint, Row>();
-    const run = async (query: Query) => {
-      for (const row of await session.query(query)) found.set(BigInt(row[0] ?? ''), row);
-    };
-    const insert = async (sorted: readonly NewPlant[]) => {
-      const statement = insertStatement(table, sorted, lockMs);
-      if (!isPrepared) return run(statement);
-      try {
-        return await run({ ...statement, name: nameOf(statement.text) });
-      } catch (thrown) {
-        if (!mayBeCausedByPreparation(thrown)) throw thrown;
-        isPrepared = false;
-        return run(statement);
-      }
-    };
-
-    const inserted = new Set<NewPlant | undefined>();
-    const failures = new Map<NewPlant, Created>();
-    const isMissing = ({ id }: NewPlant) => !found.has(id);
-    const parts = [plants];
-    let failsForAll: boolean | undefined;
-    let others: Created = refused(new Error(missingReason));
-    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+  async function commitBatch(session: Session, plants: Plants, lockMs: number): Promise<Results> {
+    const batch = new Batch();
+    let parts: readonly Plants[] = [plants];
+    let failuresInARow = 0;
+    while (parts.length > 0) {
+      const [part = [], ...others] = parts;
       const isWhole = part === plants;
-      const firsts = new Map<bigint, NewPlant>();
-      for (const plant of part.toReversed()) if (isMissing(plant)) firsts.set(plant.id, plant);
-      let failure: Created | undefined;
-      try {
-        // Sorted, because batches that acquire locks in different orders can deadlock.
-        await insert([...firsts.values()].toSorted(byId));
-        failsForAll = false;
-      } catch (thrown) {
-        if (sqlStateOf(thrown) === lockNotAvailable) return 'locked';
-        const strategy = retryStrategyOf(thrown);
-        const isOfPlant = strategy === 'split' || strategy === 'isolate';
-        if (!isOfPlant && sqlStateOf(thrown) !== insufficientPrivilege) throw thrown;
-        const fault = isWhole ? await findTableFault(session, plantsTable) : undefined;
-        if (!isOfPlant && fault === undefined) throw thrown;
-        if (fault !== undefined || (strategy === 'isolate' && failsForAll === true)) {
-          others = notKept(
-            fault === undefined ? thrown : new Error(fault.message, { cause: thrown }),
-          );
-          break;
-        }
-        // A trigger with a fault, unless it succeeds for another plant before the next failure.
-        if (part.length === 1 && strategy === 'isolate') failsForAll ??= true;
-        failure = strategy === 'split' ? refused(thrown) : notKept(thrown);
-      }
-      for (const id of found.keys()) inserted.add(firsts.get(id));
-      // Also after a failure, as a constraint can be newer than a plant. The parts were read with the whole.
-      const isRead = (isWhole || failure === undefined) && part.some(isMissing);
-      if (isRead) await run(readStatement(table, part.filter(isMissing)));
-      const missing = part.filter(isMissing);
-      // Without a failure again: another session may delete a plant between the insert and the read.
-      const size = failure === undefined ? missing.length : Math.ceil(missing.length / maxParts);
-      const isLast = failure === undefined ? !isWhole : part.length === 1;
-      if (!isLast)
-        for (let end = missing.length; end > 0; end -= size)
-          parts.push(missing.slice(Math.max(end - size, 0), end));
-      else if (failure !== undefined) for (const plant of missing) failures.set(plant, failure);
+      let failed = await insert(session, batch, part, isWhole ? lockMs : partLockMs);
+      failuresInARow = failed === undefined ? 0 : failuresInARow + 1;
+      if (isWhole && failed !== undefined) failed = await explain(session, failed);
+      // Also after a failure: a plant can be older than the constraint that refuses it.
+      if (isWhole || failed === undefined) await read(session, batch, part);
+      const outcome = { failure: failed?.failure, isWhole, failuresInARow };
+      const next = nextParts(batch.missingOf(part), others, outcome);
+      batch.settle(next.settled, failed);
+      parts = next.parts;
     }
+    return batch.resultsOf(plants);
+  }
 
-    return plants.map((plant): Created => {
-      const { id } = plant;
-      const row = found.get(id);
-      if (row === undefined) return failures.get(plant) ?? others;
-      // Compared here, because a nondeterministic collation can treat different texts as equal.
-      const isSame = columnNames.every((name, at) => row[at] === (plant[name]?.toString() ?? null));
-      if (!isSame) return err({ kind: 'id-taken', id });
-      return inserted.has(plant) ? ok() : ok('unchanged');
-    });
-  };
-}
-
-export type CommitBatch = ReturnType<typeof createCommitBatch>;
-
-/**
- * Returns why creates would fail. Plans the statements of a create with EXPLAIN, which finds faults that the catalog does
- * not show. Throws the exceptions of the driver, which can be a reason, too.
- */
-export async function findCreateFault(session: Session, plantsTable: PlantsTable) {
-  const fault = await findTableFault(session, plantsTable);
-  if (fault !== undefined) return fault;
-  try {
-    for (const statementOf of [insertStatement, readStatement]) {
-      const statement = statementOf(plantsTable.table, [{ id: 0n, name: '' }], 0);
-      await session.query({ ...statement, text: `EXPLAIN ${statement.text}` });
+  /** Inserts a part. Returns the failure if other plants may be inserted, and throws any other. */
+  async function insert(
+    session: Session,
+    batch: Batch,
+    part: Plants,
+    lockMs: number,
+  ): Promise<Failed | undefined> {
+    const firsts = batch.firstsOf(part);
+    try {
+      batch.add(await runInsert(session, insertStatement(table, firsts, lockMs)), firsts);
+      return undefined;
+    } catch (cause) {
+      const failure = failureOf(cause);
+      if (failure === 'all' || isTransient(failure)) throw cause;
+      return { failure, cause };
     }
-    return undefined;
-  } catch (cause) {
-    if (!unsupportedTableCodes.includes(sqlStateOf(cause) ?? '')) throw cause;
-    return { kind: 'table-foreign', message: describeThrown(cause), cause } as const;
+  }
+
+  /** What fails because of the table is no fault of a plant. */
+  async function explain(session: Session, failed: Failed): Promise<Failed> {
+    const fault = await findTableFault(session, plantsTable);
+    if (fault === undefined) return failed;
+    return { failure: 'table', cause: new Error(openError(place, fault).message, failed) };
+  }
+
+  /** Reads the stored plants with the ids of those that were not inserted. */
+  async function read(session: Session, batch: Batch, part: Plants): Promise<void> {
+    const missing = batch.missingOf(part);
+    if (missing.length > 0) batch.add(await session.query(readStatement(table, missing)));
   }
 }
 
-// A generated column; a rule on INSERT.
-const unsupportedTableCodes = ['428C9', '0A000'];
-const maxParts = 8;
-const lockNotAvailable = '55P03';
-const insufficientPrivilege = '42501';
-const missingReason =
-  'a trigger discarded it, or a policy hides the plant with its id from this role';
+export type Plants = readonly NewPlant[];
 
-function byId(one: NewPlant, other: NewPlant): number {
-  return one.id < other.id ? -1 : 1;
-}
+/** The results of plants. One whose id another session has locked has none. */
+export type Results = ReadonlyMap<NewPlant, Created>;
 
 /**
- * Whether an insert may have failed only because it is prepared. A pooler in transaction mode distributes the
- * statements of a client over several server connections, on which the prepared statement may not exist (26000)
- * or already exist (42P05). Other poolers reject it with 08P01 or their own code. 0A000: a column type changed.
+ * Returns which parts of a batch are inserted next, and which plants are settled, after a part was
+ * inserted of which `missing` are not in the table.
  */
-function mayBeCausedByPreparation(thrown: unknown): boolean {
-  return /^(26000|08P01)$/.test(sqlStateOf(thrown) ?? '') || retryStrategyOf(thrown) === 'fail';
+export function nextParts<Plant>(
+  missing: readonly Plant[],
+  others: readonly (readonly Plant[])[],
+  { failure, isWhole, failuresInARow }: PartOutcome,
+): { readonly parts: readonly (readonly Plant[])[]; readonly settled: readonly Plant[] } {
+  const settle = { parts: others, settled: missing };
+  if (missing.length === 0) return settle;
+  // Another session may have deleted a plant between the insert and the read.
+  if (failure === undefined) return isWhole ? { parts: [missing], settled: [] } : settle;
+  // Refused plants cost two statements each; a fault for every plant, or many locks, only a few.
+  const isHopeless = failure !== 'plant' && failuresInARow >= maxFailuresInARow;
+  if (failure === 'table' || isHopeless) return { parts: [], settled: [missing, ...others].flat() };
+  if (missing.length === 1) return settle;
+  const middle = Math.ceil(missing.length / 2);
+  return { parts: [missing.slice(0, middle), missing.slice(middle), ...others], settled: [] };
 }
 
-// Derived from the text, because pooled connections can have a statement for another table.
-function nameOf(text: string): string {
-  return `plantstore_${hash('sha256', text).slice(0, 32)}`;
+/** How a part was inserted: because of what it failed, and whether it is the whole batch. */
+type PartOutcome = {
+  readonly failure: PartFailure | undefined;
+  readonly isWhole: boolean;
+  /** Failures since the last part that was inserted, this one included. */
+  readonly failuresInARow: number;
+};
+
+/** Of a plant, a function or a lock: the other plants may be inserted. Of the table: none. */
+export type PartFailure = Extract<Failure, 'plant' | 'function' | 'lock'> | 'table';
+
+/** Why an insert failed. */
+type Failed = { readonly failure: PartFailure; readonly cause: unknown };
+
+/** The last plant of 1,000 is alone after eleven failures. */
+const maxFailuresInARow = 24;
+
+/** What is known of the plants of a batch. */
+class Batch {
+  readonly #stored = new Map<bigint, Row>();
+  readonly #inserted = new Set<NewPlant>();
+  readonly #results = new Map<NewPlant, Created>();
+
+  /** Returns the plants of a part whose ids are not known to be in the table. */
+  missingOf(part: Plants): Plants {
+    return part.filter(({ id }) => !this.#stored.has(id));
+  }
+
+  /** Returns the first of them with each id. Sorted, so that batches lock ids in one order. */
+  firstsOf(part: Plants): Plants {
+    const firsts = new Map<bigint, NewPlant>();
+    for (const plant of this.missingOf(part).toReversed()) firsts.set(plant.id, plant);
+    return [...firsts.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  /** Adds rows of the table, which are of those plants that were inserted. */
+  add(rows: readonly Row[], inserted: Plants = []): void {
+    for (const row of rows) this.#stored.set(BigInt(row[0] ?? ''), row);
+    for (const plant of inserted) if (this.#stored.has(plant.id)) this.#inserted.add(plant);
+  }
+
+  /** Settles plants that are not in the table, but for those whose ids are locked. */
+  settle(plants: Plants, failed: Failed | undefined): void {
+    if (failed?.failure === 'lock') return;
+    const isRefused = failed === undefined || failed.failure === 'plant';
+    const cause = failed === undefined ? new Error(missingReason) : failed.cause;
+    const created = isRefused ? refused(cause) : notKept(cause);
+    for (const plant of plants) this.#results.set(plant, created);
+  }
+
+  resultsOf(plants: Plants): Results {
+    for (const plant of plants) {
+      const row = this.#stored.get(plant.id);
+      if (row !== undefined) this.#results.set(plant, this.#compare(plant, row));
+    }
+    return this.#results;
+  }
+
+  #compare(plant: NewPlant, row: Row): Created {
+    // Not in SQL, because a nondeterministic collation can treat different texts as equal.
+    const texts = { id: String(plant.id), ...toTexts(plant) };
+    const isSame = columnNames.every((name, at) => row[at] === (texts[name] ?? null));
+    if (!isSame) return err({ kind: 'id-taken', id: plant.id });
+    return this.#inserted.has(plant) ? ok() : ok('unchanged');
+  }
 }
+
+/** Timeout of the wait of a part for a locked id: short, because the rest of its batch waits. */
+const partLockMs = 1;
+const missingReason =
+  'a trigger discarded it, or a policy hides the plant with its id from this role';

@@ -1,27 +1,48 @@
 import type { PlantRefused, StoreUnavailable } from '@plantstore/core';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { type Err, err } from 'neverthrow';
-import { describeThrown, routineOf, sqlStateOf } from '../open/errors.ts';
-
-/** Returns what to do about an exception from a statement or a connection attempt. */
-export function retryStrategyOf(thrown: unknown): RetryStrategy {
-  const state = sqlStateOf(thrown);
-  // Errors of the driver (reset, timeout, "Connection terminated") have no SQLSTATE.
-  if (state === undefined)
-    return thrown instanceof NoServer && thrown.isRefused ? 'fail' : 'reconnect';
-  // All other codes depend on the values: constraints, and triggers, which can raise any code.
-  const strategy = strategies.find(([pattern]) => pattern.test(state))?.[1] ?? 'split';
-  if (isRowRefused(thrown) && !/^(40|55P03)/.test(state)) return 'split';
-  // A function, such as that of a trigger, is the context of its error. Failures of the disk have a context, too.
-  const hasContext = thrown instanceof Error && 'where' in thrown && thrown.where !== undefined;
-  return strategy === 'fail' && hasContext && !state.startsWith('58') ? 'isolate' : strategy;
-}
+import { describeThrown, sqlStateOf, textOf } from '../open/errors.ts';
 
 /**
- * What to do about a failed statement: run it again on the same connection, or on a new one, possibly to another server; split the
- * batch, as the server refuses a plant for its content, or as a function of the operator fails, perhaps for one plant; or fail.
+ * What a failed statement means: run it again on the same connection, or on a new one, maybe to
+ * another server; the server refuses a plant for its content, a function of the operator has a
+ * fault, maybe for one plant, or another session has locked an id; or every plant would fail.
  */
-type RetryStrategy = 'repeat' | 'reconnect' | 'split' | 'isolate' | 'fail';
+export type Failure = 'repeat' | 'reconnect' | 'plant' | 'function' | 'lock' | 'all';
+
+/** Returns what an exception from a statement or a connection attempt means, by its SQLSTATE. */
+export function failureOf(thrown: unknown): Failure {
+  const state = sqlStateOf(thrown);
+  // Errors of the driver: a reset, a timeout, "Connection terminated".
+  if (state === undefined)
+    return thrown instanceof NoServer && thrown.isRefused ? 'all' : 'reconnect';
+  // A serialization failure, a deadlock, an unknown completion: the insert is idempotent.
+  if (/^(40001|40P01|40003)$/.test(state)) return 'repeat';
+  // A row and a function are the context of an error.
+  const hasContext = textOf(thrown, 'where') !== '';
+  // Without one, the table is locked.
+  if (state === '55P03') return hasContext ? 'lock' : 'repeat';
+  // A policy, or an exception of a trigger, whose SQLSTATE can be any.
+  if (/^(ExecWithCheckOptions|exec_stmt_(raise|assert))$/.test(textOf(thrown, 'routine')))
+    return 'plant';
+  // A canceled statement, insufficient resources.
+  if (/^(57014|53...)$/.test(state)) return 'repeat';
+  // A former leader that is read-only; a transaction timeout; shutdown, crash or startup.
+  if (/^(25006|25P0.|57P0.|08...)$/.test(state)) return 'reconnect';
+  // All other codes depend on the values: constraints, types, indexes.
+  if (!ofAll.test(state)) return 'plant';
+  // Failures of the disk have a context, too.
+  return hasContext && !state.startsWith('58') ? 'function' : 'all';
+}
+
+/** Whether the statement may succeed when it is run again. */
+export function isTransient(failure: Failure): failure is 'repeat' | 'reconnect' {
+  return failure === 'repeat' || failure === 'reconnect';
+}
+
+// The statement, the role, the table, a sequence or the disk
+// (postgresql.org/docs/current/errcodes-appendix.html).
+const ofAll = /^(2200H|(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...)$/;
 
 /** Thrown when no server of the URL can be used. */
 export class NoServer extends Error {
@@ -32,23 +53,6 @@ export class NoServer extends Error {
     super(message, { cause });
     this.isRefused = isRefused;
   }
-}
-
-// postgresql.org/docs/current/errcodes-appendix.html
-const strategies: readonly (readonly [RegExp, RetryStrategy])[] = [
-  // Serialization failure (40001), deadlock (40P01), unknown completion (40003): the insert is idempotent.
-  [/^(40001|40P01|40003)$/, 'repeat'],
-  // Lock timeout, canceled statement, insufficient resources.
-  [/^(55P03|57014|53...)$/, 'repeat'],
-  // A former leader that is read-only; a transaction timeout; shutdown, crash or startup; connection exceptions.
-  [/^(25006|25P0.|57P0.|08...)$/, 'reconnect'],
-  // The statement, the role, the table, a sequence or the disk: every other plant would fail, too.
-  [/^(2200H|(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...)$/, 'fail'],
-];
-
-/** Whether a policy refused a row, or a trigger raised an exception: its SQLSTATE can be that of a missing privilege, or any other. */
-function isRowRefused(thrown: unknown): boolean {
-  return /^(ExecWithCheckOptions|exec_stmt_(raise|assert))$/.test(routineOf(thrown));
 }
 
 /** Creates the result of a create or a check that may succeed later. */

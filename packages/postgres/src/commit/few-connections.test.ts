@@ -61,7 +61,7 @@ describe('few connections', () => {
     const { kind, message } = await failToOpen(url);
     expect([kind, message]).toEqual([
       'unreachable',
-      expect.stringMatching(/limit of connections.*up to four, and one is enough/),
+      expect.stringMatching(/limit of connections: one is enough.*up to four/),
     ]);
   });
 

@@ -24,6 +24,9 @@ const idsRefused = async (
   return plants.flatMap(({ id }, index) => (created[index]?.isErr() === true ? [id] : []));
 };
 
+/** A create of a locked id waits until its deadline. */
+const limits = { deadlineMs: 2_000 };
+
 describe('uncommitted plants of another session', () => {
   it.each<readonly [string, readonly bigint[]]>([
     ['one', [7n]],
@@ -32,7 +35,7 @@ describe('uncommitted plants of another session', () => {
   ])(
     'only creates of ids that another session has inserted without a commit are store-unavailable: %s',
     async (_, locked) => {
-      const { repository, direct } = await openBehindProxy();
+      const { repository, direct } = await openBehindProxy(limits);
       const holder = await holdOpen(direct, ...locked.map(insertOf));
       expect(await idsRefused(repository, plantsFrom(0, 32))).toEqual(locked);
       const lockedPlants = locked.map((id) => ({ id, name: 'Monstera' }));
@@ -44,8 +47,19 @@ describe('uncommitted plants of another session', () => {
     },
   );
 
-  it('the reason of a create of a locked id names the lock, and other plants are created meanwhile', async () => {
+  it('no other plant of a batch waits when its first 100 ids are locked', async () => {
     const { repository, direct } = await openBehindProxy();
+    const plants = plantsFrom(0, 1_000);
+    const holder = await holdOpen(direct, ...plants.slice(0, 100).map(({ id }) => insertOf(id)));
+    const creating = plants.map(async (plant) => (await repository.create(plant)).isOk());
+    expect(await Promise.all(creating.slice(100))).not.toContain(false);
+    expect(repository.waiting()).toBe(100);
+    await holder.query('ROLLBACK');
+    expect(await Promise.all(creating)).not.toContain(false);
+  });
+
+  it('the reason of a create of a locked id names the lock, and other plants are created meanwhile', async () => {
+    const { repository, direct } = await openBehindProxy(limits);
     await holdOpen(direct, insertOf(7n));
     const isComplete = { locked: false };
     const locked = (async () => {
@@ -62,37 +76,22 @@ describe('uncommitted plants of another session', () => {
     });
   });
 
-  it('a create of a locked id completes when the transaction ends soon', async () => {
-    const { proxy, repository, direct } = await openBehindProxy();
-    const holder = await holdOpen(direct, insertOf(7n));
-    let ended: Promise<unknown> | undefined;
-    // The transaction commits when the repository reads the stored plant.
-    proxy.onStatement(({ text }) => {
-      if (text.startsWith('SELECT id')) ended ??= holder.query('COMMIT');
-      return 'pass';
-    });
-    const plants = [monstera, ...plantsFrom(100, 8)];
-    const [refused, ...others] = await Promise.all(
-      plants.map(async (plant) => repository.create(plant)),
-    );
-    expect(refused?._unsafeUnwrapErr()).toEqual({ kind: 'id-taken', id: 7n });
-    expect(others.every((one) => one.isOk())).toBe(true);
-    // A second query of the holder would fail when its connection ends.
-    await ended;
-  });
-
-  it('a create of a locked id completes when the transaction ends after the wait for the lock', async () => {
-    const { proxy, repository, direct } = await openBehindProxy();
-    const holder = await holdOpen(direct, insertOf(7n));
-    let ended: Promise<unknown> | undefined;
-    proxy.onStatement(({ text }) => {
-      // Sent when the wait for the lock has timed out.
-      if (text.includes('pg_stat_activity')) ended ??= holder.query('ROLLBACK');
-      return 'pass';
-    });
-    expect((await repository.create(monstera)).isOk()).toBe(true);
-    await ended;
-  });
+  it.each(['COMMIT', 'ROLLBACK'])(
+    'a create of a locked id completes when the transaction ends with %s, and others do not wait',
+    async (end) => {
+      const { repository, direct } = await openBehindProxy();
+      const holder = await holdOpen(direct, insertOf(7n));
+      const locked = repository.create(monstera);
+      expect(await idsRefused(repository, plantsFrom(100, 8))).toEqual([]);
+      expect(repository.waiting()).toBe(1);
+      await holder.query(end);
+      const kind = (await locked).match(
+        () => 'ok',
+        (error) => error.kind,
+      );
+      expect(kind).toBe(end === 'COMMIT' ? 'id-taken' : 'ok');
+    },
+  );
 
   it('several repositories can create the same plant while their statements are slow', async () => {
     const url = sharedUrl(await emptyDatabase());
@@ -109,37 +108,12 @@ describe('uncommitted plants of another session', () => {
     expect(created.map((one) => one.isOk())).toEqual([true, true]);
   });
 
-  it('creates of locked ids are in flight until they have a result', async () => {
-    const { proxy, repository, direct } = await openBehindProxy();
-    await holdOpen(direct, insertOf(7n));
-    const waiting: number[] = [];
-    proxy.onStatement(({ text }) => {
-      // Sent when the wait for the lock has timed out.
-      if (text.includes('pg_stat_activity')) waiting.push(repository.waiting());
-      return 'pass';
-    });
-    expect((await repository.create(monstera)).isErr()).toBe(true);
-    // Once in its batch, and once separately.
-    expect(waiting).toContain(2);
-    expect(repository.waiting()).toBe(0);
-  });
-
   it('closing the repository waits for creates of locked ids', async () => {
-    const { repository, direct } = await openBehindProxy();
+    const { repository, direct } = await openBehindProxy(limits);
     await holdOpen(direct, insertOf(7n));
     const refused = idsRefused(repository, plantsFrom(0, 32));
     await repository.close();
     expect(await refused).toEqual([7n]);
-  });
-
-  it('closing the repository waits for a create of an id that was locked at its last create', async () => {
-    const { repository, direct } = await openBehindProxy({ deadlineMs: 30_000 });
-    await holdOpen(direct, insertOf(7n));
-    expect((await repository.create(monstera)).isErr()).toBe(true);
-    const again = repository.create(monstera);
-    await repository.close();
-    expect(repository.waiting()).toBe(0);
-    expect((await again).isErr()).toBe(true);
   });
 
   it('no batch is split after the deadline of its creates', async () => {
@@ -153,7 +127,7 @@ describe('uncommitted plants of another session', () => {
   });
 
   it('no batch causes a deadlock error in a program that inserts the same ids in another order', async () => {
-    const { repository, direct } = await openBehindProxy();
+    const { repository, direct } = await openBehindProxy(limits);
     // In a deadlock, the server aborts the session whose deadlock_timeout ends first.
     const holder = await holdOpen(direct, `SET deadlock_timeout = '60s'`, insertOf(31n));
     const creating = idsRefused(repository, plantsFrom(0, 32));

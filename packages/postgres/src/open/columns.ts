@@ -1,4 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
+import { fromTexts } from '@plantstore/core/wire';
 
 /** The columns in order. One of a later version is nullable, and added to a table without it. */
 const columns = {
@@ -12,7 +13,7 @@ export const columnNames = Object.keys(columns) as readonly Name[];
 /** The columns of the first version, which every table has. */
 export const firstNames = columnNames.slice(0, 3);
 export const textNames = columnNames.filter((name) => name !== 'id');
-export const nullableNames: readonly Name[] = textNames.filter((name) => columns[name] === 'text');
+export const nullableNames = textNames.filter((name) => columns[name] === 'text');
 
 /** Returns the declaration of a column. */
 export function declarationOf(name: Name): string {
@@ -23,13 +24,9 @@ export function declarationOf(name: Name): string {
 export type Row = readonly (string | null)[];
 
 /** Returns the plant of a row. */
-export function plantOf(row: Row): NewPlant {
-  const plant: Partial<Record<Name, unknown>> = {};
-  for (const [index, name] of columnNames.entries()) {
-    const value = row[index];
-    if (typeof value === 'string') plant[name] = name === 'id' ? BigInt(value) : value;
-  }
-  return plant as NewPlant;
+export function plantOf([id, ...texts]: Row): NewPlant {
+  const named = textNames.map((name, index) => [name, texts[index] ?? undefined]);
+  return { id: BigInt(id as string), ...fromTexts(Object.fromEntries(named)) } as NewPlant;
 }
 
 /** Quotes an SQL identifier. */

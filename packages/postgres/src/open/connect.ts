@@ -8,93 +8,93 @@ import {
 } from './database-url.ts';
 import {
   connectError,
-  failureOf,
+  type Fault,
+  faultOf,
   isLoginRefused,
   type OpenPostgresError,
-  type ServerFailure,
 } from './errors.ts';
 import { readPassFile } from './pass-file.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 
 /**
- * Creates the function that connects to the servers of a URL. It reads the URL for each connection,
- * because its files can change, as in libpq. A refused login pauses logins with the same password.
+ * Creates the function that connects to the first server of a URL that can be used. It reads the
+ * URL for each connection, because its files can change, as in libpq. A refused login pauses logins
+ * with the same password.
  */
 export function createConnect(options: ConnectOptions) {
   const env = { ...process.env };
   const refusals = new Map<string, Refusal>();
   let isFirst = true;
+  return connect;
 
-  const tryAddress = async (address: Address, url: SessionOptions): Promise<Tried> => {
-    const name = nameOf(address);
-    const { password } = url;
-    const refusal = refusals.get(name);
-    const isPaused = refusal?.password === password && performance.now() < (refusal?.endsAt ?? 0);
-    if (refusal !== undefined && isPaused) return refusal;
-    let session: Session | undefined;
-    try {
-      session = await startSession(address, url);
-      refusals.delete(name);
-      const [state = []] = await session.query({ text: serverState }, url.loginTimeoutMs);
-      const [encoding, isReadOnly, isStandby, hasTable] = state;
-      const isUtf8 = encoding === 'UTF8';
-      if (isUtf8 && isReadOnly === 'off') return { session };
-      const [reason, description] = !isUtf8
-        ? (['encoding-unsupported', `${name} has the encoding ${encoding}`] as const)
-        : isStandby === 't'
-          ? (['standby-only', `${name} is a standby`] as const)
-          : (['read-only', `${name} is read-only`] as const);
-      const failure = { reason, description };
-      if (isUtf8 && options.readsOnly === true && hasTable === 't') return { session, failure };
-      // Not awaited: meanwhile, the next server is tried.
-      void session.close();
-      return { failure };
-    } catch (thrown) {
-      session?.destroy();
-      const failure = failureOf(address, thrown);
-      if (isLoginRefused(failure)) {
-        const pauseMs = nextPauseMs(refusal?.pauseMs);
-        const endsAt = performance.now() + pauseMs;
-        refusals.set(name, { failure, password, pauseMs, endsAt });
-      }
-      return { failure };
-    }
-  };
-
-  /** Connects to the first server that can be used, and tries the one that failed most recently last. */
-  return async (failed?: Address): Promise<Result<Connected, NotConnected>> => {
+  /** Connects. The server that failed last is tried last. */
+  async function connect(failed?: string): Promise<Result<Connected, NotConnected>> {
     const read = readDatabaseUrl(options.url, env);
     if (read.isErr()) return err({ error: read.error, isRefused: false });
-    const { addresses, connectTimeoutMs: ofUrl } = read.value;
-    const connectTimeoutMs = Math.min(options.connectTimeoutMs ?? ofUrl, maxTimerMs);
-    // Only the first one waits for a server that resumes: others are retried, maybe elsewhere.
-    const waits = isFirst && options.connectTimeoutMs === undefined;
-    isFirst = false;
-    const loginTimeoutMs = waits ? read.value.loginTimeoutMs : connectTimeoutMs;
-    const { statementTimeoutMs } = options;
-    const base = { ...read.value, connectTimeoutMs, loginTimeoutMs, statementTimeoutMs };
-    let url = base;
-    const failures: ServerFailure[] = [];
-    let readable: Connected | undefined;
-    const isFailed = (one: Address) =>
-      Number(failed !== undefined && nameOf(one) === nameOf(failed));
-    for (const address of addresses.toSorted((one, other) => isFailed(one) - isFailed(other))) {
-      if (base.password === undefined) {
-        const password = await readPassFile(address, base);
-        url = { ...base, password, passwordSource: 'the password file' };
-      }
-      const { session, failure } = await tryAddress(address, url);
-      if (session !== undefined && failure === undefined) {
-        void readable?.session.close();
+    const url = { ...read.value, ...timeoutsOf(read.value) };
+    const isFailed = (one: Address) => Number(nameOf(one) === failed);
+    const faults: ServerFault[] = [];
+    let readable: Session | undefined;
+    for (const address of url.addresses.toSorted((a, b) => isFailed(a) - isFailed(b))) {
+      const password = url.password ?? (await readPassFile(address, url));
+      const { session, fault } = await tryServer(address, { ...url, password });
+      if (session !== undefined && fault === undefined) {
+        void readable?.close();
         return ok({ session, url });
       }
-      if (failure !== undefined) failures.push(failure);
-      if (readable !== undefined) void session?.close();
-      else if (session !== undefined) readable = { session, url };
+      if (fault !== undefined) faults.push(fault);
+      readable ??= session;
+      if (readable !== session) void session?.close();
     }
-    if (readable !== undefined) return ok(readable);
-    return err({ error: connectError(url, failures), isRefused: failures.every(isLoginRefused) });
-  };
+    if (readable !== undefined) return ok({ session: readable, url });
+    const isRefused = faults.every((fault) => fault.isRefused === true);
+    return err({ error: connectError(url, faults), isRefused });
+  }
+
+  /** Only the first login waits for a server that resumes: later ones are retried, elsewhere. */
+  function timeoutsOf(url: DatabaseUrl) {
+    const { statementTimeoutMs } = options;
+    const wantedMs = options.connectTimeoutMs ?? url.connectTimeoutMs;
+    const connectTimeoutMs = Math.min(wantedMs ?? 2_000, maxTimerMs);
+    const loginTimeoutMs = wantedMs === undefined && isFirst ? 10_000 : connectTimeoutMs;
+    isFirst = false;
+    return { connectTimeoutMs, loginTimeoutMs, statementTimeoutMs };
+  }
+
+  async function tryServer(address: Address, url: SessionOptions): Promise<Tried> {
+    const server = nameOf(address);
+    const { password } = url;
+    const refusal = refusals.get(server);
+    const isPaused = refusal !== undefined && performance.now() < refusal.endsAt;
+    if (isPaused && refusal.password === password) return refusal;
+    try {
+      const session = await startSession(address, url);
+      refusals.delete(server);
+      return await examine(session, url.loginTimeoutMs);
+    } catch (thrown) {
+      const fault = { ...faultOf(server, thrown), isRefused: isLoginRefused(thrown) };
+      if (!fault.isRefused) return { fault };
+      const pauseMs = nextPauseMs(refusal?.pauseMs);
+      refusals.set(server, { fault, password, pauseMs, endsAt: performance.now() + pauseMs });
+      return { fault };
+    }
+  }
+
+  /** Finds out what a server can be used for. Closes its session if it is for nothing. */
+  async function examine(session: Session, timeoutMs: number): Promise<Tried> {
+    try {
+      const [state] = await session.read<ServerState>(serverState, [], timeoutMs);
+      if (state === undefined || state.kind === null) return { session };
+      const fault = { kind: state.kind, detail: `${session.server}: ${state.kind}` };
+      if (options.readsOnly === true && state.isReadable) return { session, fault };
+      // Not awaited: meanwhile, the next server is tried.
+      void session.close();
+      return { fault };
+    } catch (thrown) {
+      session.abandon()?.();
+      return { fault: faultOf(session.server, thrown) };
+    }
+  }
 }
 
 export type Connect = ReturnType<typeof createConnect>;
@@ -112,14 +112,18 @@ type ConnectOptions = {
 };
 
 /** A connection, the reason why it or the server cannot be used for creates, or both. */
-type Tried = { readonly session?: Session; readonly failure?: ServerFailure };
+type Tried = { readonly session?: Session; readonly fault?: ServerFault };
+type ServerFault = Fault & { readonly isRefused?: boolean };
 type Refusal = Tried & { password: string | undefined; pauseMs: number; endsAt: number };
 
-/** Returns the pause after another failure, in milliseconds. */
+/** Returns the pause after another refused connection, in milliseconds. */
 export function nextPauseMs(pauseMs = 500): number {
   return Math.min(2 * pauseMs, 30_000);
 }
 
-// A standby is read-only, too.
-const serverState = `SELECT current_setting('server_encoding'), current_setting('transaction_read_only'),
-  pg_is_in_recovery(), to_regclass('plants') IS NOT NULL`;
+type ServerState = { readonly kind: Fault['kind'] | null; readonly isReadable: boolean };
+
+const serverState = `SELECT isUtf8 AND to_regclass('plants') IS NOT NULL AS "isReadable",
+    CASE WHEN NOT isUtf8 THEN 'encoding-unsupported' WHEN pg_is_in_recovery() THEN 'standby-only'
+      WHEN current_setting('transaction_read_only') = 'on' THEN 'read-only' END AS kind
+  FROM (SELECT current_setting('server_encoding') = 'UTF8' AS isUtf8) AS encoding`;

@@ -1,57 +1,35 @@
 import { isIPv6 } from 'node:net';
-import { userInfo } from 'node:os';
 import type { ConnectionOptions } from 'node:tls';
 import { err, ok, type Result } from 'neverthrow';
 import { parse } from 'pg-connection-string';
-import { type Parameters, readParameters, type ShowParameter } from './url-parameters.ts';
+import { type Fault, openError, type OpenPostgresError } from './errors.ts';
 
 /**
- * Reads a `postgres://` URL and its certificate files. Errors contain no part of the URL except parameter
- * names: in a malformed URL, any part can belong to the password.
+ * Reads a `postgres://` URL with the driver's parser, once for each of its hosts, and the files
+ * that it names. What it does not contain comes from libpq's variables. Errors contain no value of
+ * the URL: in a malformed one, any part can belong to the password.
  */
-export function readDatabaseUrl(
-  url: string,
-  variables: Environment,
-): Result<DatabaseUrl, UrlFault> {
-  // As in libpq, empty variables are ignored.
-  const env = Object.fromEntries(Object.entries(variables).filter(([, text]) => text !== ''));
+export function readDatabaseUrl(url: string, env: Env): Result<DatabaseUrl, OpenPostgresError> {
+  if (typeof url !== 'string')
+    throw new TypeError("a URL must be a string, as in 'postgres://localhost/plants'");
   const [whole, authority = '', path = '', query = ''] = urlPattern.exec(url.trim()) ?? [];
-  if (whole === undefined) {
-    return invalid(
-      `the database URL must have the form ${form}; in user and password, / is written as %2F, ? as %3F, # as %23, @ as %40`,
-    );
-  }
-  if (path.includes('@') || query.includes('@')) {
-    return invalid(
-      'the database URL has an @ after its host: percent-encode /, ?, # and @ in the password (/ is %2F, ? is %3F, # is %23, @ is %40)',
-    );
-  }
-  if (/%(?![\da-f]{2})|%00/i.test(authority + path)) return invalid(percentFault);
-  const at = authority.lastIndexOf('@');
-  // pg-connection-string would decode a URL that contains a space twice, and remove other white space.
-  const login = authority.slice(0, Math.max(at, 0)).replaceAll(/[ \t\n\r]/g, encodeURIComponent);
-  // Without an @, the text after the colon can be a port or a part of a password.
-  const isPasswordComplete = at !== -1 || !authority.includes(':');
-  const read = readParameters(query, env, isPasswordComplete);
-  if (read.isErr()) return invalid(read.error);
-  const { parameters, show } = read.value;
-  const fault = findInvalidParameter(parameters, show);
-  if (fault !== undefined) return invalid(fault);
-  const hostList = authority.slice(at + 1);
-  const isHostFromVariable = hostList === '' && parameters.host === undefined && 'PGHOST' in env;
+  // An @ after the host shows that the password has a character that must be encoded.
+  if (whole === undefined || (path + query).includes('@') || wrongPercent.test(authority + path))
+    return fail(invalid);
+  const given = new URLSearchParams(query.replaceAll('+', '%2B'));
+  const parameters = new Map(
+    Object.entries(variables).map(([name, of]) => [name, firstOf(given.get(name), env[of])]),
+  );
+  const wrong =
+    findUnsafe([...given], authority.includes('@')) ??
+    findUnsafe(Object.entries(env).filter(([name]) => name.startsWith('PG'))) ??
+    findWrongValue(parameters);
+  if (wrong !== undefined) return fail({ kind: 'url-parameter', detail: wrong });
   try {
-    const hosts = hostsOf(hostList, parameters.host, env);
-    return ok(parseEach({ login, hosts, path }, parameters, env));
-  } catch (thrown) {
-    if (thrown instanceof URIError) return invalid(percentFault);
-    if (thrown instanceof Error && 'syscall' in thrown) {
-      const files = fileParameters.filter((name) => parameters[name] !== undefined);
-      const message = `the file that ${files.map((name) => show(name)).join(' or ')} names cannot be read: ${thrown.message}`;
-      return err({ kind: 'tls-failed', message, cause: thrown });
-    }
-    if (thrown instanceof RangeError) return invalid('PGPORT must be a port from 1 to 65535');
-    const source = isHostFromVariable ? 'PGHOST' : 'the hosts in the database URL';
-    return invalid(`${source} ${hostsFault}`);
+    return ok(parseServers(authority, path, parameters, env));
+  } catch (cause) {
+    const isOfFile = cause instanceof Error && 'syscall' in cause;
+    return fail(isOfFile ? { kind: 'tls-failed', detail: cause.message, cause } : invalid);
   }
 }
 
@@ -60,120 +38,153 @@ export function nameOf({ host, port }: Address): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Why a URL cannot be used. */
-type UrlFault = { kind: 'url-invalid' | 'tls-failed'; message: string; cause?: unknown };
-
 /** Address of a server; `host` is a name, an IP address, or the folder of a Unix-domain socket. */
 export type Address = { readonly host: string; readonly port: number };
 
 /** Connection parameters from a URL and libpq's environment variables. */
-export type DatabaseUrl = Readonly<ReturnType<typeof parseEach>>;
+export type DatabaseUrl = Readonly<ReturnType<typeof parseServers>>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
 /** Maximum delay of a timer in Node.js, in milliseconds. */
 export const maxTimerMs = 2 ** 31 - 1;
-const form = 'postgres://user:password@host:5432/database';
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Parameters = ReadonlyMap<string, string | undefined>;
+
 const urlPattern = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s;
-const invalid = (message: string) => err<never, UrlFault>({ kind: 'url-invalid', message });
+const wrongPercent = /%(?![\da-f]{2})|%00/i;
+const invalid: Fault = { kind: 'url-invalid', detail: '' };
 
-function currentUserName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return '';
+function fail(fault: Fault) {
+  return err(openError({ user: '', database: '' }, fault));
+}
+
+/** The parameters that have an effect, and their variables. */
+const variables: Readonly<Record<string, string>> = {
+  application_name: 'PGAPPNAME',
+  channel_binding: 'PGCHANNELBINDING',
+  connect_timeout: 'PGCONNECT_TIMEOUT',
+  host: '',
+  options: 'PGOPTIONS',
+  sslcert: 'PGSSLCERT',
+  sslkey: 'PGSSLKEY',
+  sslmode: 'PGSSLMODE',
+  sslrootcert: 'PGSSLROOTCERT',
+  target_session_attrs: 'PGTARGETSESSIONATTRS',
+};
+const known = Object.entries(variables).flat();
+
+/** What names another server or table, or a check that is not done. The rest has no effect. */
+const unsafe = /^(channel|gssenc|hostaddr|require|schema|search_path|service$|ssl(?!sni|comp))/i;
+const withoutEffect =
+  /^(gssencmode=(disable|prefer)|sslnegotiation=postgres|ssl_?min\w+=TLSv1(\.[12])?)$/i;
+
+/** Finds a parameter or a variable without which a connection would be less safe, or elsewhere. */
+function findUnsafe(
+  named: readonly (readonly [string, string | undefined])[],
+  mayShow = true,
+): string | undefined {
+  const found = named.find(([name, value = '']) => {
+    const parameter = name.replace(/^PG/, '');
+    const isUnsafe = unsafe.test(parameter) && !withoutEffect.test(`${parameter}=${value}`);
+    return isUnsafe && value !== '' && !known.includes(name);
+  });
+  // Without a login before it, a parameter can belong to a password.
+  return found && `${mayShow ? found[0] : 'a parameter'} is not supported; remove it`;
+}
+
+const permitted = new Map([
+  ['channel_binding', ['disable', 'prefer', 'require']],
+  ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']],
+  // All three select the server that accepts writes.
+  ['target_session_attrs', ['any', 'primary', 'read-write']],
+]);
+
+function findWrongValue(parameters: Parameters): string | undefined {
+  for (const [name, values] of permitted) {
+    const value = parameters.get(name);
+    if (value !== undefined && !values.includes(value))
+      return `${name} (${variables[name]}) must be one of ${values.join(', ')}`;
   }
+  if (!/^[+-]?\d{1,9}$/.test(parameters.get('connect_timeout') ?? '0'))
+    return 'connect_timeout (PGCONNECT_TIMEOUT) must be a number of seconds';
+  const authority = parameters.get('sslrootcert') ?? 'system';
+  if (parameters.get('sslmode') === 'verify-ca' && authority === 'system')
+    return 'sslmode=verify-ca needs sslrootcert, the file of your own CA';
+  return undefined;
 }
 
-/** Converts a host from a parameter or variable to its form in a URL. */
-function hostInUrl(host: string): string {
-  if (host.startsWith('/')) return encodeURIComponent(host);
-  return isIPv6(host) ? `[${host}]` : host;
-}
-
-function hostsOf(hostList: string, parameter: string | undefined, env: Environment): string[] {
-  if (parameter === undefined && hostList !== '') return hostList.split(',');
-  // As in libpq, the parameter replaces the host of the URL, but not its port.
-  const port = /:\d+$/.exec(hostList)?.[0] ?? '';
-  const hosts = (parameter ?? env['PGHOST'] ?? '').split(',').map(hostInUrl);
-  return hosts.map((host) => (/:\d+$/.test(host) ? host : host + port));
-}
-
-/** Returns the TLS parameters as a query for pg-connection-string, which ignores empty ones. */
-function tlsQuery(parameters: Parameters): string {
-  const { sslmode = 'prefer', sslrootcert = 'system', sslcert = '', sslkey = '' } = parameters;
-  // Without a file, Node.js uses its bundled CA certificates.
-  const ca = sslrootcert === 'system' ? '' : sslrootcert;
-  return new URLSearchParams({ sslmode, sslrootcert: ca, sslcert, sslkey }).toString();
-}
-
-const fileParameters = ['sslrootcert', 'sslcert', 'sslkey'] as const;
-
-function findInvalidParameter(parameters: Parameters, show: ShowParameter): string | undefined {
-  const { sslmode, sslrootcert = 'system', channel_binding } = parameters;
-  if (sslmode === 'verify-ca' && sslrootcert === 'system') {
-    return `${show('sslmode', sslmode)} needs sslrootcert, the file of your own CA; with public CAs it does not identify the server, so use verify-full`;
-  }
-  for (const name of ['connect_timeout', 'keepalives_idle'] as const) {
-    if (!/^[+-]?\d{1,9}$/.test(parameters[name] ?? '0'))
-      return `${show(name)} must be a number of seconds`;
-  }
-  return channel_binding === 'require' && sslmode === 'disable'
-    ? `${show('channel_binding', channel_binding)} needs TLS; remove it, or remove ${show('sslmode', sslmode)}`
-    : undefined;
-}
-
-const hostsFault = `must be names or addresses, each with a port from 1 to 65535 if it is not 5432, as in ${form}; several are separated by commas`;
-const percentFault = 'the database URL has a % that is not a percent-encoding; write it as %25';
-
-/** Throws a RangeError if the port is from the variable. */
-function portOf(ofUrl: string, env: Environment): number {
-  const port = Number(ofUrl || (env['PGPORT'] ?? '5432'));
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw ofUrl === '' ? new RangeError('PGPORT') : new Error('no port');
-}
-
-// As in libpq: zero or less is no limit.
-function timeoutOf(seconds: number): number {
-  return seconds > 0 ? Math.min(seconds * 1_000, maxTimerMs) : maxTimerMs;
-}
-
-/** Parses a URL for each host with pg-connection-string. Throws its exceptions. */
-function parseEach(
-  { login, hosts, path }: { login: string; hosts: readonly string[]; path: string },
-  parameters: Parameters,
-  env: Environment,
-) {
-  const query = tlsQuery(parameters);
-  const configs = hosts.map((host) => {
-    const url = `postgres://${login}@${host.replace(/^(?=:|$)/, 'localhost')}/?${query}`;
-    return parse(url, { useLibpqCompat: true });
+/** Parses the URL of each server. Throws the exceptions of the driver's parser. */
+function parseServers(authority: string, path: string, parameters: Parameters, env: Env) {
+  const at = authority.lastIndexOf('@');
+  // The driver's parser would decode a URL with a space twice, and remove other white space.
+  const login = authority.slice(0, Math.max(at, 0)).replaceAll(/[ \t\n\r]/g, encodeURIComponent);
+  const query = queryOf(parameters);
+  const named = authority.slice(at + 1);
+  // As in libpq, the parameter wins. The URL may have a port for it.
+  const wanted = hostsInUrl(parameters.get('host'), /:\d*$/.exec(named)?.[0]);
+  const hosts = firstOf(wanted, named, hostsInUrl(env['PGHOST'])) ?? 'localhost';
+  const configs = hosts.split(',').map((host) => {
+    const server = host.replace(/^(?=:|$)/, 'localhost');
+    return parse(`postgres://${login}@${server}/${path}?${query}`, { useLibpqCompat: true });
   });
   const [first] = configs;
-  const user = (first?.user ?? '') || (env['PGUSER'] ?? currentUserName());
-  const idleMs = Math.max(Number(parameters.keepalives_idle ?? 60), 0) * 1_000;
+  const requiresChannelBinding = parameters.get('channel_binding') === 'require';
+  // As the driver does.
+  const user = firstOf(first?.user, env['PGUSER'], env['USER']) ?? '';
   return {
-    addresses: configs.map(({ host, port }): Address => ({
-      host: host ?? '',
-      port: portOf(port ?? '', env),
-    })),
+    addresses: configs.map(({ host, port }) => ({ host: host ?? '', port: portOf(port, env) })),
     user,
-    database: decodeURIComponent(path) || (env['PGDATABASE'] ?? user),
+    database: firstOf(first?.database, env['PGDATABASE']) ?? user,
     /** Must not appear in errors or logs. */
-    password: (first?.password ?? '') || env['PGPASSWORD'],
-    /** Where the password is from, for the operator. */
-    passwordSource: (first?.password ?? '') ? 'the database URL' : 'PGPASSWORD',
-    applicationName:
-      parameters.application_name ?? parameters.fallback_application_name ?? 'plantstore',
-    options: parameters.options,
-    /** How to encrypt a connection and verify the server; `false` for a connection that is not encrypted. */
+    password: firstOf(first?.password, env['PGPASSWORD']),
+    applicationName: parameters.get('application_name') ?? 'plantstore',
+    options: parameters.get('options'),
+    /** How to encrypt a connection and verify the server; `false` for one that is not encrypted. */
     tls: (first?.ssl ?? false) as ConnectionOptions | false,
-    /** Whether an unencrypted connection is used when the server does not support TLS. */
-    isTlsOptional: (parameters.sslmode ?? 'prefer') === 'prefer',
-    requiresChannelBinding: parameters.channel_binding === 'require',
-    connectTimeoutMs: timeoutOf(Number(parameters.connect_timeout ?? 2)),
-    /** Timeout of the first login, in milliseconds: a server that resumes from sleep accepts connections before. */
-    loginTimeoutMs: timeoutOf(Number(parameters.connect_timeout ?? 10)),
-    /** Idle time before the first TCP keepalive, in milliseconds; 0 for that of the system, `undefined` for none. */
-    keepAliveIdleMs: parameters.keepalives === '0' ? undefined : idleMs,
+    /** Whether an unencrypted connection is used when the server refuses an encrypted one. */
+    isTlsOptional: !requiresChannelBinding && (parameters.get('sslmode') ?? 'prefer') === 'prefer',
+    /** Whether only a login with SCRAM-SHA-256-PLUS is permitted. */
+    requiresChannelBinding,
+    /** Timeout of a login in milliseconds, if there is one in the URL. */
+    connectTimeoutMs: timeoutOf(parameters.get('connect_timeout')),
   };
+}
+
+/** Converts the hosts of a parameter or variable to their form in a URL. */
+function hostsInUrl(hosts = '', port = ''): string {
+  const one = (host: string) => (isIPv6(host) ? `[${host}]` : encodeURIComponent(host));
+  return hosts === ''
+    ? ''
+    : hosts
+        .split(',')
+        .map((host) => one(host) + port)
+        .join();
+}
+
+/** As in libpq, an empty value is none. */
+function firstOf(...values: readonly (string | null | undefined)[]): string | undefined {
+  return values.find((value) => value !== '' && typeof value === 'string') ?? undefined;
+}
+
+/** Returns what the driver's parser reads of TLS, as libpq defines it. */
+function queryOf(parameters: Parameters): string {
+  const query = new URLSearchParams({ sslmode: 'prefer' });
+  for (const name of ['sslmode', 'sslcert', 'sslkey', 'sslrootcert']) {
+    const value = parameters.get(name) ?? 'system';
+    // Without a file, Node.js uses its CA certificates.
+    if (value !== 'system') query.set(name, value);
+  }
+  return query.toString();
+}
+
+function portOf(ofUrl: string | null | undefined, env: Env): number {
+  const port = Number(firstOf(ofUrl, env['PGPORT']) ?? '5432');
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new Error('no port');
+}
+
+/** As in libpq: zero or less is no limit. */
+function timeoutOf(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  return Number(seconds) > 0 ? Number(seconds) * 1_000 : maxTimerMs;
 }

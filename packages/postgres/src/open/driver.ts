@@ -3,23 +3,23 @@ import type { Duplex } from 'node:stream';
 import type { Connection } from 'pg';
 import type { Address } from './database-url.ts';
 
-// What the driver does not do. It would replace about 85 lines of this package with several hosts
-// (brianc/node-postgres#3643) and canceling (brianc/node-postgres#3751).
+// What the driver does not do. With several hosts (brianc/node-postgres#3643) and canceling
+// (brianc/node-postgres#3751), it would replace about 85 lines of this package.
 
 /**
- * Sends a CancelRequest for the statement of a connection. A server does not detect that its client
- * has disconnected while a statement waits for a lock or a standby. Without cancellation, each
- * retry would occupy another connection until none is left. Errors are ignored.
+ * Sends a CancelRequest for a statement whose connection is closed. The server does not notice that
+ * while the statement waits for a standby, which ends with no timeout: each retry would occupy
+ * another connection until none is left. Errors are ignored.
  */
 export function cancelStatement({ host, port }: Address, key: BackendKey): void {
   const request = Buffer.alloc(16);
   for (const [index, value] of [16, cancelCode, key.processID, key.secretKey].entries())
     request.writeInt32BE(value, index * 4);
-  const socket = host.startsWith('/')
-    ? connect(`${host}/.s.PGSQL.${port}`)
-    : connect({ host, port });
+  const socket = connect(
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+  );
   socket.on('error', () => {});
-  // The server closes the connection after it has processed the request; a pooler needs it until then.
+  // The server closes the connection when it is done; a pooler needs it until then.
   socket.setTimeout(cancelTimeoutMs, () => socket.destroy());
   socket.end(request);
 }
@@ -33,7 +33,7 @@ const cancelTimeoutMs = 500;
 
 /**
  * Closes a connection whose authentication does not use channel binding, before it sends a
- * password. The driver uses it only if the server offers it. These listeners run before the
+ * password: the driver uses it only if the server offers it. These listeners run before the
  * driver's, and their errors close the connection.
  */
 export function requireChannelBinding(connection: Connection): void {
@@ -50,9 +50,7 @@ export function requireChannelBinding(connection: Connection): void {
 }
 
 function refuseLogin(): never {
-  throw new Error(
-    'the server does not offer a login that channel_binding=require allows: SCRAM-SHA-256-PLUS over TLS',
-  );
+  throw new Error('the server does not offer what channel_binding=require permits: SCRAM with TLS');
 }
 
 /**

@@ -1,159 +1,69 @@
 import { quoted } from './columns.ts';
-import { type Address, type DatabaseUrl, nameOf } from './database-url.ts';
 
 /** Reason why a database could not be opened. */
 export type OpenPostgresError = {
   /** Identifies the error; `message` has the details. */
-  readonly kind: (typeof reasons)[ReasonName]['kind'] | 'url-invalid' | 'table-foreign';
+  readonly kind: Kind;
   /** Message for the operator: what happened, then what to do. Never contains the password. */
   readonly message: string;
   /** The exception from the driver, if there was one. */
   readonly cause?: unknown;
 };
 
-/** Creates the error for a URL none of whose servers could be used. */
-export function connectError(url: DatabaseUrl, failures: readonly ServerFailure[]) {
-  const placeOf = ({ reason }: ServerFailure) => names.indexOf(reason);
-  const [first] = failures.toSorted((one, other) => placeOf(one) - placeOf(other));
-  const { kind, advice } = reasons[first?.reason ?? 'unexpected'];
-  const message = `${advice(url)} (${failures.map(({ description }) => description).join('; ')})`;
-  return { kind, message, ...(first?.cause !== undefined && { cause: first.cause }) };
+/** What is wrong with a database: a kind, and the detail that its message contains. */
+export type Fault = {
+  readonly kind: FaultKind;
+  readonly detail: string;
+  readonly cause?: unknown;
+};
+
+/** What a message names. */
+export type Place = { readonly user: string; readonly database: string };
+
+/** Returns the error for a fault. Its detail is in the message, or follows in parentheses. */
+export function openError(place: Place, { kind, detail, cause }: Fault): OpenPostgresError {
+  const text = messages[kind](place, detail);
+  const message = text.includes(detail) ? text : `${text} (${detail})`;
+  return { kind: publicKindOf(kind), message, ...(cause !== undefined && { cause }) };
 }
 
-/** Creates the error for a statement that failed after the login. */
-export function statementError(url: DatabaseUrl, address: Address, thrown: unknown) {
-  const failure = failureOf(address, thrown);
-  const isDenied = failure.reason === 'connect-denied';
-  const reason = sqlStateOf(thrown) === undefined ? 'no-response' : failure.reason;
-  return connectError(url, [{ ...failure, reason: isDenied ? 'table-denied' : reason }]);
+/** Returns the error for a URL none of whose servers can be used: the first in the table counts. */
+export function connectError(place: Place, faults: readonly Fault[]): OpenPostgresError {
+  const rank = ({ kind }: Fault) => kinds.indexOf(kind);
+  const [first] = faults.toSorted((one, other) => rank(one) - rank(other));
+  const detail = faults.map((fault) => fault.detail).join('; ');
+  return openError(place, { kind: 'unexpected', ...first, detail });
 }
 
-/** Reason why a server could not be used. */
-export type ServerFailure = { reason: ReasonName; description: string; cause?: unknown };
+/** Describes an exception from a server. */
+export function faultOf(server: string, thrown: unknown): Fault {
+  return { kind: kindOf(thrown), detail: `${server}: ${describeThrown(thrown)}`, cause: thrown };
+}
 
-/** Describes an exception from a server as the reason why it could not be used. */
-export function failureOf(address: Address, thrown: unknown): ServerFailure {
+/** Whether a server refuses a login, and does not say that it may accept one soon. */
+export function isLoginRefused(thrown: unknown): boolean {
   const state = sqlStateOf(thrown);
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const text = `${state ?? code} ${thrown instanceof Error ? thrown.message : ''} ${routineOf(thrown)}`;
-  const found = names.find((name) => (reasons[name] as Reason).pattern?.test(text));
-  const reason = found ?? (state === undefined ? 'unreachable' : 'unexpected');
-  return { reason, description: `${nameOf(address)}: ${describeThrown(thrown)}`, cause: thrown };
+  if (publicKindOf(kindOf(thrown)) === 'access-denied') return true;
+  // Too many connections, shutdown or startup; a pooler without a server.
+  return state !== undefined && !/^(08|53|57)/.test(state);
 }
 
-export function isLoginRefused({ reason }: ServerFailure): boolean {
-  return reasons[reason].kind === 'access-denied';
-}
-
-/** The pattern matches the SQLSTATE, or the code of Node.js, and the message. The advice is for the operator. */
-type Reason = { kind: string; pattern?: RegExp; advice: (url: DatabaseUrl) => string };
-
-/** Reasons why a server cannot be used. When several servers failed, the first reason in this order is reported. */
-const reasons = {
-  'login-refused': {
-    kind: 'access-denied',
-    // The driver's messages; the second is for an unsupported method, such as Kerberos. The last code is PgBouncer's.
-    pattern: /^28... |^ SASL|^ Unknown authenticationOk|^08P01 .*authentication failed/,
-    advice: ({ user, password, passwordSource }) =>
-      password === undefined
-        ? `the server refuses the role ${user}: give its password in the URL, in PGPASSWORD, or in a password file that only this user can read`
-        : `the server refuses the role ${user} or its password: correct them; the password is from ${passwordSource}`,
-  },
-  'row-security': {
-    kind: 'table-denied',
-    // The error when row_security is off.
-    pattern: /^42501 .* check_enable_rls$/,
-    advice: ({ user, database }) =>
-      `row security in ${database} can hide plants from the role ${user}: ${bypass(user)}`,
-  },
-  'connect-denied': {
-    kind: 'access-denied',
-    pattern: /^42501 /,
-    advice: ({ user, database }) =>
-      `the role ${user} may not connect to ${database}; let its owner run: ${grant(`CONNECT ON DATABASE ${quoted(database)}`, user)}`,
-  },
-  'database-unknown': {
-    kind: 'database-unknown',
-    pattern: /^3D000 /,
-    advice: ({ database }) =>
-      `there is no database ${database}: create it, for example with "createdb --encoding=UTF8 ${database}", or correct the URL`,
-  },
-  'tls-failed': {
-    kind: 'tls-failed',
-    pattern:
-      /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MIS)|does not support SSL|establishing an SSL|secure TLS connection|channel_binding=require/,
-    advice: () =>
-      'no secure connection to the server: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding in the URL, or the certificate of the server',
-  },
-  'encoding-unsupported': {
-    kind: 'encoding-unsupported',
-    advice: ({ database }) =>
-      `the database ${database} is not in UTF-8 and cannot store every text: create one with "createdb --encoding=UTF8 --template=template0"`,
-  },
-  'table-missing': {
-    kind: 'table-missing',
-    pattern: /^42P01 /,
-    advice: ({ database, user }) =>
-      `the database ${database} has no table plants that the role ${user} finds: open a repository on it to create the table, or correct the search_path or the USAGE privilege on its schema`,
-  },
-  'table-denied': {
-    kind: 'table-denied',
-    advice: ({ database, user }) =>
-      `the role ${user} lacks a privilege in ${database}; let its owner grant it, for the table plants run: ${grant('SELECT ON plants', user)}`,
-  },
-  'connection-limit': {
-    kind: 'unreachable',
-    pattern: /^53[34]00 |max.client.conn/i,
-    advice: ({ user }) =>
-      `the limit of connections is reached: a server uses up to four, and one is enough; raise the limit of the role ${user}, the database, the server or the pooler, or end other sessions`,
-  },
-  'no-response': {
-    kind: 'unreachable',
-    pattern: /^57|^ECONNRESET|^ (no response|the connection was accepted|Connection terminated)/,
-    advice: () =>
-      'the database server accepted the connection but did not complete its work: it may be starting, stopping, resuming or overloaded, or the table plants may be locked; check the server and retry, or wait longer with connect_timeout in the URL, in seconds',
-  },
-  'read-only': {
-    kind: 'standby-only',
-    advice: ({ user, database }) =>
-      `the server accepts no writes: set default_transaction_read_only to off for the role ${user}, the database ${database} or the server, once the cause, such as a full disk, is removed`,
-  },
-  'standby-only': {
-    kind: 'standby-only',
-    advice: () => 'none of the servers in the URL accepts writes: add the leader to the URL',
-  },
-  unreachable: {
-    kind: 'unreachable',
-    pattern: /^(53...|08(?!P01)...) /,
-    advice: () =>
-      'no database server can be reached: start it, or correct the host and the port in the URL',
-  },
-  unexpected: { kind: 'unexpected', advice: () => 'the database cannot be used' },
-} as const satisfies Readonly<Record<string, Reason>>;
-
-type ReasonName = keyof typeof reasons;
-const names = Object.keys(reasons) as ReasonName[];
-
-/** Returns the statement that grants privileges to a role. */
-export function grant(privileges: string, role: string): string {
-  return `GRANT ${privileges} TO ${quoted(role)};`;
-}
-
-/** Returns the way out for a role from which row security can hide plants. */
-export function bypass(role: string): string {
-  return `use the owner of the table as the role, or let a superuser run: ALTER ROLE ${quoted(role)} BYPASSRLS;`;
+/** Whether an unencrypted login may succeed: a rule of pg_hba.conf can refuse encrypted ones. */
+export function isTlsRefused(thrown: unknown): boolean {
+  return kindOf(thrown) === 'tls-failed' || sqlStateOf(thrown) === '28000';
 }
 
 /** Returns the SQLSTATE of an error that the server reported; `undefined` for any other error. */
 export function sqlStateOf(thrown: unknown): string | undefined {
-  // Codes of Node.js, such as EPIPE, have the same form; only errors from the server have a severity.
-  const isOfServer = thrown instanceof Error && 'code' in thrown && 'severity' in thrown;
-  return isOfServer && typeof thrown.code === 'string' ? thrown.code : undefined;
+  // Codes of Node.js, such as EPIPE, have the same form, but no severity.
+  return textOf(thrown, 'severity') === '' ? undefined : textOf(thrown, 'code');
 }
 
-/** Returns the function of the server that reported an error. Unlike its message, it is not translated. */
-export function routineOf(thrown: unknown): string {
-  return thrown instanceof Error && 'routine' in thrown ? String(thrown.routine) : '';
+/** Returns a field of an error from the driver, or an empty text. `routine` is never translated. */
+export function textOf(thrown: unknown, field: 'code' | 'routine' | 'severity' | 'where'): string {
+  const value: unknown =
+    thrown instanceof Error ? Object.entries(thrown).find(([name]) => name === field)?.[1] : '';
+  return typeof value === 'string' ? value : '';
 }
 
 /** Describes an exception in a few words, for a log. */
@@ -162,5 +72,131 @@ export function describeThrown(thrown: unknown): string {
   const code = sqlStateOf(thrown);
   if (code !== undefined) return `${thrown.message} (${code})`;
   // The AggregateError for a name with several addresses has a code, but no message.
-  return thrown.message || ('code' in thrown ? String(thrown.code) : thrown.name);
+  return thrown.message || textOf(thrown, 'code') || thrown.name;
 }
+
+/** Every kind of fault, with its message. Of several servers, the first kind here counts. */
+const messages = {
+  // The URL.
+  'url-invalid': () =>
+    'the database URL must have the form postgres://user:password@host:5432/database, with ' +
+    'commas between hosts; in user and password, / is %2F, ? %3F, # %23, @ %40, % is %25',
+  'url-parameter': (_, detail) => `the database URL, or a variable for it: ${detail}`,
+  // The login.
+  'password-wrong': ({ user }) =>
+    `correct the password of the role ${user} in the URL, PGPASSWORD or the password file`,
+  'access-denied': ({ user, database }) =>
+    `the server does not permit this login: correct its pg_hba.conf, sslmode, the role ${user} ` +
+    `or its privileges on ${database}`,
+  'row-security': ({ user, database }) =>
+    `row security in ${database} refuses or hides plants for the role ${user}: ${bypass(user)}`,
+  'database-unknown': ({ database }) =>
+    `create the database with "createdb --encoding=UTF8 ${database}", or correct the URL`,
+  'tls-failed': () =>
+    'no secure connection: correct sslmode, sslrootcert, sslcert, sslkey or channel_binding, or ' +
+    'the certificate of the server',
+  // The database and its table.
+  'encoding-unsupported': ({ database }) =>
+    `the database ${database} must be in UTF-8: create another one`,
+  'table-missing': ({ user, database }) =>
+    `the role ${user} finds no table plants in ${database}: start a server, which creates it, or ` +
+    'correct the search_path or the USAGE privilege on its schema',
+  'owner-needed': ({ user, database }, statements) =>
+    `the role ${user} may not create or alter plants in ${database}; let its owner run: ` +
+    statements,
+  'table-denied': ({ user, database }) =>
+    `the role ${user} lacks a privilege in ${database}: let the owner grant it`,
+  'table-foreign': ({ database }, found) =>
+    `${database} has another plants (${found}), which was not changed: name another database in ` +
+    'the URL, or another schema with options=-csearch_path=…',
+  'table-changed': (_, table) =>
+    `${table} was replaced or rewritten while it was read, so that plants can be missing or ` +
+    'repeated: read it again',
+  // The server.
+  'connection-limit': () =>
+    'raise the limit of connections: one is enough for a server, which uses up to four',
+  'pooler-busy': () =>
+    'the pooler has no connection to the database: start its server, or raise the size of the pool',
+  'no-response': () =>
+    'the database server does not respond: it may be starting, stopping, resuming, overloaded, ' +
+    'or the table plants may be locked; retry, or wait longer with connect_timeout in the URL',
+  'read-only': () =>
+    'the server accepts no writes: find out why default_transaction_read_only is on',
+  'standby-only': () => 'no server of the URL accepts writes: add the leader to the URL',
+  unreachable: () =>
+    'no database server can be reached: start it, or correct the host and the port',
+  unexpected: () => 'the database cannot be used',
+} satisfies Readonly<Record<string, (place: Place, detail: string) => string>>;
+
+/** Warnings about the table, for the operator. */
+export const warnings = {
+  rowSecurity: (user: string, table: string) =>
+    `row security is active on ${table}: its policies can refuse plants, and the role ${user} ` +
+    `cannot export them; ${bypass(user)}`,
+  otherTables: (table: string, schemas: string) =>
+    `${table} is used, and there are tables plants in ${schemas}, too: name the schema with ` +
+    'options=-csearch_path=… in the URL, or a later start may use another table',
+} as const;
+
+function bypass(user: string): string {
+  return `use its owner, or let a superuser run: ALTER ROLE ${quoted(user)} BYPASSRLS;`;
+}
+
+type FaultKind = keyof typeof messages;
+const kinds = Object.keys(messages) as FaultKind[];
+
+/** The kinds that are published by a wider one. */
+const wider = {
+  'url-parameter': 'url-invalid',
+  'password-wrong': 'access-denied',
+  'row-security': 'table-denied',
+  'owner-needed': 'table-denied',
+  'connection-limit': 'unreachable',
+  'pooler-busy': 'unreachable',
+  'no-response': 'unreachable',
+  'read-only': 'standby-only',
+} as const satisfies Partial<Record<FaultKind, FaultKind>>;
+
+type Kind = Exclude<FaultKind, keyof typeof wider>;
+
+function publicKindOf(kind: FaultKind): Kind {
+  return kind in wider ? wider[kind as keyof typeof wider] : (kind as Kind);
+}
+
+function kindOf(thrown: unknown): FaultKind {
+  const message = thrown instanceof Error ? thrown.message : '';
+  const fields = { code: textOf(thrown, 'code'), message, routine: textOf(thrown, 'routine') };
+  const found = signs.find(([, field, pattern]) => pattern.test(fields[field]));
+  // Without an SQLSTATE, it is of the network.
+  return found?.[0] ?? (sqlStateOf(thrown) === undefined ? 'unreachable' : 'unexpected');
+}
+
+/**
+ * Signs of the kinds in an exception: an SQLSTATE or a code of Node.js, a message of the driver or
+ * of a pooler, a function of the server. The first counts.
+ */
+const signs: readonly (readonly [FaultKind, 'code' | 'message' | 'routine', RegExp])[] = [
+  // A method such as Kerberos.
+  ['access-denied', 'message', /^Unknown authenticationOk/],
+  ['access-denied', 'code', /^28(?!P01)/],
+  ['access-denied', 'routine', /^CheckMyDatabase$/],
+  ['password-wrong', 'code', /^28P01$/],
+  ['password-wrong', 'message', /^SASL|authentication failed/],
+  // The error when row_security is off.
+  ['row-security', 'routine', /^check_enable_rls$/],
+  ['database-unknown', 'code', /^3D000$/],
+  ['tls-failed', 'code', /^(E?ERR_(TLS|SSL|OSSL)|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/],
+  ['tls-failed', 'code', /^HOSTNAME_MISMATCH/],
+  ['tls-failed', 'message', /does not support SSL|establishing an SSL|secure TLS|channel_binding/],
+  ['table-missing', 'code', /^(42P01|3F000)$/],
+  ['table-denied', 'code', /^42501$/],
+  // No unique key; a generated column; a rule on INSERT: planning an insert fails.
+  ['table-foreign', 'code', /^(42P10|428C9|0A000)$/],
+  ['connection-limit', 'code', /^53[34]00$/],
+  ['connection-limit', 'message', /max.client.conn/i],
+  ['pooler-busy', 'message', /query_wait_timeout/],
+  ['no-response', 'code', /^(57|55P03|ECONNRESET|EPIPE)/],
+  ['no-response', 'message', /^(no response|the connection was accepted|Connection terminated)/],
+  ['read-only', 'code', /^25006$/],
+  ['unreachable', 'code', /^(53|08)/],
+];

@@ -2,7 +2,7 @@
 import pgpass from 'pgpass';
 import type { Address, DatabaseUrl } from './database-url.ts';
 
-/** Returns the password from the user's password file, as libpq does; `undefined` when no line matches. */
+/** Returns the password from the user's password file, as libpq does, if a line matches. */
 export async function readPassFile(
   { host, port }: Address,
   { database, user }: Pick<DatabaseUrl, 'database' | 'user'>,
@@ -11,7 +11,7 @@ export async function readPassFile(
     new Promise<string | undefined>((resolve) => {
       find({ host: name, port, database, user }, resolve);
     });
-  // In the file, a socket in the default folder has the host name localhost, and any other has its folder.
+  // In the file, a socket in the default folder has the host localhost, any other its folder.
   return (await findFor(host)) ?? (host.startsWith('/') ? findFor('localhost') : undefined);
 }
 

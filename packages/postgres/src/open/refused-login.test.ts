@@ -4,7 +4,7 @@ import { makeFolder } from '@plantstore/test-support/make-folder';
 import { afterEach, expect, it, vi } from 'vitest';
 import { newTable, open } from '../../test/open.ts';
 import { startProxy } from '../../test/postgres-proxy.ts';
-import { runSql } from '../../test/shared-postgres.ts';
+import { runSql, sharedUrl } from '../../test/shared-postgres.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -32,9 +32,7 @@ it('a refused login pauses all logins: creates fail immediately with its reason,
     for (const one of [await create(id), await repository.check()])
       expect(one._unsafeUnwrapErr()).toMatchObject({
         kind: 'store-unavailable',
-        reason: expect.stringContaining(
-          `refuses the role ${role.user} or its password: correct them; the password is from the database URL`,
-        ) as unknown,
+        reason: expect.stringContaining(`correct the password of the role ${role.user}`) as unknown,
       });
   }
   // After 0, 1, 3, 7, … seconds.
@@ -42,6 +40,51 @@ it('a refused login pauses all logins: creates fail immediately with its reason,
   await setPassword(role.password);
   await expect.poll(async () => (await create(9)).isOk(), { interval: 100 }).toBe(true);
 });
+
+it.each([
+  ['28000', 'ALTER ROLE ROLE NOLOGIN', 'ALTER ROLE ROLE LOGIN'],
+  ['42501', 'REVOKE CONNECT ON DATABASE DB FROM PUBLIC', 'GRANT CONNECT ON DATABASE DB TO PUBLIC'],
+  [
+    '55000',
+    'ALTER DATABASE DB ALLOW_CONNECTIONS false',
+    'ALTER DATABASE DB ALLOW_CONNECTIONS true',
+  ],
+  ['3D000', 'ALTER DATABASE DB RENAME TO DB_', 'ALTER DATABASE DB_ RENAME TO DB'],
+])(
+  'a login that is refused with %s pauses logins, and its reason names no password',
+  async (state, forbid, permit) => {
+    const { proxy, role, url, database } = await newGuarded();
+    const run = async (statement: string) =>
+      runSql(
+        sharedUrl('postgres'),
+        statement.replaceAll('DB', database).replace('ROLE ROLE', `ROLE ${role.user}`),
+      );
+    const repository = await open(url);
+    const create = async () => repository.create({ id: 1n, name: 'x' });
+    proxy.resetAll();
+    await expect
+      .poll(async () =>
+        run(forbid).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    const before = proxy.connections();
+    let reason = '';
+    for (let count = 0; count < 50; count += 1) {
+      const created = await create();
+      reason = created.isErr() && 'reason' in created.error ? created.error.reason : '';
+      expect(reason).toContain(`(${state})`);
+      expect(reason).not.toMatch(/password/);
+    }
+    // After 0, 1, 3, 7, … seconds.
+    expect(proxy.connections() - before).toBeLessThan(5);
+    expect((await repository.check())._unsafeUnwrapErr().reason).toContain(`(${state})`);
+    await run(permit);
+    await expect.poll(async () => (await create()).isOk(), { interval: 100 }).toBe(true);
+  },
+);
 
 it('creates use the other connection while a login is refused', async () => {
   const { direct, url, setPassword, database } = await newGuarded();
@@ -78,7 +121,7 @@ it('a password file that is replaced is used by the next create, also during a p
   proxy.resetAll();
   const refused = await repository.create({ id: 1n, name: 'x' });
   expect(refused._unsafeUnwrapErr()).toMatchObject({
-    reason: expect.stringContaining('the password is from the password file') as unknown,
+    reason: expect.stringContaining('password authentication failed') as unknown,
   });
   await write('second');
   expect((await repository.create({ id: 1n, name: 'x' })).isOk()).toBe(true);

@@ -2,18 +2,17 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import type { Row } from './columns.ts';
-import type { Address, DatabaseUrl } from './database-url.ts';
+import { type Address, type DatabaseUrl, nameOf } from './database-url.ts';
 import { type BackendKey, cancelStatement, guardParsing, requireChannelBinding } from './driver.ts';
-import { sqlStateOf } from './errors.ts';
-import { throwAfterTimeout } from './throw-after-timeout.ts';
+import { isTlsRefused, sqlStateOf } from './errors.ts';
 
-/** Connects to a server and logs in. */
-export async function startSession(address: Address, options: SessionOptions) {
+/** Connects to a server and logs in. Throws the exceptions of the driver. */
+export async function startSession(address: Address, options: SessionOptions): Promise<Session> {
   const unencrypted = { ...options, tls: false } as const;
   // PostgreSQL does not support TLS on Unix-domain sockets.
   if (address.host.startsWith('/')) return connect(address, unencrypted);
   return connect(address, options).catch(async (thrown: unknown) => {
-    if (!options.isTlsOptional || !isTlsUnsupported(thrown)) throw thrown;
+    if (!options.isTlsOptional || !isTlsRefused(thrown)) throw thrown;
     return connect(address, unencrypted);
   });
 }
@@ -21,14 +20,110 @@ export async function startSession(address: Address, options: SessionOptions) {
 /** A connection to a server. Its methods throw the exceptions of the driver. */
 export type Session = Awaited<ReturnType<typeof connect>>;
 
-/** A statement and its parameters. With a name, it is prepared on first use. Without parameters, several statements are possible. */
+/** A statement and its parameters. With a name, it is prepared on first use. */
 export type Query = { text: string; values?: readonly unknown[]; name?: string };
 
-/** The URL, and the timeout of each statement in milliseconds. */
-export type SessionOptions = DatabaseUrl & { readonly statementTimeoutMs: number };
+/** The URL, and the timeouts of connecting, the login and each statement, in milliseconds. */
+export type SessionOptions = DatabaseUrl & {
+  readonly connectTimeoutMs: number;
+  readonly loginTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+};
 
 async function connect(address: Address, options: SessionOptions) {
   const socket = new Socket();
+  const client = createClient(address, options, socket);
+  let key: BackendKey | undefined;
+  let isRunning = false;
+  let isInDoubt = false;
+  client.connection.on('backendKeyData', (data: BackendKey) => (key = data));
+  client.on('notice', ({ routine }) => {
+    // The server reports success for a commit whose wait for a standby was canceled.
+    if (routine === 'SyncRepWaitForLSN') isInDoubt = true;
+  });
+  await logIn();
+  return { server: nameOf(address), isUsable, query, read, abandon, close };
+
+  async function logIn(): Promise<void> {
+    try {
+      const loggedIn = client.connect();
+      const accepted = Promise.race([loggedIn, once(socket, 'connect')]);
+      await within(options.connectTimeoutMs, accepted, 'no connection');
+      const what = 'the connection was accepted, but no response';
+      await within(options.loginTimeoutMs, loggedIn, what);
+    } catch (thrown) {
+      // A pooler may permit one connection, which is then free for the unencrypted one.
+      if (options.isTlsOptional && isTlsRefused(thrown) && !socket.closed)
+        await within(closeTimeoutMs, once(socket, 'close')).catch(() => {});
+      abandon()?.();
+      throw thrown;
+    }
+  }
+
+  /** Whether the connection is open, as far as is known, and the session idle. */
+  function isUsable(): boolean {
+    return !socket.destroyed && isIdle();
+  }
+
+  /** Some poolers open a transaction, in which nothing is committed. */
+  function isIdle(): boolean {
+    return client.getTransactionStatus() === 'I';
+  }
+
+  /**
+   * Runs one statement at a time. After an exception that the server did not report, abandon it.
+   */
+  async function query(
+    { values = [], ...statement }: Query,
+    timeoutMs = options.statementTimeoutMs,
+  ): Promise<readonly Row[]> {
+    // Only a statement in flight keeps the process alive, not an idle repository.
+    socket.ref();
+    isRunning = true;
+    try {
+      const rows = { ...statement, values: [...values], rowMode: 'array' } as const;
+      const result = await within(timeoutMs, client.query<Row[number][]>(rows));
+      isRunning = false;
+      if (isInDoubt) throw new Error('the commit may not have reached the standby');
+      if (!isIdle()) throw new Error('a pooler has opened a transaction and not committed it');
+      return [result].flat().at(-1)?.rows ?? [];
+    } catch (thrown) {
+      // Without a response, the statement may still be running.
+      if (sqlStateOf(thrown) !== undefined) isRunning = false;
+      throw thrown;
+    } finally {
+      socket.unref();
+    }
+  }
+
+  /** Reads the catalog: rows become objects with the names and types of their columns. */
+  async function read<T>(
+    text: string,
+    values: readonly unknown[] = [],
+    timeoutMs?: number,
+  ): Promise<T[]> {
+    const json = `SELECT row_to_json(one)::text FROM (${text}) AS one`;
+    const rows = await query({ text: json, values }, timeoutMs);
+    return rows.map(([one]) => JSON.parse(one ?? '') as T);
+  }
+
+  /** Closes the connection now. Returns a function that cancels a statement without a response. */
+  function abandon(): (() => void) | undefined {
+    socket.destroy();
+    const running = isRunning ? key : undefined;
+    isRunning = false;
+    return running && (() => cancelStatement(address, running));
+  }
+
+  /** Sends a Terminate message, and closes the connection, after a timeout without a response. */
+  async function close(): Promise<void> {
+    socket.ref();
+    await within(closeTimeoutMs, client.end()).catch(() => {});
+    socket.destroy();
+  }
+}
+
+function createClient(address: Address, options: SessionOptions, socket: Socket): pg.Client {
   const client = new pg.Client({
     ...address,
     user: options.user,
@@ -40,85 +135,29 @@ async function connect(address: Address, options: SessionOptions) {
     enableChannelBinding: options.requiresChannelBinding,
     ssl: options.tls,
     stream: () => socket,
-    keepAlive: options.keepAliveIdleMs !== undefined,
-    keepAliveInitialDelayMillis: options.keepAliveIdleMs ?? 0,
-    // Values stay text, independent of the type parsers that the process sets for pg: an int8 is not rounded.
+    keepAlive: true,
+    // Less than the idle timeout of common NAT gateways.
+    keepAliveInitialDelayMillis: 60_000,
+    // Values stay text, whatever type parsers the process sets: an int8 is not rounded.
     types: { getTypeParser: () => (value: unknown) => value },
   });
   guardParsing(socket);
   client.connection.on('sslconnect', () => guardParsing(client.connection.stream));
   if (options.requiresChannelBinding) requireChannelBinding(client.connection);
-  let key: BackendKey | undefined;
-  client.connection.on('backendKeyData', (data: BackendKey) => (key = data));
   // The statement in flight reports the error; without a listener, it would end the process.
   client.on('error', () => socket.destroy());
-  let isInDoubt = false;
-  client.on('notice', ({ routine }) => {
-    // The server reports success for a commit whose wait for a standby was canceled.
-    if (routine === 'SyncRepWaitForLSN') isInDoubt = true;
-  });
-  let isRunning = false;
-  /** Closes the connection immediately. The first call returns a function that cancels a statement without a response. */
-  const abandon = () => {
-    socket.destroy();
-    const running = isRunning ? key : undefined;
-    isRunning = false;
-    return running && (() => cancelStatement(address, running));
-  };
-  /** Closes the connection immediately, and cancels a statement without a response. */
-  const destroy = () => abandon()?.();
-  try {
-    const connecting = client.connect();
-    const accepted = Promise.race([connecting, once(socket, 'connect')]);
-    await throwAfterTimeout(options.connectTimeoutMs, accepted, 'no connection');
-    const what = 'the connection was accepted, but no response';
-    await throwAfterTimeout(options.loginTimeoutMs, connecting, what);
-  } catch (thrown) {
-    // A pooler may permit one connection, which is then free for the unencrypted one.
-    if (isTlsUnsupported(thrown))
-      await throwAfterTimeout(closeTimeoutMs, once(socket, 'close')).catch(() => {});
-    destroy();
-    throw thrown;
-  }
-  return {
-    address,
-    /** Whether the connection is open, as far as is known. */
-    isUsable: () => !socket.destroyed,
-    destroy,
-    abandon,
-    /** Runs one statement at a time. After an exception that the server did not report, the caller destroys the session. */
-    async query(
-      { values = [], ...statement }: Query,
-      timeoutMs = options.statementTimeoutMs,
-    ): Promise<readonly Row[]> {
-      socket.ref();
-      isRunning = true;
-      try {
-        const query = { ...statement, values: [...values], rowMode: 'array' } as const;
-        const result = await throwAfterTimeout(timeoutMs, client.query<Row[number][]>(query));
-        isRunning = false;
-        if (isInDoubt) throw new Error('the commit may not have reached the standby');
-        return [result].flat().at(-1)?.rows ?? [];
-      } catch (thrown) {
-        // Without a response, the statement may still be running.
-        if (sqlStateOf(thrown) !== undefined) isRunning = false;
-        throw thrown;
-      } finally {
-        // Only a statement in flight keeps the process alive, not an idle repository.
-        socket.unref();
-      }
-    },
-    /** Sends a Terminate message and closes the connection, after a timeout if the server does not respond. */
-    async close() {
-      socket.ref();
-      await throwAfterTimeout(closeTimeoutMs, client.end()).catch(() => {});
-      destroy();
-    },
-  };
+  return client;
 }
 
 const closeTimeoutMs = 1_000;
 
-function isTlsUnsupported(thrown: unknown): boolean {
-  return thrown instanceof Error && /does not support SSL/.test(thrown.message);
+/** Waits for a promise, and throws after a timeout. A rejection after the timeout is ignored. */
+async function within<T>(timeoutMs: number, work: Promise<T>, what = 'no response'): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timedOut = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`${what} within ${Math.round(timeoutMs)} ms`));
+    }, timeoutMs);
+  });
+  return Promise.race([work, timedOut]).finally(() => clearTimeout(timer));
 }

@@ -9,8 +9,9 @@ import { readPlants } from '../read/read-plants.ts';
 
 /** Starts a server that accepts each connection, and passes its data on after a delay. */
 const startSleeper = async (delayMs: number) => {
+  const clients = new Set<Socket>();
   const server = createServer((client) => {
-    client.on('error', () => {});
+    clients.add(client.on('error', () => {}));
     setTimeout(() => {
       const upstream = connect(inject('postgresPort'), '127.0.0.1');
       upstream.on('error', () => client.destroy());
@@ -18,7 +19,11 @@ const startSleeper = async (delayMs: number) => {
     }, delayMs).unref();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.close();
+    // A socket that is not read does not notice that its client has closed it.
+    for (const client of clients) client.destroy();
+  });
   const { port } = server.address() as AddressInfo;
   return (url: string) => url.replace(`:${inject('postgresPort')}/`, `:${port}/`);
 };
@@ -48,12 +53,17 @@ it.each([
   ['is starting up', errorResponse('57P03', 'FATAL')],
   ['ends the connection', Buffer.alloc(0)],
 ])('a start does not blame host and port when the server %s', async (_, response) => {
+  const clients = new Set<Socket>();
   const server = createServer((client) => {
-    client.on('error', () => {});
+    clients.add(client.on('error', () => {}));
     client.once('data', () => client.end(response));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => void server.close());
+  onTestFinished(() => {
+    server.close();
+    // A socket that is not read does not notice that its client has closed it.
+    for (const client of clients) client.destroy();
+  });
   const { port } = server.address() as AddressInfo;
   const url = `postgres://ada@127.0.0.1:${port}/garden?sslmode=disable`;
   const { kind, message } = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
@@ -61,14 +71,9 @@ it.each([
   expect(message).toMatch(/may be starting, stopping, resuming/);
 });
 
-it.each([
-  ['', [true, 60_000]],
-  ['?keepalives_idle=30', [true, 30_000]],
-  ['?keepalives_idle=-1', [true, 0]],
-  ['?keepalives=0', undefined],
-])('TCP keepalives of an idle connection are set by the URL: "%s"', async (query, expected) => {
+it('TCP keepalives of an idle connection are more frequent than the idle timeout of a NAT gateway', async () => {
   const set = vi.spyOn(Socket.prototype, 'setKeepAlive');
   onTestFinished(() => set.mockRestore());
-  await openAndClose(sharedUrl(await emptyDatabase()) + query);
-  expect(set.mock.calls.find(([isOn]) => isOn)).toEqual(expected);
+  await openAndClose(sharedUrl(await emptyDatabase()));
+  expect(set.mock.calls.find(([isOn]) => isOn)).toEqual([true, 60_000]);
 });

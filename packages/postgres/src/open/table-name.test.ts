@@ -16,21 +16,29 @@ it('a repository and readPlants name their table and database', async () => {
   expect(tables).toEqual([repository.table]);
 });
 
-it('a repository warns of several tables plants on its search path that the role may read', async () => {
-  const { database, direct, role, url } = await newTable();
+it('a repository warns when another search path leads it to another table, unless the URL names the path', async () => {
+  const { database, direct, url } = await newTable();
   await runSql(
     direct,
-    `CREATE SCHEMA ${role.user} AUTHORIZATION ${role.user}`,
-    `CREATE TABLE ${role.user}.plants ${columns}`,
+    'CREATE SCHEMA o',
+    `GRANT ALL ON SCHEMA o TO ${new URL(url).username}`,
+    `ALTER DATABASE ${database} SET search_path = o`,
   );
-  // The role may not read the table of its own schema.
-  expect((await open(direct)).warnings).toEqual([]);
-  await runSql(direct, `GRANT SELECT, INSERT ON ${role.user}.plants TO ${role.user}`);
   const repository = await open(url);
-  expect(repository.table).toBe(`"${role.user}".plants in ${database}`);
-  expect(repository.warnings).toEqual([
-    expect.stringMatching(new RegExp(`"${role.user}".plants.*public.plants`)),
-  ]);
+  expect(repository.table).toBe(`"o".plants in ${database}`);
+  expect(repository.warnings).toEqual([expect.stringMatching(/tables plants in public, too/)]);
+  const named = await open(`${url}?options=-csearch_path%3Do`);
+  expect([named.table, named.warnings]).toEqual([repository.table, []]);
+});
+
+it('a repository warns of other tables plants that the role may read', async () => {
+  const { database, direct, role, url } = await newTable();
+  await runSql(direct, 'CREATE SCHEMA other', `CREATE TABLE other.plants ${columns}`);
+  expect((await open(url)).warnings).toEqual([]);
+  await runSql(direct, `GRANT SELECT ON other.plants TO ${role.user}`);
+  const repository = await open(url);
+  expect(repository.table).toBe(`"public".plants in ${database}`);
+  expect(repository.warnings).toEqual([expect.stringMatching(/there are tables plants in other/)]);
 });
 
 it('readPlants reads one table, also when another one comes first on the search path while it reads', async () => {

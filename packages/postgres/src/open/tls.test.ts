@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from '@plantstore/test-support/postgres-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { failToOpen, noLimits } from '../../test/open.ts';
+import { failToOpen, noLimits, openAndClose } from '../../test/open.ts';
 import { endSessions, runSql } from '../../test/shared-postgres.ts';
 import { openPostgresRepository } from '../repository.ts';
 
@@ -118,9 +118,34 @@ describe('server that requires TLS', requiresOpenssl, () => {
         .poll(async () => failToOpen(url))
         .toMatchObject({
           kind: 'tls-failed',
-          message: expect.stringContaining('channel_binding=require') as unknown,
+          message: expect.stringContaining('channel_binding=require permits') as unknown,
         });
     }
+  });
+
+  it('a login that pg_hba.conf refuses with TLS is tried without it, unless the URL requires TLS', async () => {
+    const access = join(server.folder, 'data/pg_hba.conf');
+    const rules = await readFile(access, 'utf8');
+    const admin = `${server.url()}?sslmode=no-verify`;
+    onTestFinished(async () => {
+      await writeFile(access, rules);
+      await runSql(admin, 'SELECT pg_reload_conf()');
+    });
+    await runSql(admin, "CREATE ROLE plain LOGIN SUPERUSER PASSWORD 'hunter'");
+    await writeFile(access, `hostnossl all plain 127.0.0.1/32 scram-sha-256\n${rules}`);
+    await writeFile(
+      access,
+      `hostssl all plain 127.0.0.1/32 reject\n${await readFile(access, 'utf8')}`,
+    );
+    await runSql(admin, 'SELECT pg_reload_conf()');
+    const url = `postgres://plain:hunter@127.0.0.1:${server.port}/postgres`;
+    await expect
+      .poll(async () => failToOpen(`${url}?sslmode=require`))
+      .toMatchObject({
+        kind: 'access-denied',
+        message: expect.stringMatching(/correct its pg_hba.conf.*28000/) as unknown,
+      });
+    await openAndClose(url);
   });
 
   it('the files of the CA, the server and the client are read for each connection', async () => {

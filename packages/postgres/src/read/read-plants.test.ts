@@ -72,19 +72,41 @@ describe('readPlants', () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it('readPlants reads every row of a table in which ids repeat', async () => {
+  it.each([1_000, 1_001])(
+    'readPlants ends with an error at an id that several rows have: %s',
+    async (id) => {
+      const url = sharedUrl(await emptyDatabase());
+      await runSql(
+        url,
+        'CREATE TABLE plants (id bigint, name text NOT NULL, tag text)',
+        "INSERT INTO plants SELECT id, 'x' FROM generate_series(1, 1500) AS id",
+        `INSERT INTO plants VALUES (${id}, 'again')`,
+      );
+      const { plants, errors } = await readAll(url);
+      expect(plants.length).toBeLessThan(id);
+      expect(errors).toMatchObject([
+        {
+          kind: 'table-foreign',
+          message: expect.stringContaining(`several rows with the id ${id}`) as unknown,
+        },
+      ]);
+    },
+  );
+
+  it.each([
+    ['dropped and restored', 'DROP TABLE plants; ', 'CREATE TABLE'],
+    ['truncated', 'TRUNCATE plants; ', 'CREATE TABLE IF NOT EXISTS'],
+  ])('readPlants ends with an error when its table is %s meanwhile', async (_, remove, create) => {
     const url = sharedUrl(await emptyDatabase());
-    const insert = 'INSERT INTO plants SELECT';
-    await runSql(
-      url,
-      'CREATE TABLE plants (id bigint, name text NOT NULL, tag text)',
-      `${insert} 7, 'short' FROM generate_series(1, 1500)`,
-      `${insert} 8, repeat('long', 500000) FROM generate_series(1, 5)`,
-      `${insert} 9, 'last'`,
-    );
-    const { plants, errors } = await readAll(url);
-    const count = (wanted: bigint) => plants.filter(({ id }) => id === wanted).length;
-    expect([count(7n), count(8n), count(9n), errors]).toEqual([1_500, 5, 1, []]);
+    const dump = `plants (id bigint PRIMARY KEY, name text NOT NULL, tag text);
+        INSERT INTO plants SELECT id, 'x' FROM generate_series(1, 3000) AS id`;
+    await runSql(url, `CREATE TABLE ${dump}`);
+    const kinds: string[] = [];
+    for await (const page of readPlantBatches({ url })) {
+      if (kinds.length === 0) await runSql(url, `${remove}${create} ${dump}`);
+      kinds.push(page.isOk() ? 'page' : page.error.kind);
+    }
+    expect(kinds).toEqual(['page', 'page', 'page', 'table-changed']);
   });
 
   it.each(['id', 'name'])(
@@ -136,7 +158,10 @@ describe('readPlants', () => {
       const { plants, errors } = await readAll(url);
       expect(plants).toEqual([]);
       expect(errors).toMatchObject([
-        { kind: 'table-missing', message: expect.stringContaining(`${database} has no table`) },
+        {
+          kind: 'table-missing',
+          message: expect.stringContaining(`no table plants in ${database}`),
+        },
       ]);
     }
     expect((await readAll('postgres://ada@127.0.0.1:1/garden')).errors).toMatchObject([

@@ -1,5 +1,5 @@
 import { loggerOf } from '../http/logger.ts';
-import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
+import { type OptionsOf, readOptions, type ServiceOptions, serviceRules } from '../http/options.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import {
@@ -10,23 +10,24 @@ import {
   tooManyInFlight,
 } from '../http/responses.ts';
 import { createService } from '../http/service.ts';
-import { type FetchRequest, type FetchSignal, headOf, signalOf } from './fetch-request.ts';
+import { type FetchRequest, type FetchSignal, headOfRequest, signalOf } from './fetch-request.ts';
 import { createInFlight } from './in-flight.ts';
 import { readBody } from './read-body.ts';
 
 /**
  * Creates the plant store as a function from a `Request` to a `Response`, for Hono, `Bun.serve`,
- * `Deno.serve`, workerd and the like. It checks in the same order and gives the same responses as the
- * `node:http` server. The server in front of it checks framing, repeated fields and the timeout of a
- * head. The body of a request that is not admitted is not read. If the runtime removes dot segments from
- * the URL of a `Request`, `/a/../plants` is `/plants` here, and another path for the `node:http` server.
+ * `Deno.serve`, workerd and the like. It checks in the same order and gives the same responses as
+ * the `node:http` server. The server in front of it checks framing, repeated fields and the timeout
+ * of a head. The body of a request that is not admitted is not read. If the runtime removes dot
+ * segments from the URL of a `Request`, `/a/../plants` is `/plants` here, and another path for the
+ * `node:http` server.
  *
- * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the client.
- * Only the path of the URL is used.
+ * Called with a URL, it is a `fetch` that opens no connection, which tests can inject into the
+ * client. Only the path of the URL is used.
  *
- * It rejects only with the abort reason of the request's signal, as soon as that aborts, and as `fetch`
- * does for an invalid URL. The plant of an aborted request may have been stored. A request without a signal,
- * such as that of an adapter, is never aborted.
+ * It rejects only with the abort reason of the request's signal, as soon as that aborts, and as
+ * `fetch` does for an invalid URL. The plant of an aborted request may have been stored. A request
+ * without a signal, such as that of an adapter, is never aborted.
  *
  * @param options.repository Stores the plants. Required; `createMemoryRepository()` for tests.
  * @param options.authenticate Decides which tokens are accepted. Required.
@@ -42,14 +43,15 @@ import { readBody } from './read-body.ts';
  *   authenticate: (token) => token === 'test',
  * });
  * export default { fetch: handler }; // a server on Bun, Deno and workerd
- * export const client = createClient({ baseUrl: 'http://plants.test', token: 'test', fetch: handler });
+ * const baseUrl = 'http://plants.test';
+ * export const client = createClient({ baseUrl, token: 'test', fetch: handler });
  * ```
  */
 export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
-  const source = { logger: loggerOf(options.logger), clientAddressOf: () => undefined };
-  const limits = limitsOf(options);
-  const service = createService(options, limits);
-  const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = limits;
+  const settings = readOptions(serviceRules, options);
+  const source = { logger: loggerOf(settings.logger), clientAddressOf: () => undefined };
+  const service = createService(settings);
+  const { maxInFlight, requestTimeoutMs, handlerTimeoutMs } = settings;
   const inFlight = createInFlight(maxInFlight, requestTimeoutMs + handlerTimeoutMs);
 
   return async (input: FetchRequest | string | URL, init?: RequestInit) => {
@@ -57,7 +59,7 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
     const signal = signalOf(request);
     // As fetch does, rejects with the abort reason even if it is not an Error.
     if (signal?.aborted === true) throw signal.reason as Error;
-    const head = headOf(request);
+    const head = headOfRequest(request);
     const record = new RequestRecord(source, head);
     const response = await unlessAborted(signal, () => respond(request, head, record));
     if (response !== undefined) record.respond(response);
@@ -79,8 +81,8 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
       const entry = inFlight.enter();
       if (entry === undefined) return errorResponse('unavailable', { cause: tooManyInFlight });
       try {
-        const body = await readBody(request, limits);
-        return body.isOk() ? await service.create(body.value) : body.error;
+        const body = await readBody(request, settings);
+        return body.isOk() ? await service.respond(head, body.value) : body.error;
       } finally {
         inFlight.leave(entry);
       }
@@ -95,12 +97,12 @@ export function createFetchHandler(options: FetchHandlerOptions): FetchHandler {
  *
  * @interface
  */
-export type FetchHandlerOptions = ServiceOptions & Partial<Pick<Limits, 'requestTimeoutMs'>>;
+export type FetchHandlerOptions = ServiceOptions & OptionsOf<'requestTimeoutMs'>;
 
 /**
  * The plant store as a function from a `Request` to a `Response`, and as a `fetch` that opens no
- * connection. A second argument beside a `Request` is ignored, because servers pass their own values
- * there.
+ * connection. A second argument beside a `Request` is ignored, because servers pass their own
+ * values there.
  */
 export type FetchHandler = {
   (request: FetchRequest): Promise<Response>;

@@ -7,7 +7,9 @@ export type FetchRequest = Pick<Request, 'method' | 'url' | 'bodyUsed'> & {
     /** Calls back for each field. */
     forEach(callback: (value: string, name: string) => void): void;
   };
-  /** Bytes, or a web stream, a stream of Node or another async iterable of them; `null` for none. */
+  /**
+   * Bytes, or a web stream, a stream of Node or another async iterable of them; `null` for none.
+   */
   readonly body: object | null;
   /** Aborts the request. Default: it is never aborted. */
   readonly signal?: FetchSignal | null;
@@ -23,22 +25,24 @@ export type FetchSignal = Pick<AbortSignal, 'aborted'> &
   };
 
 /**
- * Reads a head without parsing the URL. Bun, Deno and workerd put a malformed Host field into the URL as it
- * is, or leave only the path.
+ * Reads a head without parsing the URL. Bun, Deno and workerd put a malformed Host field into the
+ * URL as it is, or leave only the path.
  */
-export function headOf({ method, url, headers }: FetchRequest): RequestHead {
+export function headOfRequest({ method, url, headers }: FetchRequest): RequestHead {
   const [target = ''] = url.split('#', 1);
   const fields: string[] = [];
   headers.forEach((value, name) => void fields.push(name, value));
   const head = readHead(method, target, '1.1', fields);
   if (head.host !== undefined) return head;
-  // A request that did not come from a server has no Host field. A server that requires Host in HTTP/1.1
-  // passes on only the path of a request of HTTP/1.0.
+  // A request that did not come from a server has no Host field. A server that requires Host in
+  // HTTP/1.1 passes on only the path of a request of HTTP/1.0.
   const httpVersion = target.startsWith('/') ? '1.0' : '1.1';
   return { ...head, host: authorityOf(head), httpVersion };
 }
 
-/** Returns the signal of a request. One of an adapter may have none, or throw because of its URL. */
+/**
+ * Returns the signal of a request. One of an adapter may have none, or throw because of its URL.
+ */
 export function signalOf(request: FetchRequest): FetchSignal | undefined {
   try {
     return request.signal ?? undefined;

@@ -46,7 +46,9 @@ type Chunks = {
   readonly cancel: () => Promise<unknown>;
 };
 
-/** Returns the chunks of bytes, a web stream, a Node stream or another async iterable, if it is one. */
+/**
+ * Returns the chunks of bytes, a web stream, a Node stream or another async iterable, if it is one.
+ */
 function chunksOf(body: unknown): Chunks | undefined {
   if (!isObject(body)) return undefined;
   const stream = body as Partial<ReadableStream & NodeJS.ReadableStream & { destroy: () => void }>;

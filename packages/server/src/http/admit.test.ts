@@ -29,7 +29,7 @@ describe('admission', () => {
 
   it.each<[string, Change]>([
     ['only HTTP/1.1 and HTTP/1.0 are served', { httpVersion: '2.0' }],
-    ['a header is repeated', { Host: ['a', 'a'] }],
+    ['the header Host is repeated', { Host: ['a', 'a'] }],
     ['a valid Host header is required', { Host: undefined }],
     ['the authority of the target is not valid', { target: 'http://u@h/plants' }],
     ['HTTP/1.0 has no Transfer-Encoding', { 'Transfer-Encoding': 'chunked', httpVersion: '1.0' }],
@@ -50,6 +50,15 @@ describe('admission', () => {
       expect(refused).toMatchObject({ response: { status: 415 }, tokenName: 'ci' });
     }
     expect(await serviceWith().admit(headOf(goodRequest))).toEqual({});
+  });
+
+  it('admission tells authenticate for which operation a token is used', async () => {
+    const asked: unknown[] = [];
+    const { admit } = serviceWith({
+      authenticate: (...args) => asked.push(args) > 0 && args[1].operation !== 'createPlant',
+    });
+    expect(await admit(headOf(goodRequest))).toMatchObject({ response: { status: 401 } });
+    expect(asked).toEqual([['good', { operation: 'createPlant' }]]);
   });
 
   it.each([

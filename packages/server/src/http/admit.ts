@@ -1,47 +1,41 @@
-import { errorTable } from '@plantstore/core/errors';
-import { operation } from '@plantstore/core/wire';
 import { describeAuthenticateError } from './describe-cause.ts';
-import type { Limits, ServiceOptions } from './options.ts';
+import type { Operations } from './operations.ts';
+import type { ServiceOptions } from './options.ts';
 import {
   authorityOf,
   bearerTokenOf,
-  encodePath,
   isAuthorityValid,
   isHostValid,
   maxHeaderFields,
-  pathOf,
   type RequestHead,
 } from './request-head.ts';
-import { allowedWithCors, type Cors, errorResponse, type ResponseData } from './responses.ts';
+import { errorResponse, type ResponseData } from './responses.ts';
 import { isObject, isThenable } from './values.ts';
 
 /**
- * Returns a function that checks request heads in the order framing, path, method, bearer, expectation,
- * media type, encoding, declared length. It returns a promise only if `authenticate` does.
+ * Returns a function that checks request heads in the order framing, path, method, bearer,
+ * expectation, media type, encoding, declared length. It returns a promise only if `authenticate`
+ * does.
  */
-export function createAdmit({ path, authenticate, maxBodyBytes, cors }: AdmissionRules): Admit {
-  const usualTarget = encodePath(path);
-
+export function createAdmit(
+  { operationOf, refusalOf }: Operations,
+  authenticate: ServiceOptions['authenticate'],
+  maxBodyBytes: number,
+): Admit {
   return (head) => {
-    const response = framingFault(head) ?? pathFault(head) ?? otherMethod(head, cors);
-    if (response !== undefined) return { response };
+    const fault = framingFault(head);
+    if (fault !== undefined) return { response: fault };
+    const operation = operationOf(head);
+    if (operation === undefined) return { response: refusalOf(head) };
     const token = bearerTokenOf(head.authorization);
     if (token === undefined) return { response: errorResponse('unauthenticated') };
     try {
-      const decision: unknown = authenticate(token);
+      const decision: unknown = authenticate(token, operation.request);
       return isThenable(decision) ? admitLater(head, decision, token) : admitToken(head, decision);
     } catch (thrown) {
       return authenticateThrew(thrown, token);
     }
   };
-
-  function pathFault({ target }: RequestHead): ResponseData | undefined {
-    if (target === usualTarget || pathOf(target) === path) return undefined;
-    const created = `plants are created with ${operation.method} ${usualTarget}`;
-    return errorResponse('path-unknown', {
-      message: `${errorTable['path-unknown'].message}; ${created}`,
-    });
-  }
 
   async function admitLater(
     head: RequestHead,
@@ -63,15 +57,6 @@ export function createAdmit({ path, authenticate, maxBodyBytes, cors }: Admissio
   }
 }
 
-/** The rules that request heads are checked against. */
-export type AdmissionRules = Pick<ServiceOptions, 'authenticate'> &
-  Pick<Limits, 'maxBodyBytes'> & {
-    /** The only path, percent-decoded. */
-    readonly path: string;
-    /** `undefined` if CORS is off. */
-    readonly cors: Cors | undefined;
-  };
-
 export type Admit = (head: RequestHead) => Admission | Promise<Admission>;
 
 /** The decision about a request, from its head alone. */
@@ -85,7 +70,7 @@ export type Admission = {
 function framingFault(head: RequestHead): ResponseData | undefined {
   const { method, httpVersion, transferEncoding } = head;
   if (head.fieldCount > maxHeaderFields) return errorResponse('headers-too-large');
-  if (head.isRepeated) return badRequest('a header is repeated');
+  if (head.repeated !== undefined) return badRequest(`the header ${head.repeated} is repeated`);
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return badRequest('only HTTP/1.1 and HTTP/1.0 are served');
   if (!httpMethods.has(method)) return errorResponse('not-implemented');
@@ -112,13 +97,6 @@ const httpMethods: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-function otherMethod(head: RequestHead, cors: Cors | undefined): ResponseData | undefined {
-  if (head.method === operation.method) return undefined;
-  if (cors !== undefined && head.method === 'OPTIONS') return cors.optionsResponse(head.origin);
-  const headers = cors === undefined ? ['Allow', operation.method] : allowedWithCors;
-  return errorResponse('method-not-allowed', { headers });
-}
-
 function authenticateThrew(thrown: unknown, token: string): Admission {
   const cause = `authenticate threw: ${describeAuthenticateError(thrown, token)}`;
   return { response: errorResponse('internal', { cause }) };
@@ -142,15 +120,17 @@ function contentFault(head: RequestHead, maxBodyBytes: number): ResponseData | u
 }
 
 /**
- * With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). At a comma that is not
- * quoted, a server joined repeated fields.
+ * With any parameters. Optional whitespace is spaces and tabs (RFC 9110 §5.6.3). At a comma that is
+ * not quoted, a server joined repeated fields.
  */
 const jsonType = /^[ \t]*application\/json[ \t]*(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?$/i;
 
 const isContinue = listOf('100-continue');
 const isIdentity = listOf('identity');
 
-/** Matches a list in which every element is a word. Empty elements do not count (RFC 9110 §5.6.1.2). */
+/**
+ * Matches a list in which every element is a word. Empty elements do not count (RFC 9110 §5.6.1.2).
+ */
 function listOf(word: string): RegExp {
   return new RegExp(`^[ \\t,]*(?:${word}[ \\t]*(?:,[ \\t,]*|$))*$`, 'i');
 }

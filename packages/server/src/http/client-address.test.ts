@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createClientAddressOf, isAddressRange } from './client-address.ts';
+import { createClientAddressOf, isProxy } from './client-address.ts';
 
 const trustedProxies = ['10.0.0.0/8', '192.0.2.7', '2001:db8:1::/48'];
 const clientOf = (peer: string, forwardedFor?: string): string | undefined =>
@@ -65,6 +65,14 @@ describe('address of a client', () => {
     }
   });
 
+  it('the address of a client on a Unix socket is the one that a proxy names, if unix is trusted', () => {
+    const clientAddressOf = createClientAddressOf(['10.0.0.0/8', 'unix']);
+    const named = { forwardedFor: '198.51.100.9, 203.0.113.1, 10.0.0.2' };
+    expect(clientAddressOf(undefined, named)).toBe('203.0.113.1');
+    expect(clientAddressOf(undefined)).toBeUndefined();
+    expect(clientAddressOf('198.51.100.1', named)).toBe('198.51.100.1');
+  });
+
   it('the address of a client is that of the connection, if no head could be read', () => {
     expect(createClientAddressOf(trustedProxies)('10.1.2.3')).toBe('10.1.2.3');
   });
@@ -95,6 +103,8 @@ it.each([
   ['proxy.example', false],
   ['fe80::1%eth0', false],
   ['', false],
-])('%j is an address or a range: %s', (text, isRange) => {
-  expect(isAddressRange(text)).toBe(isRange);
+  ['unix', true],
+  ['unix:/run/plants.sock', false],
+])('%j can be a trusted proxy: %s', (text, isValid) => {
+  expect(isProxy(text)).toBe(isValid);
 });

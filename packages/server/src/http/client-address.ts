@@ -1,22 +1,26 @@
-import { BlockList, isIP } from 'node:net';
+import type { BlockList } from 'node:net';
 import type { RequestHead } from './request-head.ts';
 
 /**
  * Creates a function that returns the client's address: the connection's, or the one that a trusted
  * proxy names in `X-Forwarded-For`, read from the right: a client can write everything to the left.
  *
- * @param trustedProxies - addresses, and ranges in CIDR notation; each one is valid
+ * @param trustedProxies - addresses, ranges in CIDR notation, and `unix`; each one is valid
  */
 export function createClientAddressOf(trustedProxies: readonly string[]): ClientAddressOf {
-  const trusted = new BlockList();
+  const { BlockList: Ranges, isIP } = loadNet();
+  const trusted = new Ranges();
   for (const range of trustedProxies) addRange(trusted, range);
-  const isTrusted = (address: string) =>
-    trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  const trustsUnix = trustedProxies.includes(unix);
+  const isTrusted = (address: string | undefined) =>
+    address === undefined
+      ? trustsUnix
+      : trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
   return (peer, head) => {
     let address = peer && plainAddress(peer);
     for (const element of head?.forwardedFor?.split(',').toReversed() ?? []) {
-      if (address === undefined || !isTrusted(address)) break;
+      if (!isTrusted(address)) break;
       const next = addressIn(element.trim());
       // A client may have written what precedes a malformed element.
       if (next === undefined) break;
@@ -35,14 +39,23 @@ export type ClientAddressOf = (
   head?: Pick<RequestHead, 'forwardedFor'>,
 ) => string | undefined;
 
-/** Returns whether a value is an address, or a range of them in CIDR notation. */
-export function isAddressRange(value: unknown): boolean {
-  return typeof value === 'string' && addRange(new BlockList(), value);
+/** Returns whether a value is an address, a range of them in CIDR notation, or `unix`. */
+export function isProxy(value: unknown): boolean {
+  if (value === unix) return true;
+  return typeof value === 'string' && addRange(new (loadNet().BlockList)(), value);
+}
+
+/** Stands for the proxies on a Unix socket, which have no address. */
+const unix = 'unix';
+
+/** Loaded for a server on Node only, because every runtime loads the rules of the options. */
+function loadNet(): typeof import('node:net') {
+  return process.getBuiltinModule('node:net');
 }
 
 function addRange(ranges: BlockList, range: string): boolean {
   const [, address = '', length] = rangeForm.exec(range) ?? [];
-  const version = isIP(address);
+  const version = loadNet().isIP(address);
   if (version === 0) return false;
   const longest = version === 4 ? 32 : 128;
   const prefix = Number(length ?? longest);
@@ -56,7 +69,7 @@ const rangeForm = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i;
 function addressIn(node: string): string | undefined {
   const [, version4, bracketed, bare] = nodeForm.exec(node) ?? [];
   const address = version4 ?? bracketed ?? bare ?? '';
-  return isIP(address) === 0 ? undefined : plainAddress(address);
+  return loadNet().isIP(address) === 0 ? undefined : plainAddress(address);
 }
 
 /** An address with or without a port, as proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`. */

@@ -78,6 +78,18 @@ describe('preflight', () => {
     });
   });
 
+  it.each([
+    'capacitor://localhost',
+    'ionic://localhost',
+    'tauri://localhost',
+    'app://-',
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+    'moz-extension://2c3ee5d4-1d8e-4b0c-8a5d-0f0c1a2b3c4d',
+    'vscode-webview://0f2k',
+  ])('a page of an app, of the origin %s, may call the service', async (origin) => {
+    expect(serviceWith({ corsOrigins: [origin] }).headersFor(origin)).toContain(origin);
+  });
+
   it('a preflight allows the headers of corsAllowedHeaders, too', async () => {
     const allowing = serviceWith({ corsOrigins, corsAllowedHeaders: ['traceparent', 'X-Key'] });
     expect((await respondTo(preflight, allowing))?.headers).toContainEqual([
@@ -139,9 +151,23 @@ describe('CORS', () => {
     'ftp://garden.example',
     'ws://garden.example',
     7,
+    'https://*.example.com',
+    'capacitor://*',
+    'capacitor://localhost/',
+    'Tauri://localhost',
+    'tauri://Localhost',
+    'tauri://',
   ])('the CORS origin %j throws a TypeError', (wrong) => {
     const origins = [garden, wrong] as string[];
-    expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must be origins');
+    expect(() => serviceWith({ corsOrigins: origins })).toThrow('corsOrigins must ');
+  });
+
+  it.each([
+    ['null', 'must not have null: any page can have this origin'],
+    ['https://*.example.com', 'must have each origin in full: a * matches none'],
+    ['https://garden.example/', 'must be origins such as https://garden.example, in lower case'],
+  ])('the message about the CORS origin %s states the rule: %s', (origin, rule) => {
+    expect(() => serviceWith({ corsOrigins: [garden, origin] })).toThrow(`corsOrigins ${rule}`);
   });
 
   it.each(['*', '', 'two words', 'a:', 'a,b', 'a\r\nb', 7])(

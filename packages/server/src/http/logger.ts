@@ -10,7 +10,10 @@ export type Logger = {
   readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
 };
 
-/** Returns a logger that ignores exceptions of the given one, so that a line is lost and nothing else. */
+/**
+ * Returns a logger that ignores exceptions of the given one, so that a line is lost and nothing
+ * else.
+ */
 export function loggerOf(given: Logger | undefined): Logger {
   if (given === undefined) return silent;
   const guarded =

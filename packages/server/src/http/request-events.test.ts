@@ -132,7 +132,8 @@ const programOf = (step: string) => `
   subscribe('plantstore:request:${step}', () => { throw new Error('a bug of the subscriber'); });
   process.on('uncaughtException', ({ message }) => console.log(message));
   const repository = createMemoryRepository();
-  const { server } = await startServer({ repository, authenticate: () => true, port: 0 });
+  const started = await startServer({ repository, authenticate: () => true, port: 0 });
+  const server = started._unsafeUnwrap();
   const headers = { Authorization: 'Bearer x', 'Content-Type': 'application/json' };
   for (const id of [1, 2]) {
     const body = JSON.stringify({ id, name: 'Monstera' });

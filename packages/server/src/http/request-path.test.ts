@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeBasePath } from './option-rules.ts';
-import { encodePath, pathOf, shownPath } from './request-head.ts';
+import { encodePath, normalizeBasePath, pathOf, shownPath } from './request-head.ts';
 
 const encoded = (letter: string): string[] => {
   const digits = letter.charCodeAt(0).toString(16).padStart(2, '0');

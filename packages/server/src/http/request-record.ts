@@ -14,6 +14,8 @@ export class RequestRecord {
   readonly id: string;
   /** Name of the token that was accepted, if it has one. */
   tokenName: string | undefined;
+  /** Whether the server ended its connection, at the deadline of a stop. */
+  isCut = false;
   private readonly source: RequestSource;
   private readonly head: RequestHead | undefined;
   private readonly address: string | undefined;
@@ -47,7 +49,10 @@ export class RequestRecord {
     return this.shownInfo;
   }
 
-  /** Notes the response before it is written, and publishes it if it is due to a failure of the server. */
+  /**
+   * Notes the response before it is written, and publishes it if it is due to a failure of the
+   * server.
+   */
   respond(response: ResponseData): void {
     if (this.response !== undefined) return;
     this.response = response;
@@ -58,16 +63,24 @@ export class RequestRecord {
     errorChannel.publish(event satisfies RequestErrorEvent);
   }
 
-  /** Publishes and logs the end: the complete response is written, or it is not and never will be. */
-  end(isWritten: boolean): void {
+  /**
+   * Publishes and logs the end: the complete response is written, or it is not and never will be.
+   *
+   * @param otherStatus - status of the response that another listener of the server has sent
+   */
+  end(isWritten: boolean, otherStatus?: number): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     const { logger } = this.source;
     if (logger === silent && !endChannel?.hasSubscribers) return;
-    const { response, tokenName } = this;
+    const { tokenName } = this;
+    // Of a response that was not sent, only a failure of the server is of interest.
+    const isOurs = otherStatus === undefined || isServerFault(this.response);
+    const response = isOurs ? this.response : undefined;
+    const status = otherStatus ?? response?.status;
     const event: RequestEndEvent = {
       request: this.info,
-      ...(response !== undefined && { status: response.status }),
+      ...(status !== undefined && { status }),
       ...(response?.error !== undefined && { error: response.error }),
       bytes: this.head?.method === 'HEAD' ? 0 : byteLength(response?.body ?? ''),
       durationMs: Math.round((performance.now() - this.startedAt) * 1000) / 1000,
@@ -75,7 +88,7 @@ export class RequestRecord {
       isWritten,
     };
     endChannel?.publish(event);
-    if (logger !== silent) log(logger, event, response);
+    if (logger !== silent) log(logger, event, response, this.isCut);
   }
 }
 
@@ -98,7 +111,8 @@ export type RequestInfo = {
   readonly path?: string;
   /**
    * The client's address: the connection's, or the one that a trusted proxy names
-   * (`trustedProxies`). `undefined` on a Unix socket, and if the connection was lost at once.
+   * (`trustedProxies`). `undefined` on a Unix socket without such a proxy, and if the connection
+   * was lost at once.
    */
   readonly client?: string;
 };
@@ -135,7 +149,10 @@ export type RequestErrorEvent = RequestStartEvent & {
  * ```
  */
 export type RequestEndEvent = RequestStartEvent & {
-  /** The status of the response; `undefined` if the connection was lost before there was one. */
+  /**
+   * The status of the response, also of one that another listener of the server has sent;
+   * `undefined` if the connection was lost before there was one.
+   */
   readonly status?: number;
   /** The number in the body, as in the error table; `undefined` for a success. */
   readonly error?: number;
@@ -164,17 +181,25 @@ function requestIdOf(sent: string | undefined): string {
 }
 
 /** Returns whether a response is due to a failure of the server or of its dependencies. */
-function isServerFault({ status }: ResponseData): boolean {
+function isServerFault(response: ResponseData | undefined): boolean {
+  const status = response?.status;
   return status === errorTable.internal.status || status === errorTable.unavailable.status;
 }
 
-function log(logger: Logger, event: RequestEndEvent, response: ResponseData | undefined): void {
+function log(
+  logger: Logger,
+  event: RequestEndEvent,
+  response: ResponseData | undefined,
+  isCut: boolean,
+): void {
   const { request, isWritten, ...result } = event;
-  const isFault = response !== undefined && isServerFault(response);
+  const isFault = isServerFault(response);
   const hasCause = isFault || response?.cause !== undefined;
-  const cause = hasCause && { cause: describeCause(response.cause) };
-  const fields = { ...request, ...result, ...cause };
-  if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
-  else if (response.status === errorTable.internal.status) logger.error(fields, 'request failed');
+  const cause = hasCause && { cause: describeCause(response?.cause) };
+  const code = response?.parserCode;
+  const fields = { ...request, ...result, ...(code !== undefined && { code }), ...cause };
+  if (!isFault && isCut) logger.warn(fields, 'request cut: the server stopped before its response');
+  else if (!isFault) logger.info(fields, isWritten ? 'request' : 'request aborted');
+  else if (response?.status === errorTable.internal.status) logger.error(fields, 'request failed');
   else logger.warn(fields, 'request not served');
 }

@@ -1,6 +1,6 @@
 import type { CreatePlantError, Plant } from '@plantstore/core';
 import { type ErrorName, errorTable } from '@plantstore/core/errors';
-import { type BodyUndecodable, encodePlant, operation } from '@plantstore/core/wire';
+import { type BodyUndecodable, encodePlant } from '@plantstore/core/wire';
 import { shorten } from './request-head.ts';
 
 /** An HTTP response as plain data. */
@@ -14,6 +14,8 @@ export type ResponseData = {
   readonly error?: number;
   /** The cause, for the log; never part of the response. */
   readonly cause?: unknown;
+  /** What Node's parser calls a request that it cannot parse, for the log. */
+  readonly parserCode?: string | undefined;
 };
 
 /** Header fields as alternating names and values, the form that `node:http` writes fastest. */
@@ -102,13 +104,13 @@ export type Cors = {
   /** The headers of every response to a request with this Origin field, if it can be parsed. */
   readonly headersFor: (origin: string | undefined) => HeaderList;
   /** The response to OPTIONS, a preflight or not, without those headers. */
-  readonly optionsResponse: (origin: string | undefined) => ResponseData;
+  readonly optionsResponse: (origin: string | undefined, methods: string) => ResponseData;
 };
 
 /**
- * Creates the CORS rules for these origins; returns `undefined` if there are none. Pages of an origin may
- * send these headers besides `Authorization` and `Content-Type`. Credentials such as cookies are not
- * allowed, because the token authorizes a request.
+ * Creates the CORS rules for these origins; returns `undefined` if there are none. Pages of an
+ * origin may send these headers besides `Authorization` and `Content-Type`. Credentials such as
+ * cookies are not allowed, because the token authorizes a request.
  */
 export function createCors(
   origins: readonly string[],
@@ -116,9 +118,6 @@ export function createCors(
 ): Cors | undefined {
   if (origins.length === 0) return undefined;
   const preflightHeaders = [
-    ...allowedWithCors,
-    'Access-Control-Allow-Methods',
-    operation.method,
     'Access-Control-Allow-Headers',
     ['authorization', 'content-type', ...allowedHeaders].join(', '),
     // In seconds: 2 hours, Chromium's maximum.
@@ -131,17 +130,16 @@ export function createCors(
   );
   return {
     headersFor: (origin) => listed.get(origin) ?? vary,
-    optionsResponse(origin) {
-      if (listed.has(origin)) return { status: 204, headers: preflightHeaders, body: '' };
+    optionsResponse(origin, methods) {
+      const allow = ['Allow', `OPTIONS, ${methods}`];
+      const headers = [...allow, 'Access-Control-Allow-Methods', methods, ...preflightHeaders];
+      if (listed.has(origin)) return { status: 204, headers, body: '' };
       const cause = `the origin ${JSON.stringify(shorten(origin ?? ''))} is not allowed`;
-      const refused = { status: 204, headers: allowedWithCors, body: '' };
+      const refused = { status: 204, headers: allow, body: '' };
       return origin === undefined ? refused : { ...refused, cause };
     },
   };
 }
-
-/** The Allow field if CORS is on. */
-export const allowedWithCors: HeaderList = ['Allow', `OPTIONS, ${operation.method}`];
 
 const vary: HeaderList = ['Vary', 'Origin'];
 

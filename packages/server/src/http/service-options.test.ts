@@ -23,7 +23,7 @@ describe('service options', () => {
   });
 
   it('a service throws a TypeError for a wrong option', () => {
-    for (const basePath of ['garden', '/a/../b', '/a?b']) {
+    for (const basePath of ['garden', '/a/../b', '/a?b', '/garden"']) {
       expect(() => serviceWith({ basePath })).toThrow('basePath must be a path that begins with');
     }
     for (const repository of [{}, undefined]) {

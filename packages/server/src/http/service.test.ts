@@ -4,14 +4,22 @@ import fc from 'fast-check';
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { pairsOf } from './responses.ts';
-import { limitsOf, type ServiceOptions } from './options.ts';
+import { readOptions, type ServiceOptions, serviceRules } from './options.ts';
+import { readHead } from './request-head.ts';
 import { createService } from './service.ts';
 
-const serviceWith = (options: Partial<ServiceOptions> = {}) =>
-  createService(
-    { repository: createMemoryRepository(), authenticate: () => true, ...options },
-    limitsOf(options),
+const head = readHead('POST', '/plants', '1.1', []);
+
+const serviceWith = (options: Partial<ServiceOptions> = {}) => {
+  const service = createService(
+    readOptions(serviceRules, {
+      repository: createMemoryRepository(),
+      authenticate: () => true,
+      ...options,
+    }),
   );
+  return { ...service, create: async (body: Uint8Array) => service.respond(head, body) };
+};
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

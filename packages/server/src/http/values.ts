@@ -1,4 +1,5 @@
-// `instanceof` is false for values of another realm, such as a vm context, and for promises once zone.js replaces `Promise`.
+// `instanceof` is false for values of another realm, such as a vm context, and for promises once
+// zone.js replaces `Promise`.
 
 /** Returns whether a value is a promise, or can be awaited as one. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

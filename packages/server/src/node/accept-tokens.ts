@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '@plantstore/core/wire';
-import type { Authenticate } from '../http/options.ts';
+import type { TokenDecision } from '../http/options.ts';
 
 /**
- * Creates an `authenticate` function that accepts exactly these tokens. It keeps their SHA-256
- * digests and compares each in constant time, so that the duration reveals nothing about a token.
- * The last entry counts of a token that is given twice.
+ * Creates an `authenticate` function that accepts exactly these tokens, for creating plants. It
+ * keeps their SHA-256 digests and compares each in constant time, so that the duration reveals
+ * nothing about a token. The last entry counts of a token that is given twice.
  *
  * @throws TypeError for an invalid bearer token (RFC 6750 §2.1), or an end that is not a number
  * @example
@@ -18,7 +18,9 @@ import type { Authenticate } from '../http/options.ts';
  * current = acceptTokens([{ token: 'n3w', name: 'greenhouse', endsAt: Date.UTC(2027, 0, 1) }]);
  * ```
  */
-export function acceptTokens(tokens: readonly (string | AcceptedToken)[]): Authenticate {
+export function acceptTokens(
+  tokens: readonly (string | AcceptedToken)[],
+): (token: string) => TokenDecision {
   const kept = tokens.map(keptOf);
   return (given) => {
     compared.write(hexDigest(given), 'latin1');

@@ -13,8 +13,8 @@ const options = { authenticate: () => true, port: 0 };
 const running = async (more: Partial<StartServerOptions> = {}) => {
   const repository = createMemoryRepository();
   const started = await startServer({ ...options, repository, ...more });
-  if (started.kind !== 'running') throw new Error(started.message);
-  return { ...started.server, repository };
+  if (started.isErr()) throw new Error(started.error.message);
+  return { ...started.value, repository };
 };
 
 const nextTurn = async () => new Promise(setImmediate);

@@ -225,3 +225,43 @@ it('an app of a fetch handler runs in the context of each request', async () => 
   await Promise.all([1, 2, 3].map(send));
   expect(calls.toSorted(byId)).toEqual([1, 2, 3].flatMap(callsOf));
 });
+
+/** A request whose body is too large. */
+const large = head([
+  'Host: a',
+  'X-Request-Id: 3',
+  'Authorization: Bearer 3',
+  'Content-Type: application/json',
+  'Content-Length: 900000000',
+]);
+
+it('a response before the rest of its request ends in its own context, also behind another response', async () => {
+  const { calls, socket } = await listen('createHttpServer', false);
+  socket.write(`${headOf(1)}${plant(1)}${large}{`);
+  await until(() => calls.filter(([what]) => what === 'log line').length === 2);
+  const expected = ['start', 'authenticate', 'end', 'log line'].map((what) => [what, '3', '3']);
+  expect(calls.filter(([, id]) => id === '3')).toEqual(expected);
+});
+
+it('a failed response to a body that cannot be parsed is published in the context of its request', async () => {
+  const { context, calls, options } = recordCalls(false);
+  const server = createHttpServer(options);
+  const [serve] = server.listeners('request') as ((...args: readonly unknown[]) => void)[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    // Conflicts with the length of the response, so that a 500 is published.
+    response.setHeader('Trailer', 'x');
+    context.run('3', () => serve?.(request, response));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { socket } = await connectRaw((server.address() as AddressInfo).port);
+  onTestFinished(() => void socket.destroy());
+  socket.write(large.replace('Content-Length: 900000000', 'Transfer-Encoding: chunked'));
+  await until(() => calls.some(([what]) => what === 'authenticate'));
+  socket.write('zz\r\n');
+  await until(() => calls.some(([what]) => what === 'log line'));
+  const expected = ['start', 'authenticate', 'error', 'end', 'log line'];
+  expect(calls).toEqual(expected.map((what) => [what, '3', '3']));
+});

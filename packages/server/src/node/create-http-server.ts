@@ -1,20 +1,20 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Server, ServerOptions } from 'node:http';
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../http/logger.ts';
-import { type Limits, limitsOf } from '../http/options.ts';
-import type { SharedState } from './connection.ts';
+import { type Limits, optionRules, type OptionsOf, readOptions } from '../http/options.ts';
 import { createRequestHandler, type RequestListenerOptions } from './create-request-listener.ts';
-import { loadHttp, loadHttps, sharedMessagesOfClosedSockets } from './builtin-http.ts';
-import { OpenConnections } from './open-connections.ts';
-import { respondToClientError, respondToConnect } from './refused-connection.ts';
+import { loadHttp, loadHttps } from './builtin-http.ts';
+import { shareLostMessages } from './connection/lost-messages.ts';
+import { OpenConnections } from './connection/open-connections.ts';
+import type { SharedState } from './exchange.ts';
+import { respondToClientError, respondToConnect } from './raw-responses.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
- * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet. Every
- * error has a response from the error table, including those that Node responds to by default: parse errors,
- * timeouts, `Expect` and `CONNECT`. After `close()`, every response has `Connection: close`.
+ * Creates a `node:http` server, or a `node:https` server if there is `tls`. It does not listen yet.
+ * Every error has a response from the error table, including those that Node responds to by
+ * default: parse errors, timeouts, `Expect` and `CONNECT`. After `close()`, every response has
+ * `Connection: close`.
  *
  * @throws TypeError for a wrong option
  * @example
@@ -39,26 +39,23 @@ export function createHttpServer(options: HttpServerOptions): Server {
  * @interface
  */
 export type HttpServerOptions = RequestListenerOptions &
-  Partial<
-    Pick<Limits, 'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'>
-  > & {
+  OptionsOf<'maxConnections' | 'headersTimeoutMs' | 'requestTimeoutMs' | 'keepAliveTimeoutMs'> & {
     /** Serves HTTPS, with TLS 1.2 or newer. Default: HTTP. */
     readonly tls?: TlsOptions;
   };
 
 /** Creates a server with the timeouts, limits and listeners of the plant store. */
 export function createServerParts(options: HttpServerOptions): ServerParts {
-  const limits = limitsOf(options);
-  const handler = createRequestHandler(options, limits, () => !server.listening);
+  const settings = readOptions(optionRules, options);
+  const handler = createRequestHandler(settings, () => !server.listening);
   const { shared } = handler;
-  const server = createNodeServer(options.tls, limits);
-  // Ends connections whose clients do not read. authenticate and the repository together take less time.
-  server.timeout = limits.requestTimeoutMs + 2 * limits.handlerTimeoutMs;
-  server.maxConnections = limits.maxConnections;
-  server.on('drop', warnOfDrops(limits.maxConnections, shared.logger));
-  keepHalfOpen(server);
-  logHandshakes(server, shared);
-  const connections = new OpenConnections(server);
+  const server = createNodeServer(options.tls, settings);
+  // Ends connections whose clients do not read. authenticate and the repository together take less
+  // time.
+  server.timeout = settings.requestTimeoutMs + 2 * settings.handlerTimeoutMs;
+  server.maxConnections = settings.maxConnections;
+  server.on('drop', warnOfDrops(settings.maxConnections, shared.logger));
+  const connections = new OpenConnections(server, shared);
   server.on('request', (request, response) => handler.serve(request, response, false));
   server.on('checkContinue', (request, response) => handler.serve(request, response, true));
   server.on('checkExpectation', (request, response) => handler.serve(request, response, true));
@@ -79,7 +76,7 @@ export type ServerParts = {
 function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
   const headersTimeout = Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs);
   const options: ServerOptions = {
-    ...sharedMessagesOfClosedSockets(),
+    ...shareLostMessages(),
     headersTimeout,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -100,7 +97,10 @@ function createNodeServer(tls: TlsOptions | undefined, limits: Limits): Server {
 /** Maximum size of the request line and header fields together, in bytes. */
 const maxHeaderBytes = 16_384;
 
-/** Maximum size that Node buffers of a body and of pending responses before it stops reading, in bytes. */
+/**
+ * Maximum size that Node buffers of a body and of pending responses before it stops reading, in
+ * bytes.
+ */
 const maxBufferedBytes = 16_384;
 
 /** Logs, at most once a second, how many connections were closed because of `maxConnections`. */
@@ -114,29 +114,4 @@ function warnOfDrops(maxConnections: number, logger: Logger): () => void {
       dropped = 0;
     }, 1_000).unref();
   };
-}
-
-/** Responds to a client that half-closes its connection, too, and to any pipelined requests over TLS. */
-function keepHalfOpen(server: Server): void {
-  // The property is undocumented; Node keeps it for compatibility (nodejs/node#36819).
-  Object.assign(server, { httpAllowHalfOpen: true });
-  // Not an option of the server, which would keep connections that are closed in their handshake.
-  server.on('secureConnection', (socket: TLSSocket) => {
-    Object.assign(socket, { allowHalfOpen: true });
-    // Makes Node parse what the stream passes on. TLS passes on what it has decrypted, even to a parser that Node has paused
-    // until responses are sent, which is an error (HPE_PAUSED, as in nodejs/node#3332).
-    socket.on('data', () => {});
-  });
-}
-
-/** Logs failed TLS handshakes at `info`, and closes their connections without an HTTP response. */
-function logHandshakes(server: Server, { logger, clientAddressOf }: SharedState): void {
-  // Before Node's own listener, which would emit 'clientError'.
-  server.prependListener('tlsClientError', ({ code }: NodeJS.ErrnoException, socket: TLSSocket) => {
-    // The socket below, an undocumented property, still has the address of a lost connection.
-    const { _parent: below = socket } = socket as { readonly _parent?: Socket };
-    const client = clientAddressOf(below.remoteAddress);
-    socket.destroy();
-    logger.info({ code, ...(client !== undefined && { client }) }, 'no TLS handshake');
-  });
 }

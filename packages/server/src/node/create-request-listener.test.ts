@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createMemoryRepository } from '@plantstore/core';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
@@ -176,7 +179,7 @@ describe('createRequestListener', () => {
     (proxy) => {
       const options = { repository: createMemoryRepository(), authenticate: () => true };
       expect(() => createRequestListener({ ...options, trustedProxies: ['::1', proxy] })).toThrow(
-        new TypeError('trustedProxies must be addresses, or ranges such as 10.0.0.0/8'),
+        new TypeError('trustedProxies must be addresses, ranges such as 10.0.0.0/8, or unix'),
       );
     },
   );
@@ -200,6 +203,33 @@ describe('createRequestListener', () => {
     expect((await sendRaw(port, post(7))).status).toBe(202);
     expect((await sendRaw(port, post(8))).status).toBe(200);
   });
+
+  it.each([
+    [['unix'], '203.0.113.1'],
+    [['10.0.0.0/8'], undefined],
+  ])(
+    'createRequestListener that trusts %j logs, behind a proxy on a Unix socket, the client %s',
+    async (trustedProxies, client) => {
+      const folder = await mkdtemp(join(tmpdir(), 'plants-'));
+      onTestFinished(async () => rm(folder, { recursive: true }));
+      const { logged, logger } = recordLog();
+      const repository = createMemoryRepository();
+      const options = { repository, authenticate: () => true, trustedProxies, logger };
+      const server = createServer(createRequestListener(options));
+      const socketPath = join(folder, 'plants.sock');
+      server.listen(socketPath);
+      await once(server, 'listening');
+      onTestFinished(() => void server.close());
+      const headers = { 'X-Forwarded-For': '203.0.113.1' };
+      const [response] = (await once(
+        get({ socketPath, path: '/plants', headers, agent: false }),
+        'response',
+      )) as [IncomingMessage];
+      response.resume();
+      await expect.poll(() => logged).toMatchObject([{ status: 405 }]);
+      expect(logged[0]?.['client']).toBe(client);
+    },
+  );
 
   it('createRequestListener can be combined with the request listener in any node:http server', async () => {
     const server = createServer(

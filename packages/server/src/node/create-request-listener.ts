@@ -2,12 +2,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Duplex } from 'node:stream';
 import { createClientAddressOf } from '../http/client-address.ts';
 import { loggerOf } from '../http/logger.ts';
-import { assertOptions } from '../http/option-rules.ts';
-import { type Limits, limitsOf, type ServiceOptions } from '../http/options.ts';
+import {
+  optionRules,
+  type OptionsOf,
+  readOptions,
+  type ServiceOptions,
+  type SettingsOf,
+} from '../http/options.ts';
 import { createService } from '../http/service.ts';
-import { Connection, type SharedState } from './connection.ts';
-import { Exchange } from './exchange.ts';
-import { optionRules } from './option-rules.ts';
+import { Connection, type ConnectionRules } from './connection/connection.ts';
+import { Exchange, type SharedState } from './exchange.ts';
 
 /**
  * Creates the plant store as a `'request'` listener for any `node:http` or `node:https` server.
@@ -29,7 +33,7 @@ import { optionRules } from './option-rules.ts';
  * ```
  */
 export function createRequestListener(options: RequestListenerOptions): RequestListener {
-  const { serve } = createRequestHandler(options, limitsOf(options), () => false);
+  const { serve } = createRequestHandler(readOptions(optionRules, options), () => false);
   return (request, response) => serve(request, response, false);
 }
 
@@ -38,13 +42,7 @@ export function createRequestListener(options: RequestListenerOptions): RequestL
  *
  * @interface
  */
-export type RequestListenerOptions = ServiceOptions & {
-  /**
-   * Addresses of proxies, and ranges in CIDR notation (`10.0.0.0/8`), whose `X-Forwarded-For`
-   * names the client in the log and the events. Default: none, and the connection's address.
-   */
-  readonly trustedProxies?: readonly string[];
-};
+export type RequestListenerOptions = ServiceOptions & OptionsOf<'trustedProxies'>;
 
 /** The handler of all requests of a server. */
 export type RequestHandler = {
@@ -55,51 +53,50 @@ export type RequestHandler = {
     response: ServerResponse,
     awaitsContinue: boolean,
   ) => void;
-  /** Returns the connection of a socket; `undefined` if it has sent no request. */
-  readonly connectionOf: (socket: Duplex) => Connection | undefined;
+  /** Returns the connection of a socket, from its first request or error on. */
+  readonly connectionOf: (socket: Duplex) => Connection;
 };
 
 /** Creates the handler of a server. `isClosing` returns whether the server closes. */
 export function createRequestHandler(
-  options: RequestListenerOptions,
-  limits: Limits,
+  settings: SettingsOf<typeof optionRules>,
   isClosing: () => boolean,
 ): RequestHandler {
-  assertOptions(optionRules, options);
   const shared: SharedState = {
-    service: createService(options, limits),
-    logger: loggerOf(options.logger),
-    clientAddressOf: createClientAddressOf(options.trustedProxies ?? []),
-    maxInFlight: limits.maxInFlight,
+    service: createService(settings),
+    logger: loggerOf(settings.logger),
+    clientAddressOf: createClientAddressOf(settings.trustedProxies),
+    maxInFlight: settings.maxInFlight,
     inFlight: 0,
+  };
+  const rules: ConnectionRules = {
+    maxBodyBytes: settings.maxBodyBytes,
     isClosing,
+    createExchange: (turn) => new Exchange(turn, shared),
   };
   const connections = new WeakMap<Duplex, Connection>();
+  return { shared, serve, connectionOf };
 
-  return {
-    shared,
-    serve(request, response, awaitsContinue) {
-      // Node detaches the socket of a request that another listener stops reading.
-      const connection = connect(request.socket ?? response.socket);
-      if (connection.refusesMore) connection.refuse();
-      else connection.add(new Exchange(connection, request, response, awaitsContinue));
-      // Node destroys the connection of an incomplete PRI request together with pending responses.
-      if (request.method === 'PRI') request.method = undefined;
-    },
-    connectionOf: (socket) => connections.get(socket),
-  };
+  function serve(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) {
+    // Node detaches the socket of a request that another listener stops reading.
+    const connection = connectionOf(request.socket ?? response.socket);
+    connection.serve({ request, response, awaitsContinue });
+    // Node destroys the connection of an incomplete PRI request together with pending responses.
+    if (request.method === 'PRI') request.method = undefined;
+  }
 
-  /** Returns the connection of a socket. A simulated one is new for each request. */
-  function connect(socket: MaybeSocket): Connection {
-    if (!(socket instanceof Duplex))
-      return new Connection(shared, undefined, socket?.remoteAddress);
+  function connectionOf(socket: MaybeSocket): Connection {
+    const address = (socket as { readonly remoteAddress?: string } | null | undefined)
+      ?.remoteAddress;
+    // A simulated one is new for each request.
+    if (!(socket instanceof Duplex)) return new Connection(rules, undefined, address);
     const known = connections.get(socket);
     if (known !== undefined) return known;
-    const connection = new Connection(shared, socket, socket.remoteAddress);
+    const connection = new Connection(rules, socket, address);
     connections.set(socket, connection);
     return connection;
   }
 }
 
 /** Tests and serverless adapters simulate sockets, or have none. */
-type MaybeSocket = IncomingMessage['socket'] | { remoteAddress?: string } | null | undefined;
+type MaybeSocket = Duplex | { readonly remoteAddress?: string } | null | undefined;

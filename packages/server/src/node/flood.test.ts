@@ -113,8 +113,8 @@ describe('unauthenticated clients that flood a server and read nothing', () => {
         authenticate: () => false,
         port: 0,
       });
-      if (started.kind === 'cannot-listen') throw new Error(started.message);
-      const { server } = started;
+      if (started.isErr()) throw new Error(started.error.message);
+      const server = started.value;
       const { port, hostname } = new URL(server.url);
       const flooding = Array.from({ length: clientCount }, async () => {
         const socket = connect(Number(port), hostname);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { err, ok, type Result } from 'neverthrow';
-import { optionRules } from './option-rules.ts';
+import { optionRules, type OptionsOf } from '../http/options.ts';
 
 /** Listens on an address, or on an open socket; on `0.0.0.0` where `::` cannot be bound. */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
@@ -30,29 +30,24 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
   }
 }
 
-/** Where a server listens. */
-export type ListenOptions = {
-  /** Host name or address to listen on. Default: 127.0.0.1 (loopback). */
-  readonly host?: string;
-  /** Port to listen on; 0 is any free port. Default: 3000. */
-  readonly port?: number;
-  /**
-   * Shares the port with other processes of the same user that set it, too; the system distributes new
-   * connections among them. Works on Linux and FreeBSD, not on Windows and macOS. Default: false.
-   */
-  readonly reusePort?: boolean;
-  /**
-   * File descriptor of a listening TCP socket, such as one that systemd hands over. The server
-   * accepts its connections, and ignores `host`, `port` and `reusePort`. Default: none.
-   */
-  readonly fd?: number;
-};
+/**
+ * Where a server listens.
+ *
+ * @interface
+ */
+export type ListenOptions = OptionsOf<'host' | 'port' | 'reusePort' | 'fd'>;
 
 /** The IP address, and host and port in the form of a URL; or why it cannot listen. @ignore */
-export type Listening = Result<
-  { readonly host: string; readonly authority: string },
-  { readonly kind: 'cannot-listen'; readonly message: string; readonly cause: unknown }
->;
+export type Listening = Result<{ readonly host: string; readonly authority: string }, CannotListen>;
+
+/** Why a server cannot listen on an address or a socket. */
+export type CannotListen = {
+  readonly kind: 'cannot-listen';
+  /** The reason, for the operator. */
+  readonly message: string;
+  /** The error that Node reported. */
+  readonly cause: unknown;
+};
 
 type ListenTarget = Required<Omit<ListenOptions, 'fd'>> & { readonly fd?: number | undefined };
 
@@ -72,13 +67,15 @@ const listenFaults = new Map([
 ]);
 
 const cannotShare =
-  'cannot be shared on this system (Linux and FreeBSD can): run one process, or several on ports of their own behind a proxy';
+  'cannot be shared on this system (Linux and FreeBSD can): ' +
+  'run one process, or several on ports of their own behind a proxy';
 
 /** With `reusePort`. */
 const sharingFaults = new Map([
   [
     'EADDRINUSE',
-    'is taken by a process that does not share it: all of them need this setting, and the same user',
+    'is taken by a process that does not share it: ' +
+      'all of them need this setting, and the same user',
   ],
   ['ENOTSUP', cannotShare],
   ['ENOPROTOOPT', cannotShare],

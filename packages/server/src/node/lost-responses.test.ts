@@ -4,7 +4,7 @@ import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/ra
 import { ResultAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { chunked, goodFields, head, listen, post, responses } from '../../test/listen.ts';
-import { maxWaiting } from './connection.ts';
+import { maxWaiting } from './connection/connection.ts';
 
 const statuses = (text: string) => parseResponses(text).map(({ status }) => status);
 

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { memoryInUse } from '@plantstore/test-support/memory';
 import { connectRaw, parseResponses, sendRaw } from '@plantstore/test-support/raw-http';
+import { ResultAsync } from 'neverthrow';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goodFields, head, listen, plant, post, responses } from '../../test/listen.ts';
 import { onDemand } from '../../test/on-demand.ts';
@@ -190,4 +191,58 @@ it.each([
     })
     .toBe(true);
   socket.destroy();
+});
+
+it.each([
+  ['before the service is asked', 'prependListener', {}],
+  ['while its admission is decided', 'on', { authenticate: async () => nextTurn(true) }],
+  ['while its body arrives', 'on', {}],
+] as const)(
+  'the status of another listener is logged that has responded to a request %s',
+  async (when, place, options) => {
+    const { logged, logger } = recordLog();
+    const { server, port } = await listen({ ...options, logger });
+    server[place]('request', (_request, response) => void response.writeHead(202).end());
+    const bytes = when === 'while its body arrives' ? post(7).slice(0, -1) : post(7);
+    const { socket, until } = await connectRaw(port);
+    socket.write(bytes);
+    await until((received) => received.includes(' 202 '));
+    await expect.poll(() => logged).toMatchObject([{ message: 'request', status: 202 }]);
+    socket.destroy();
+  },
+);
+
+it('a failure is logged as one although another listener has responded meanwhile', async () => {
+  const { logged, logger } = recordLog();
+  const storing = Promise.withResolvers<void>();
+  const failing = Promise.withResolvers<never>();
+  const create = () => {
+    storing.resolve();
+    return ResultAsync.fromSafePromise<undefined>(failing.promise);
+  };
+  const { server, port } = await listen({ repository: { create }, logger });
+  const theirs = Promise.withResolvers<ServerResponse>();
+  server.on('request', (_request, response) => theirs.resolve(response));
+  const sent = sendRaw(port, post(7));
+  await storing.promise;
+  (await theirs.promise).writeHead(202).end();
+  await sent;
+  failing.reject(new Error('the disk is gone'));
+  await expect
+    .poll(() => logged)
+    .toMatchObject([{ level: 'error', message: 'request failed', status: 202, error: 3500 }]);
+});
+
+it('the status of another listener is logged that has responded while a plant is stored', async () => {
+  const { logged, logger } = recordLog();
+  const { repository, until: untilStoring, completeAll } = onDemand();
+  const { server, port } = await listen({ repository, logger });
+  const theirs = Promise.withResolvers<ServerResponse>();
+  server.on('request', (_request, response) => theirs.resolve(response));
+  const sent = sendRaw(port, post(7));
+  await untilStoring(1);
+  (await theirs.promise).writeHead(202).end();
+  await sent;
+  completeAll();
+  await expect.poll(() => logged).toMatchObject([{ message: 'request', status: 202 }]);
 });

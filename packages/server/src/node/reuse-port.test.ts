@@ -11,14 +11,14 @@ const start = async (options: Partial<StartServerOptions>) => {
     authenticate: () => true,
     ...options,
   });
-  if (started.kind === 'running') onTestFinished(async () => started.server.close(0));
+  if (started.isOk()) onTestFinished(async () => started.value.close(0));
   return started;
 };
 
 const running = async (port: number, basePath: string) => {
   const started = await start({ port, basePath, reusePort: true });
-  if (started.kind !== 'running') throw new Error(started.message);
-  return { ...started.server, port: Number(new URL(started.server.url).port) };
+  if (started.isErr()) throw new Error(started.error.message);
+  return { ...started.value, port: Number(new URL(started.value.url).port) };
 };
 
 /** Returns, for each new connection, which of the two servers accepted it. */
@@ -51,14 +51,16 @@ describe('servers with reusePort', requiresLinux, () => {
 
   it('servers with reusePort share the port only with servers with reusePort', async () => {
     const { port } = await running(0, '/one');
-    expect(await start({ port })).toMatchObject({
+    expect((await start({ port }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-listen',
       message: `127.0.0.1:${port} is taken by another process; choose another port`,
     });
     const alone = await start({ port: 0 });
-    if (alone.kind !== 'running') throw new Error(alone.message);
-    const { port: taken } = new URL(alone.server.url);
-    expect(await start({ port: Number(taken), reusePort: true })).toMatchObject({
+    if (alone.isErr()) throw new Error(alone.error.message);
+    const { port: taken } = new URL(alone.value.url);
+    expect(
+      (await start({ port: Number(taken), reusePort: true }))._unsafeUnwrapErr(),
+    ).toMatchObject({
       kind: 'cannot-listen',
       message: `127.0.0.1:${taken} is taken by a process that does not share it: all of them need this setting, and the same user`,
     });

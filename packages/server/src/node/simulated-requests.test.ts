@@ -56,7 +56,7 @@ describe('a simulated request', () => {
 
   it('a simulated request is refused if one of its headers has two values that must occur once', async () => {
     const { response, body } = await serve({ headers: { ...headers, host: ['a', 'b'] } });
-    expect(body).toContain('a header is repeated');
+    expect(body).toContain('the header host is repeated');
     expect(response.statusCode).toBe(400);
   });
 

@@ -25,9 +25,9 @@ const start = async (options: Partial<StartServerOptions> = {}) =>
 
 const running = async (options: Partial<StartServerOptions> = {}) => {
   const started = await start(options);
-  if (started.kind !== 'running') throw new Error(started.message);
-  onTestFinished(async () => started.server.close(0));
-  return started.server;
+  if (started.isErr()) throw new Error(started.error.message);
+  onTestFinished(async () => started.value.close(0));
+  return started.value;
 };
 
 /** Returns a repository whose creates complete when `open` is called. */
@@ -113,7 +113,7 @@ describe('startServer', () => {
         import { createMemoryRepository } from '@plantstore/core';
         import { startServer } from '@plantstore/server';
         const repository = createMemoryRepository();
-        const { server } = await startServer({ repository, authenticate: () => true, host: '::', port: 0 });
+        const server = (await startServer({ repository, authenticate: () => true, host: '::', port: 0 }))._unsafeUnwrap();
         const { status } = await fetch(server.url);
         console.log(server.host, server.url, status);
         await server.close();`;
@@ -134,15 +134,15 @@ describe('startServer', () => {
 
   it('startServer reports why it cannot listen', async () => {
     const port = portOf((await running()).url);
-    expect(await start({ port })).toMatchObject({
+    expect((await start({ port }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-listen',
       message: `127.0.0.1:${port} is taken by another process; choose another port`,
     });
-    expect(await start({ host: '192.0.2.1' })).toMatchObject({
+    expect((await start({ host: '192.0.2.1' }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-listen',
       message: expect.stringContaining('is not an address of this machine') as unknown,
     });
-    expect(await start({ host: '2001:db8::1' })).toMatchObject({
+    expect((await start({ host: '2001:db8::1' }))._unsafeUnwrapErr()).toMatchObject({
       kind: 'cannot-listen',
       message: expect.stringMatching(/^\[2001:db8::1\]:0 /) as unknown,
     });
@@ -180,14 +180,15 @@ describe('graceful shutdown', () => {
     const events = recordEvents();
     const logged: unknown[] = [];
     const info = (_: unknown, message: string) => void logged.push(message);
-    const { url, close } = await running({ logger: { info, warn: info, error: info } });
+    const { url, close, usage } = await running({ logger: { info, warn: info, error: info } });
     const { socket } = await connectRaw(portOf(url));
     socket.write(
       'POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
     );
     await untilTrue(() => events.length > 0);
     await close(50);
-    expect(logged).toEqual(['request aborted']);
+    expect(logged).toEqual(['request cut: the server stopped before its response']);
+    expect(usage().cut).toBe(1);
   });
 
   it('the graceful shutdown waits for requests in flight without a deadline', async () => {

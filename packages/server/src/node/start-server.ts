@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
+import { err, ok, type Result } from 'neverthrow';
 import { encodePath } from '../http/request-head.ts';
-import { pathOfPlants } from '../http/service.ts';
+import { pathOfPlants } from '../http/operations.ts';
 import { isTlsServer } from './builtin-http.ts';
 import { createServerParts, type HttpServerOptions } from './create-http-server.ts';
-import { listenOn, type ListenOptions } from './listen-on.ts';
+import { type CannotListen, listenOn, type ListenOptions } from './listen-on.ts';
 import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
 
 /**
@@ -21,27 +22,31 @@ import { secureOptionsOf, tlsFaultOf, type TlsOptions } from './tls-options.ts';
  *   authenticate: (token) => token === process.env['PLANT_TOKEN'],
  *   port: 0,
  * });
- * if (started.kind === 'cannot-listen') throw new Error(started.message);
- * console.log(`POST ${started.server.url}`);
- * await started.server.close();
+ * if (started.isErr()) throw new Error(started.error.message);
+ * console.log(`POST ${started.value.url}`);
+ * await started.value.close();
  * ```
  */
 export async function startServer(options: StartServerOptions): Promise<StartedServer> {
   const { server, shared, connections } = createServerParts(options);
   const listening = await listenOn(server, options);
-  if (listening.isErr()) return listening.error;
+  if (listening.isErr()) return err(listening.error);
   const { host, authority } = listening.value;
   const scheme = options.tls === undefined ? 'http' : 'https';
-  return {
-    kind: 'running',
-    server: {
-      url: `${scheme}://${authority}${encodePath(pathOfPlants(options))}`,
-      host,
-      usage: () => ({ inFlight: shared.inFlight, connections: connections.count }),
-      renewTls: (tls) => renewTls(server, tls),
-      close: async (deadlineMs = 20_000) => connections.close(deadlineMs),
-    },
-  };
+  return ok({
+    url: `${scheme}://${authority}${encodePath(pathOfPlants(options))}`,
+    host,
+    usage: () => ({
+      inFlight: shared.inFlight,
+      connections: connections.count,
+      cut: shared.cut ?? 0,
+    }),
+    renewTls: (tls) => renewTls(server, tls),
+    close: async (deadlineMs = 20_000) =>
+      connections.stop(deadlineMs, () => {
+        shared.cut = 0;
+      }),
+  });
 }
 
 /**
@@ -70,6 +75,8 @@ export type ServerUsage = {
   readonly inFlight: number;
   /** Open connections, those in a TLS handshake included. At most `maxConnections`. */
   readonly connections: number;
+  /** Requests that got no complete response, because the deadline of `close` ended their connections. */
+  readonly cut: number;
 };
 
 /** A server that accepts requests. */
@@ -84,29 +91,16 @@ export type RunningServer = {
   readonly renewTls: (tls: TlsOptions) => RenewedTls;
   /**
    * Closes gracefully: stops accepting connections, and completes the requests in flight with
-   * `Connection: close`. Aborts those that are not complete at the deadline. Does not close the repository.
+   * `Connection: close`. Cuts those that are not complete at the deadline (`usage().cut`).
+   * Does not close the repository.
    *
    * @param deadlineMs - in milliseconds; `Infinity` is no deadline. Default: 20000 (20 seconds)
    */
   readonly close: (deadlineMs?: number) => Promise<void>;
 };
 
-/** The result of a start. */
-export type StartedServer =
-  | {
-      /** The server accepts requests. */
-      readonly kind: 'running';
-      /** The running server. */
-      readonly server: RunningServer;
-    }
-  | {
-      /** The server cannot listen on the address or the socket. */
-      readonly kind: 'cannot-listen';
-      /** The reason, for the operator. */
-      readonly message: string;
-      /** The error that Node reported. */
-      readonly cause: unknown;
-    };
+/** A running server, or why it cannot listen. @inline */
+export type StartedServer = Result<RunningServer, CannotListen>;
 
 function renewTls(server: Server, tls: TlsOptions): RenewedTls {
   const kind = 'not-renewed';

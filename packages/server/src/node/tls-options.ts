@@ -43,7 +43,9 @@ export function secureOptionsOf({ cert, key }: TlsOptions): SecureContextOptions
 export type TlsFault = {
   /** The wrong one. */
   readonly part: 'cert' | 'key';
-  /** Continues a sentence that starts with its name: `has no certificate in PEM that can be read`. */
+  /**
+   * Continues a sentence that starts with its name: `has no certificate in PEM that can be read`.
+   */
   readonly why: string;
 };
 

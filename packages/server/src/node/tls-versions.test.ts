@@ -41,8 +41,8 @@ describe('server with TLS', requiresOpenssl, () => {
 
     const repository = createMemoryRepository();
     const started = await startServer({ repository, authenticate: () => true, port: 0, tls });
-    if (started.kind === 'cannot-listen') throw new Error(started.message);
-    const { url, renewTls, close } = started.server;
+    if (started.isErr()) throw new Error(started.error.message);
+    const { url, renewTls, close } = started.value;
     onTestFinished(async () => close(0));
     expect(await versionsOf(Number(new URL(url).port))).toEqual(['TLSv1.2', 'TLSv1.3']);
     expect(renewTls(tls)).toEqual({ kind: 'renewed' });

@@ -5,7 +5,7 @@ import { connectRaw, parseResponses } from '@plantstore/test-support/raw-http';
 import { runsAll, sample } from '@plantstore/test-support/sample';
 import { describe, expect, it } from 'vitest';
 import { goodFields, head, listen, maxBodyBytes, post, responses } from '../../test/listen.ts';
-import { drain } from './drain.ts';
+import { drain } from './connection/endings.ts';
 
 const notHttp = '<hello>\r\n\r\n';
 const withBody = (length: number) => head(['Host: a', `Content-Length: ${length}`]);

@@ -1,5 +1,5 @@
 import type { Database } from '../open/connection.ts';
-import { walSize } from '../open/path.ts';
+import { walSize } from '../open/wal.ts';
 
 /** Size of the WAL file that starts a checkpoint, in bytes: small, to take milliseconds. */
 export const walLimit = 8 * 2 ** 20;
@@ -7,7 +7,7 @@ export const walLimit = 8 * 2 ** 20;
 /** Size of the WAL file that is reported first, in bytes. */
 const firstReportSize = 64 * 2 ** 20;
 
-/** The checkpoints of an open database, in place of SQLite's automatic ones, which report no failure. */
+/** Checkpoints of an open database, whose automatic ones are off. */
 export class Checkpoints {
   readonly #file: string;
   readonly #checkpoint: ReturnType<Database['prepare']>;
@@ -18,19 +18,26 @@ export class Checkpoints {
 
   constructor(database: Database, file: string) {
     // `journal_size_limit` makes SQLite truncate the WAL file to the limit when it resets the file.
-    database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${walLimit}`);
+    database.exec(`PRAGMA journal_size_limit = ${walLimit}`);
     this.#file = file;
+    this.#size = walSize(file) ?? 0;
     this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   /** Measures the WAL file. Returns its size when it is due to be reported as held by a reader. */
   measure(): number | undefined {
     const before = this.#size;
-    this.#size = walSize(this.#file);
+    // A size that cannot be read is no sample.
+    this.#size = walSize(this.#file) ?? before;
     if (this.#size < before) [this.#dueAt, this.#reportAt] = [walLimit, firstReportSize];
     if (!this.#isHeld || this.#size < this.#reportAt) return undefined;
     this.#reportAt = 2 * this.#size;
     return this.#size;
+  }
+
+  /** Whether the WAL file is shorter than after the last commit. */
+  isWalShorter(): boolean {
+    return (walSize(this.#file) ?? this.#size) < this.#size;
   }
 
   /** Whether the WAL file has grown enough since the last checkpoint. */
@@ -40,10 +47,11 @@ export class Checkpoints {
 
   /** Runs a checkpoint. Throws the exceptions of node:sqlite. */
   run(): void {
-    // A reader can prevent a complete checkpoint: without a new threshold, each commit would try again.
-    this.#dueAt = this.#size + walLimit;
-    // The numbers of frames in the WAL file, and of those that are copied to the database file.
+    // The numbers of frames in the WAL file, and of those that are copied to the file.
     const { log, checkpointed } = this.#checkpoint.get() ?? {};
     this.#isHeld = log !== checkpointed;
+    // A reader prevents a complete checkpoint: each commit would try again. After a complete one,
+    // SQLite begins the file again, and truncates it to the limit.
+    this.#dueAt = this.#isHeld ? this.#size + walLimit : walLimit;
   }
 }

@@ -35,7 +35,7 @@ it('a repository reports disk-full when a quota is exceeded', async ({ skip }) =
   };
   expect(await runOn('open-once.ts', disk.path, env)).toEqual({
     kind: 'disk-full',
-    message: `the disk that contains ${disk.path} is full, or a quota is exceeded; free some space`,
+    message: `the disk that contains ${disk.path} is full, has no inode left (df -i), or a quota is exceeded; free some space`,
   });
 });
 

@@ -1,7 +1,7 @@
 import { type Batch, columnNames, type Row, rowsOf } from '../open/columns.ts';
 import { resultCodeOf } from '../open/errors.ts';
 import { findAlteration } from '../open/table.ts';
-import type { OwnedDatabase } from './owned-database.ts';
+import type { OwnedDatabase } from '../open/owned-database.ts';
 
 /** Why plants are not inserted, by their indexes: SQLite's exception if it refuses the content. */
 export type NotInserted = ReadonlyMap<number, 'unchanged' | 'id-taken' | Error>;
@@ -23,15 +23,17 @@ export class Statements {
   }
 
   /**
-   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. On
-   * return, every plant that is `unchanged` or not in the result is on the disk; none is after an
-   * exception, or if the table was altered (`undefined`).
+   * Inserts plants in one transaction, and compares a plant whose id exists with the stored one. An
+   * empty batch fails where a create would fail: in a file that cannot be written to, on a full
+   * disk. On return, every plant that is `unchanged` or not in the result is on the disk; none is
+   * after an exception, or if the table was altered (`undefined`).
    */
   createAll(batch: Batch): NotInserted | undefined {
     const notInserted = new Map<number, 'unchanged' | 'id-taken' | Error>();
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       if (this.#isAltered()) return undefined;
+      if (batch[0].length === 0) this.#writeHeader();
       for (const [index, row] of rowsOf(batch).entries()) {
         const reason = this.#create(row);
         if (reason !== undefined) notInserted.set(index, reason);
@@ -54,6 +56,12 @@ export class Statements {
     return false;
   }
 
+  /** Writes a number of the header again, as a create writes a row. */
+  #writeHeader(): void {
+    const version = Number(this.#database.read('PRAGMA user_version'));
+    this.#database.exec(`PRAGMA user_version = ${version}`);
+  }
+
   /** Inserts a plant. Returns why it is not inserted, if it is not. */
   #create(row: Row): 'unchanged' | 'id-taken' | Error | undefined {
     let refusal: Error | undefined;
@@ -73,7 +81,8 @@ export class Statements {
 
 // Node 22.18 binds no value to a numbered parameter.
 const parameters = columnNames.map(() => '?').join();
-const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters}) ON CONFLICT DO NOTHING`;
+const insertSql = `INSERT INTO plants (${columnNames.join()}) VALUES (${parameters})
+  ON CONFLICT DO NOTHING`;
 const isSame = columnNames.map((name) => `${name} IS ?`).join(' AND ');
 
 /** `SQLITE_ERROR` of an expression, `TOOBIG` and `CONSTRAINT`: an insert fails for its values. */

@@ -10,7 +10,8 @@ import { columnNames, plantOf, type Row } from './columns.ts';
 import { findColumns, findMissing } from './table.ts';
 import { Database } from './connection.ts';
 import { openSqliteRepository } from '../repository.ts';
-import { readable, readPlants } from '../read/read-plants.ts';
+import { readable } from '../read/plant-reader.ts';
+import { readPlants } from '../read/read-plants.ts';
 
 let path = '';
 beforeEach(async () => {
@@ -83,7 +84,7 @@ describe('a file whose plants table was altered', () => {
     const error = (await openSqliteRepository({ path }))._unsafeUnwrapErr();
     expect(error).toMatchObject({
       kind: 'table-altered',
-      message: `${path} has the trigger or unique index "silent" on its table plants, which can change what is stored; drop it`,
+      message: `another program altered or removed the table plants of ${path}; drop its trigger or unique index "silent"`,
     });
     expect(await readFile(path)).toEqual(before);
   });
@@ -116,7 +117,7 @@ describe('a file whose plants table was altered', () => {
       alter(`${sql}; INSERT INTO plants (id, name, tag) VALUES (7, 'Monstera', NULL)`);
       const altered = {
         kind: 'table-altered',
-        message: `another program altered the table plants of ${path}, or removed it; export the plants, and import them into a new file`,
+        message: `another program altered or removed the table plants of ${path}; export the plants, and import them into a new file`,
       };
       expect((await openSqliteRepository({ path }))._unsafeUnwrapErr()).toMatchObject(altered);
       expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject(altered);
@@ -136,7 +137,7 @@ describe('a file whose plants table was altered', () => {
   ])('a file is neither opened nor read, as altered and not as damaged, after %s', async (sql) => {
     alter(sql);
     const kind = 'table-altered';
-    const message = `another program altered or removed the table plants of ${path}, which does not have the columns of a plant; copy the plants with sqlite3, or restore a backup`;
+    const message = `another program altered or removed the table plants of ${path}; copy the plants with sqlite3, or restore a backup`;
     expect(() => makeStore(path)).toThrow(kind);
     expect(checkPlants(path)._unsafeUnwrapErr()).toMatchObject({ kind, message });
     const to = `${path}.backup`;

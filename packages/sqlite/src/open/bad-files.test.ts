@@ -4,6 +4,7 @@ import {
   copyFile,
   link,
   mkdir,
+  readdir,
   readFile,
   rm,
   stat,
@@ -12,12 +13,13 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDevice, requiresDevices } from '@plantstore/test-support/make-device';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createUntilKilled } from '../../test/create-on-disk.ts';
 import { openerInOtherProcess } from '../../test/open-in-other-process.ts';
-import { makeStore } from '../../test/store-file.ts';
+import { countPlants, makeStore } from '../../test/store-file.ts';
 import { backUpPlants } from '../read/back-up-plants.ts';
 import { checkPlants } from '../read/check-plants.ts';
 import { schemaVersion } from './table.ts';
@@ -79,7 +81,7 @@ describe('a file that is not a plant store', () => {
     expect(await failToOpen(inFolder('plants.db'))).toMatchObject({
       kind: 'schema-newer',
       message: expect.stringMatching(
-        /schema version 2.*supports schema versions up to 1: upgrade it/,
+        /schema version 2 of a newer version of Plantstore; upgrade this one/,
       ) as unknown,
     });
     expect(await readFile(inFolder('plants.db'))).toEqual(before);
@@ -93,10 +95,10 @@ describe('a file that is not a plant store', () => {
   it('a path is refused when it is a folder, or in a folder that does not exist', async () => {
     await mkdir(inFolder('plants.db'));
     expect((await failToOpen(inFolder('plants.db'))).message).toMatch(
-      /is a folder, not a file; name a file in it$/,
+      /it is a folder, a device or a pipe; name a file$/,
     );
     expect((await failToOpen(inFolder('no/plants.db'))).message).toMatch(
-      /the folder .* does not exist; make it first$/,
+      /no: ENOENT; make this folder, or let this user enter it$/,
     );
   });
 
@@ -121,8 +123,8 @@ describe('a file that is not a plant store', () => {
 
   it.each([
     ['a symbolic link to itself', 'loop', /ELOOP/],
-    ['a name that is too long', 'x'.repeat(300), /the name of .* is too long/],
-    ['in a file', 'file/plants.db', /file cannot be used as a folder: ENOTDIR; check the path$/],
+    ['a name that is too long', 'x'.repeat(300), /ENAMETOOLONG/],
+    ['in a file', 'file/plants.db', /file: ENOTDIR; make this folder/],
   ])('a path is refused when it is %s', async (_, name, message) => {
     await symlink('loop', inFolder('loop'));
     await writeFile(inFolder('file'), '');
@@ -151,13 +153,34 @@ describe('a file that is not a plant store', () => {
     }
   });
 
-  it.each(['/dev/null', '/dev/full'])('the device %s is refused as a database', async (path) => {
-    expect(await failToOpen(path)).toMatchObject({
+  it('a name of 250 bytes, to which SQLite cannot add a suffix, is refused as too long', async () => {
+    expect(await failToOpen(inFolder('x'.repeat(250)))).toMatchObject({
       kind: 'cannot-open',
-      message: `${path} is a device or a pipe, not a file; name another file`,
+      message: expect.stringMatching(/ENAMETOOLONG.*-journal'; choose a shorter name$/) as unknown,
     });
-    await expect(stat(`${path}-journal`)).rejects.toThrow('ENOENT');
   });
+
+  it('a file is created beside the header of a WAL file, which has no plants', async () => {
+    const path = inFolder('plants.db');
+    await writeFile(`${path}-wal`, Buffer.alloc(32, 7));
+    const repository = (await openSqliteRepository({ path }))._unsafeUnwrap();
+    expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
+    await repository.close();
+    expect(countPlants(path)).toBe(1);
+  });
+
+  it.each(['null', 'full'] as const)(
+    'a device like /dev/%s is refused as a database',
+    requiresDevices,
+    async (name) => {
+      const path = makeDevice(folder, name);
+      expect(await failToOpen(path)).toMatchObject({
+        kind: 'cannot-open',
+        message: `${path} cannot be opened: it is a folder, a device or a pipe; name a file`,
+      });
+      expect(await readdir(folder)).toEqual([name]);
+    },
+  );
 
   it('a file is refused when it is damaged', async () => {
     makeStore(inFolder('plants.db'));
@@ -233,8 +256,8 @@ describe('file with several hard links', () => {
     await link(path, inFolder('other.db'));
     const other = inFolder('other.db');
     for (const [name, message] of [
-      [path, `keep this one, because the newest plants are in ${path}-wal`],
-      [other, `keep the one whose -wal file is not empty, else ${other}`],
+      [path, 'keep only the one beside the -wal file that is not empty'],
+      [other, 'keep only the one beside the -wal file that is not empty'],
     ] as const) {
       expect(await failToOpen(name)).toMatchObject({
         kind: 'hard-links',
@@ -273,7 +296,7 @@ describe('a path without write permission', requiresPosix, () => {
     for (const name of ['read-only/plants.db', 'read-only/new.db']) {
       expect(await openInOtherProcess(inFolder(name))).toMatchObject({
         kind: 'read-only',
-        message: expect.stringMatching(/the folder .*read-only cannot be written to/) as unknown,
+        message: expect.stringMatching(/cannot be written to \(.*read-only: EACCES\)/) as unknown,
       });
     }
     await expect(access(inFolder('read-only/new.db'))).rejects.toThrow('ENOENT');
@@ -285,18 +308,21 @@ describe('a path without write permission', requiresPosix, () => {
     expect(await openInOtherProcess(inFolder('private/plants.db'))).toMatchObject({
       kind: 'cannot-open',
       message: expect.stringMatching(
-        /may not enter the folder .*private; grant it access$/,
+        /private: EACCES; make this folder, or let this user enter it$/,
       ) as unknown,
     });
   });
 
-  it('a file without write permission is reported as read-only', async () => {
+  it('a file without write permission is reported as read-only, also where every file beside it can be written to', async () => {
     makeStore(inFolder('plants.db'));
     await chmod(inFolder('plants.db'), 0o444);
+    // SQLite opens such a file to read it, and begins a transaction.
+    await chmod(inFolder('plants.db-owner'), 0o666);
+    await chmod(inFolder('.'), 0o777);
     expect(await openInOtherProcess(inFolder('plants.db'))).toMatchObject({
       kind: 'read-only',
       message: expect.stringMatching(
-        /plants\.db cannot be written to; grant this user write access$/,
+        /plants\.db cannot be written to \(EACCES\); let this user write to it and to its folder/,
       ) as unknown,
     });
   });

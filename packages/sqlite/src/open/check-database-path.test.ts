@@ -1,8 +1,9 @@
 import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDevice, requiresDevices } from '@plantstore/test-support/make-device';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it } from 'vitest';
-import { checkDatabasePath } from './path-faults.ts';
+import { checkDatabasePath } from './faults.ts';
 import { openSqliteRepository } from '../repository.ts';
 
 const newFolder = async () => {
@@ -21,17 +22,17 @@ it('checkDatabasePath accepts a missing file and a file, also by a link, and cre
   expect(await readdir(join(folder, 'data'))).toEqual(['plants.db']);
 });
 
-it('checkDatabasePath refuses a path in a missing folder, below a file, or of a folder or a device', async () => {
+it('checkDatabasePath refuses a path in a missing folder, below a file, or of a folder', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'file'), '');
-  for (const path of [
-    join(folder, 'no/plants.db'),
-    join(folder, 'file/plants.db'),
-    folder,
-    '/dev/null',
-  ]) {
+  for (const path of [join(folder, 'no/plants.db'), join(folder, 'file/plants.db'), folder]) {
     expect(checkDatabasePath(path)._unsafeUnwrapErr()).toMatchObject({ kind: 'cannot-open', path });
   }
+});
+
+it('checkDatabasePath refuses a device', requiresDevices, async () => {
+  const path = makeDevice(await newFolder(), 'null');
+  expect(checkDatabasePath(path)._unsafeUnwrapErr()).toMatchObject({ kind: 'cannot-open', path });
 });
 
 it('checkDatabasePath refuses a file with several hard links and a link to itself, as opening them does', async () => {

@@ -1,4 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
+import { fromTexts, toTexts } from '@plantstore/core/wire';
 
 /** The columns in order. One of a later version is nullable, and added to a table without it. */
 const columns = {
@@ -23,13 +24,14 @@ export function declarationOf(name: Name): string {
 /** An id, and the values of the other columns in their order. */
 export type Row = readonly [bigint, ...(string | null)[]];
 
-/** The values of plants by column, of which a copy to another thread takes less time than of rows. */
+/** The values of plants by column: a copy to another thread takes less time than of rows. */
 export type Batch = readonly [ids: BigInt64Array, ...others: (string | null)[][]];
 
 export function toBatch(plants: readonly NewPlant[]): Batch {
+  const texts = plants.map(toTexts);
   return [
     BigInt64Array.from(plants, ({ id }) => id),
-    ...otherNames.map((name) => plants.map((plant) => plant[name] ?? null)),
+    ...otherNames.map((name) => texts.map((plant) => plant[name] ?? null)),
   ];
 }
 
@@ -39,12 +41,9 @@ export function rowsOf([ids, ...others]: Batch): readonly Row[] {
 }
 
 /** Returns the plant of a row. */
-export function plantOf(row: Row): NewPlant {
-  const plant: Partial<Record<Name, unknown>> = {};
-  for (const [index, name] of columnNames.entries()) {
-    if (row[index] !== null) plant[name] = row[index];
-  }
-  return plant as NewPlant;
+export function plantOf([id, ...texts]: Row): NewPlant {
+  const named = otherNames.map((name, index) => [name, texts[index] ?? undefined]);
+  return { id, ...fromTexts(Object.fromEntries(named)) } as NewPlant;
 }
 
 const otherNames = columnNames.filter((name) => name !== 'id');

@@ -32,9 +32,9 @@ describe('owner lock', () => {
       await writeFile(`${path}-owner`, '');
       await chmod(`${path}-owner`, 0o444);
       expect(await openInOtherProcess(path)).toEqual({
-        kind: 'read-only',
+        kind: 'cannot-open',
         message: expect.stringMatching(
-          /plants\.db-owner cannot be locked.*: grant this user write access, or remove it while no process has .*plants\.db open$/,
+          /plants\.db-owner cannot be locked.*; it must be an empty file to which this user may write$/,
         ) as unknown,
       });
     },

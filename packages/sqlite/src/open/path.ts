@@ -1,175 +1,85 @@
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  type OpenMode,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { withoutConnections } from './connection.ts';
-import { codeOf, type Fault, openError, type OpenSqliteError, type Place } from './errors.ts';
+import { codeOf, openError, type OpenSqliteError } from './errors.ts';
 
 /** Makes a path absolute. */
 export function absolutePath(path: string): Result<string, OpenSqliteError> {
+  if (typeof path !== 'string') throw new TypeError("a path must be a string, as in 'plants.db'");
   if (path.includes('\0')) {
-    const message = `${JSON.stringify(path)} contains a NUL byte, which no path can`;
-    return err(openError(path, { kind: 'unexpected', message }));
+    const found = `${JSON.stringify(path)} contains a NUL byte`;
+    return err(openError(path, { fault: 'unexpected', found }));
   }
   try {
     return ok(resolve(path));
   } catch (cause) {
     if (codeOf(cause) !== 'ENOENT') throw cause;
-    const message = `${path} cannot be found, because the working directory was removed; name an absolute path`;
-    return err(openError(path, { kind: 'cannot-open', message, cause }));
+    const found = 'the working directory was removed; name an absolute path';
+    return err(openError(path, { fault: 'path-invalid', found, cause }));
   }
 }
 
-/** Resolves symbolic links, also to a missing file: SQLite places the WAL file beside the resolved path. */
+/** Resolves links, also to a missing file: SQLite places the WAL file beside the resolved path. */
 export function resolveLinks(path: string): string {
   try {
-    return realpathSync(path);
+    return fs.realpathSync(path);
   } catch (thrown) {
-    if (codeOf(thrown) !== 'ENOENT') throw thrown;
-    const target = missingTarget(path);
-    return target === undefined ? path : resolveLinks(target);
+    if (codeOf(thrown) !== 'ENOENT' || !fs.existsSync(dirname(path))) throw thrown;
+    const name = join(fs.realpathSync(dirname(path)), basename(path));
+    const isLink = fs.lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    return isLink ? resolveLinks(resolve(dirname(name), fs.readlinkSync(name))) : name;
   }
 }
 
-/** Returns why another path of the file may have another WAL file and owner lock beside it. */
-export function findOtherPath(file: string): Fault | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isFile() === true && found.nlink > 1)
-    return { kind: 'hard-links', hasWal: walSize(file) > 0 };
-  return isMountPoint(file) ? { kind: 'mount-point' } : undefined;
-}
-
-/** Size of the WAL file of a database, in bytes; 0 when it does not exist or is inaccessible. */
-export function walSize(file: string): number {
+/**
+ * Identifies the file at a path by device and inode; `undefined` if there is none. Throws if the
+ * path cannot be examined.
+ */
+export function identityOf(path: string, stat: typeof fs.statSync = fs.statSync) {
   try {
-    return statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  } catch {
-    return 0;
+    const found = stat(path, { bigint: true, throwIfNoEntry: false });
+    return found && identify(found);
+  } catch (thrown) {
+    // A folder of the path was replaced by a file.
+    if (codeOf(thrown) === 'ENOTDIR') return undefined;
+    throw thrown;
   }
 }
 
-/** Syncs the WAL file and its folder, because SQLite ignores a failed sync of the folder. */
-export function syncWal(file: string): void {
-  // Also an empty one, which this user may not be permitted to write to.
-  if (statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined)
-    withOpenFile(`${file}-wal`, 'r+', fsyncSync);
-  syncFolderOf(file);
-}
+export const identify = ({ dev, ino }: fs.BigIntStats): string => `${dev} ${ino}`;
 
 /** Syncs the folder of a file, which makes its name durable. */
 export function syncFolderOf(path: string): void {
   // Windows cannot sync a folder.
-  if (process.platform !== 'win32') withOpenFile(dirname(path), 'r', fsyncSync);
+  if (process.platform !== 'win32') withOpenFile(dirname(path), 'r', fs.fsyncSync);
 }
 
-/** Runs a task with a descriptor of a file, and closes it. */
-export function withOpenFile<T>(path: string, flags: OpenMode, task: (file: number) => T): T {
-  const descriptor = openSync(path, flags);
+/** Runs a task with a descriptor of a file, and closes it: never of a database file. */
+export function withOpenFile<T>(path: string, flags: string | number, task: (file: number) => T) {
+  const descriptor = fs.openSync(path, flags);
   try {
     return task(descriptor);
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 
-/** The file that a repository has opened. Its inode is not reused until the descriptor is closed. */
-export type OpenedFile = {
-  readonly path: string;
-  /** The path with symbolic links resolved. */
-  readonly name: string;
-  readonly identity: string;
-  readonly descriptor: number;
-};
-
-/** Opens the file at a path without reading it; `undefined` when it does not exist. */
-export function openFile(path: string): OpenedFile | undefined {
-  const name = resolveLinks(path);
-  let descriptor: number;
+/** Runs a task that closes something, whose file system may have gone: that is no failure. */
+export function release(close: () => void): void {
   try {
-    // Without waiting for the other end of a pipe.
-    descriptor = openSync(name, pathOnly ?? constants.O_NONBLOCK);
-  } catch (thrown) {
-    if (codeOf(thrown) === 'ENOENT') return undefined;
-    throw thrown;
-  }
-  return { path, name, identity: identify(fstatSync(descriptor, { bigint: true })), descriptor };
-}
-
-/** Closes the descriptor, unless that would release locks of this process: never on Linux. */
-export function closeFile({ descriptor }: OpenedFile): void {
-  if (pathOnly !== undefined) closeSync(descriptor);
-  else withoutConnections(descriptor, () => closeSync(descriptor));
-}
-
-/** Returns where an opened file is that does not have its path any more. */
-export function placeOf({ path, name, identity, descriptor }: OpenedFile): Place | undefined {
-  let found: BigIntStats | undefined;
-  try {
-    found = lstatSync(name, { bigint: true, throwIfNoEntry: false });
+    close();
   } catch {
-    return { state: 'replaced', name };
-  }
-  if (found !== undefined && identify(found) === identity)
-    return path === name || identityOf(path) === identity ? undefined : { state: 'relinked', name };
-  const hasName = fstatSync(descriptor).nlink > 0;
-  let to: string | undefined;
-  try {
-    to = readlinkSync(`/proc/self/fd/${descriptor}`);
-    // It has none, or another file system is mounted over its folder.
-    if (identityOf(to) !== identity) to = undefined;
-  } catch {
-    // Only Linux shows it.
-  }
-  // A link to the file itself may have its name.
-  if (found !== undefined && identityOf(name) !== identity) return { state: 'replaced', name, to };
-  return { state: hasName ? 'renamed' : 'removed', name, to };
-}
-
-/** Returns the error for a file that does not have its path any more; `undefined` while it has. */
-export function findReplaced(file: OpenedFile): OpenSqliteError | undefined {
-  const place = placeOf(file);
-  return place && openError(file.path, { kind: 'replaced', ...place });
-}
-
-/** Identifies the file at a path by device and inode; `undefined` when it is inaccessible. */
-export function identityOf(path: string): string | undefined {
-  try {
-    return identify(statSync(path, { bigint: true }));
-  } catch {
-    return undefined;
+    // What the operating system keeps of it ends with the process.
   }
 }
 
-/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock. */
-const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
-
-/** Returns the target of a link to a missing file; `undefined` without a link or its folder. */
-function missingTarget(path: string): string | undefined {
-  try {
-    const folder = realpathSync(dirname(path));
-    return resolve(folder, readlinkSync(join(folder, basename(path))));
-  } catch {
-    return undefined;
-  }
-}
+/** Linux's O_PATH, which node:fs lacks. Closing such a descriptor releases no lock of a file. */
+export const pathOnly = 0o10000000;
 
 /** Whether a file is mounted alone (`--volume ./plants.db:/data/plants.db`), without its WAL. */
-function isMountPoint(file: string): boolean {
-  if (pathOnly === undefined) return false;
+export function isMountPoint(file: string): boolean {
   try {
-    return mountOf(file) !== mountOf(dirname(file));
+    return process.platform === 'linux' && mountOf(file) !== mountOf(dirname(file));
   } catch {
     // The file is new, or there is no /proc.
     return false;
@@ -178,10 +88,8 @@ function isMountPoint(file: string): boolean {
 
 /** Returns the id of the mount that a path is on (proc_pid_fdinfo(5)). */
 function mountOf(path: string): string | undefined {
-  return withOpenFile(path, pathOnly ?? 'r', (descriptor) => {
-    const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
+  return withOpenFile(path, pathOnly, (descriptor) => {
+    const info = fs.readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
     return /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
   });
 }
-
-const identify = ({ dev, ino }: BigIntStats): string => `${dev} ${ino}`;

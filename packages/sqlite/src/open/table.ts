@@ -10,41 +10,42 @@ export const schemaVersion = 1;
 /** "Plnt" in ASCII, which identifies a plant store (PRAGMA application_id). */
 const applicationId = 0x506c6e74;
 
-/** Returns why a file cannot be opened. The table decides: other tools lose header numbers. */
-export function findUnusable(database: Database, mayBeNew: boolean): Fault | undefined {
-  if (mayBeNew && isNew(database)) return undefined;
-  return findUnreadable(database) ?? findAlteration(database);
-}
-
-/** Returns why plants cannot be read. A table or view with the first columns is enough. */
+/**
+ * Returns why plants cannot be read. A table or view with the first columns is enough; the numbers
+ * of the header decide nothing else, because other tools lose them.
+ */
 export function findUnreadable(database: Database): Fault | undefined {
-  if (isNew(database)) return { kind: 'empty' };
   const { members, others } = findColumns(database);
   const isOurs = database.read('PRAGMA application_id') === applicationId;
   const version = Number(database.read('PRAGMA user_version'));
   if (isOurs && version > schemaVersion && others.length > 0)
-    return { kind: 'schema-newer', version, supported: schemaVersion };
+    return { fault: 'schema-newer', found: String(version) };
   if (firstNames.every((name) => members.includes(name))) return undefined;
-  return isOurs ? { kind: 'table-altered', isUnreadable: true } : { kind: 'not-a-plant-store' };
+  if (!isOurs) return { fault: 'not-a-plant-store' };
+  return { fault: 'table-altered', found: 'copy the plants with sqlite3, or restore a backup' };
 }
 
 /** Returns why inserts into the table may not do what this package expects. */
 export function findAlteration(database: Database): Fault | undefined {
-  if (!isOwnTable(database)) return { kind: 'table-altered' };
+  const fault = 'table-altered';
   // With a trigger or a unique index, an insert can do nothing.
   const by =
-    database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants' COLLATE NOCASE
-    UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
-  if (by === undefined) return undefined;
+    database.read(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'plants'
+      COLLATE NOCASE UNION ALL SELECT name FROM pragma_index_list('plants') WHERE "unique"`);
+  const isOwn = isOwnTable(database);
+  if (isOwn && by === undefined) return undefined;
   // The index of a constraint cannot be dropped.
-  const canDrop = !String(by).startsWith('sqlite_autoindex_');
-  return { kind: 'table-altered', ...(canDrop && { by: String(by) }) };
+  if (isOwn && !String(by).startsWith('sqlite_autoindex_'))
+    return { fault, found: `drop its trigger or unique index "${String(by)}"` };
+  return { fault, found: 'export the plants, and import them into a new file' };
 }
 
-/** Creates the table or adds missing columns, and writes the numbers; leaves a transaction open. */
+/**
+ * Creates the table or adds missing columns, and writes the numbers, also if the file has them: it
+ * fails where a create would. Leaves a transaction open.
+ */
 export function migrate(database: Database): void {
-  const changes = changesOf(database);
-  database.exec([changes.length > 0 ? 'BEGIN IMMEDIATE' : 'BEGIN', ...changes].join('; '));
+  database.exec(['BEGIN IMMEDIATE', ...changesOf(database)].join('; '));
 }
 
 /** Whether this package created the table. Another program may have added columns. */
@@ -66,10 +67,10 @@ export function findColumns(database: Database) {
   const others: string[] = [];
   for (const { name, declaration } of database.prepare(sql).all()) {
     const lower = String(name).toLowerCase();
-    const member = columnNames.find(
-      (one) =>
-        declaration === declarationOf(one).replace(' NOT NULL', '') ||
-        (one === lower && firstNames.includes(one)),
+    const member = columnNames.find((one) =>
+      firstNames.includes(one)
+        ? one === lower
+        : declaration === declarationOf(one).replace(' NOT NULL', ''),
     );
     if (member === undefined) others.push(String(name));
     else members.push(member);
@@ -77,7 +78,7 @@ export function findColumns(database: Database) {
   return { members, others };
 }
 
-/** Returns the columns of later versions that the table does not have. SQLite ignores the case of names. */
+/** Returns the columns of later versions that the table lacks. SQLite ignores the case of names. */
 export function findMissing(database: Database, later = laterNames) {
   const { members, others } = findColumns(database);
   const found = [...members, ...others].map((name) => name.toLowerCase());
@@ -90,21 +91,23 @@ export function isTruncated(database: Database, path: string): boolean {
   return statSync(path).size < pages * Number(database.read('PRAGMA page_size'));
 }
 
-function isNew(database: Database): boolean {
+/** Whether a file has no content yet. */
+export function isNew(database: Database): boolean {
   const sql = `SELECT (SELECT application_id FROM pragma_application_id) = 0
-    AND (SELECT user_version FROM pragma_user_version) = 0 AND (SELECT count(*) FROM sqlite_schema) = 0`;
+    AND (SELECT user_version FROM pragma_user_version) = 0
+    AND (SELECT count(*) FROM sqlite_schema) = 0`;
   return database.read(sql) === 1;
 }
 
-/** Returns the statements that make a file one of this version; none for an altered table. */
+/** Returns the statements that make a file one of this version. */
 function changesOf(database: Database): readonly string[] {
   const declarations = columnNames.map(declarationOf).join(', ');
   const tables = isNew(database)
     ? [`CREATE TABLE plants (${declarations}) STRICT`]
     : findMissing(database).map((name) => `ALTER TABLE plants ADD COLUMN ${declarationOf(name)}`);
-  const numbers = { application_id: applicationId, user_version: schemaVersion };
-  const marks = Object.entries(numbers)
-    .filter(([name, value]) => database.read(`PRAGMA ${name}`) !== value)
-    .map(([name, value]) => `PRAGMA ${name} = ${value}`);
-  return [...tables, ...marks];
+  return [
+    ...tables,
+    `PRAGMA application_id = ${applicationId}`,
+    `PRAGMA user_version = ${schemaVersion}`,
+  ];
 }

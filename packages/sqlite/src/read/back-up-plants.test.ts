@@ -6,6 +6,7 @@ import {
   open as openFile,
   readdir,
   readFile,
+  rm,
   stat,
   symlink,
   writeFile,
@@ -57,6 +58,30 @@ const contentOf = async () =>
   );
 
 describe('backUpPlants', () => {
+  it.each([226, 227, 235, 247, 260])(
+    'backUpPlants and restorePlants copy to a name of %i bytes, or say which name is too long',
+    async (length) => {
+      makeStore(from, plants(0, 3));
+      to = join(folder, 'x'.repeat(length));
+      for (const copy of [backUpPlants, restorePlants]) {
+        const copied = await copy({ from, to });
+        if (length <= 226) {
+          expect(copied._unsafeUnwrap().plants).toBe(3);
+          await rm(to);
+        } else {
+          expect(copied._unsafeUnwrapErr()).toMatchObject({
+            kind: 'cannot-open',
+            path: to,
+            message: expect.stringMatching(
+              /ENAMETOOLONG: name too long, lstat '.*'; choose a shorter name$/,
+            ) as unknown,
+          });
+        }
+      }
+      expect((await readdir(folder)).filter((file) => file.startsWith('xx'))).toEqual([]);
+    },
+  );
+
   it('backUpPlants copies every acknowledged plant while plants are being created', async () => {
     const repository = await openStore();
     const acknowledged: bigint[] = [];

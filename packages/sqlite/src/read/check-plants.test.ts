@@ -5,7 +5,10 @@ import { makeFolder } from '@plantstore/test-support/make-folder';
 import { requiresPosix } from '@plantstore/test-support/requires';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeStore } from '../../test/store-file.ts';
+import { Database } from '../open/connection.ts';
+import { backUpPlants, restorePlants } from './back-up-plants.ts';
 import { checkPlants } from './check-plants.ts';
+import { readPlants } from './read-plants.ts';
 import { openSqliteRepository } from '../repository.ts';
 
 let folder = '';
@@ -86,4 +89,30 @@ describe('checkPlants', () => {
     await truncate(path, 3 * pageSize);
     expect(checkPlants(path)).toMatchObject({ error: { kind: 'damaged' } });
   });
+
+  it.each([
+    ['a text that is not UTF-8', "CAST(x'ff' AS TEXT)", 'a text is not UTF-8'],
+    ['a text with U+0000', "'a' || char(0) || 'b'", 'the name is no text'],
+  ])(
+    'a check, a backup, a restore and a reading refuse a row with %s, in the same words',
+    async (_, text, fault) => {
+      makeStore(path, manyPlants);
+      const other = new Database(path);
+      other.exec(`INSERT INTO plants VALUES (1, ${text}, NULL)`);
+      other.close();
+      const error = {
+        kind: 'not-a-plant',
+        path,
+        message: expect.stringContaining(`with the id 1: ${fault}`) as unknown,
+      };
+      const to = join(folder, 'copy.db');
+      expect(checkPlants(path)._unsafeUnwrapErr()).toEqual(error);
+      expect((await backUpPlants({ from: path, to }))._unsafeUnwrapErr()).toEqual(error);
+      expect((await restorePlants({ from: path, to }))._unsafeUnwrapErr()).toEqual(error);
+      const errors: unknown[] = [];
+      for await (const read of readPlants({ path })) if (read.isErr()) errors.push(read.error);
+      expect(errors).toEqual([error]);
+      expect(readdirSync(folder)).not.toContain('copy.db');
+    },
+  );
 });

@@ -1,13 +1,15 @@
 import { statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { openError, type OpenSqliteError } from '../open/errors.ts';
-import { absolutePath, resolveLinks, walSize } from '../open/path.ts';
-import { findUnusable } from '../open/table.ts';
-import { countSql, findDamage, openForReading, readErrorOf } from './reader.ts';
+import { findContentFault } from '../open/faults.ts';
+import { walSize } from '../open/wal.ts';
+import { countPlants } from './plant-reader.ts';
+import { Reader } from './reader.ts';
 
 /**
- * Checks a SQLite file with `integrity_check`, while a repository may have it open. Blocks the
- * thread while it reads. A repository can be opened on a file that this function does not refuse.
+ * Checks a SQLite file with `integrity_check`, and reads every plant, while a repository may have
+ * it open. Blocks the thread while it reads. A repository can be opened on a file that this
+ * function does not refuse.
  *
  * @returns the result of the check, or the reason why the file cannot be read, such as an I/O error
  * @example
@@ -20,22 +22,15 @@ import { countSql, findDamage, openForReading, readErrorOf } from './reader.ts';
  * ```
  */
 export function checkPlants(path: string): Result<PlantsCheck, OpenSqliteError> {
-  return absolutePath(path).andThen((absolute) =>
-    openForReading(absolute).andThen((database) => {
-      try {
-        const file = resolveLinks(absolute);
-        const damage = findDamage(database, file);
-        const unusable = damage.length === 0 ? findUnusable(database, false) : undefined;
-        if (unusable !== undefined) return err(openError(absolute, unusable));
-        const plants = damage.length === 0 ? Number(database.read(countSql)) : 0;
-        return ok({ plants, size: statSync(file).size, walSize: walSize(file), damage });
-      } catch (thrown) {
-        return err(readErrorOf(absolute, thrown, database));
-      } finally {
-        database.close();
-      }
-    }),
-  );
+  return Reader.open(path).andThen((reader) => {
+    try {
+      return check(reader);
+    } catch (thrown) {
+      return err(reader.explain(thrown));
+    } finally {
+      reader.close();
+    }
+  });
 }
 
 /** Result of checking a SQLite file. */
@@ -44,8 +39,21 @@ export type PlantsCheck = {
   readonly plants: number;
   /** Size of the file, in bytes. */
   readonly size: number;
-  /** Size of the WAL file, in bytes; 0 when it does not exist. */
+  /** Size of the WAL file, in bytes; 0 when it does not exist or is inaccessible. */
   readonly walSize: number;
   /** Output of SQLite's `integrity_check`, at most 100 lines. Empty for an intact file. */
   readonly damage: readonly string[];
 };
+
+function check(reader: Reader): Result<PlantsCheck, OpenSqliteError> {
+  const { path, file } = reader;
+  const damage = reader.findDamage();
+  const sizes = { size: statSync(file).size, walSize: walSize(file) ?? 0 };
+  if (damage.length > 0) {
+    const overwritten = reader.findOverwritten();
+    return overwritten === undefined ? ok({ plants: 0, ...sizes, damage }) : err(overwritten);
+  }
+  const unusable = findContentFault(reader, file, 'own');
+  if (unusable !== undefined) return err(openError(path, unusable));
+  return countPlants(reader).map((plants) => ({ plants, ...sizes, damage }));
+}

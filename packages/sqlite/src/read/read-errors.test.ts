@@ -20,7 +20,7 @@ const stored = Array.from({ length: 300 }, (_, id) => ({
 }));
 
 const reported = (path: string) =>
-  `input-output: ${path} cannot be read or written: the disk reports an error or is full, or a quota is exceeded; check each`;
+  `input-output: ${path} cannot be read or written: the disk reports an error or is full, or a quota or the limit of a size (ulimit -f) is exceeded; check each`;
 
 // Hundreds of checks and backups.
 it('an I/O error at any read is reported as one, and never as damage', async ({ skip }) => {

@@ -1,4 +1,12 @@
-import { open as openFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  open as openFile,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
 import { makeFolder } from '@plantstore/test-support/make-folder';
@@ -6,7 +14,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { makeStore } from '../../test/store-file.ts';
 import { Database } from '../open/connection.ts';
 import type { OpenSqliteError } from '../open/errors.ts';
-import { openSqliteRepository } from '../repository.ts';
+import { openSqliteRepository, type SqliteRepository } from '../repository.ts';
+import { backUpPlants } from './back-up-plants.ts';
 import { readPlantBatches, readPlants } from './read-plants.ts';
 
 let folder = '';
@@ -143,6 +152,92 @@ describe('readPlants', () => {
       count += 1;
     }
     expect(count).toBe(kept);
+  });
+
+  it('readPlants never ends without an error when a page of the file has the content of another one', async () => {
+    makeStore(path, many);
+    const sound = await readFile(path);
+    const page = 4_096;
+    const leaves = Array.from({ length: sound.length / page }, (_, index) => index * page).filter(
+      (at) => sound[at] === 13,
+    );
+    expect(leaves.length).toBeGreaterThan(10);
+    const pairs = leaves.flatMap((from) => leaves.map((to) => [from, to] as const));
+    for (const [from, to] of pairs) {
+      const bytes = Buffer.from(sound);
+      sound.copy(bytes, to, from, from + page);
+      await writeFile(path, bytes);
+      const { errors } = await readAll();
+      const expected = from === to ? [] : ['damaged'];
+      expect([from, to, errors.map(({ kind }) => kind)]).toEqual([from, to, expected]);
+    }
+  });
+
+  it.each([
+    ['a backup is copied over it', async (other: string) => writeFile(path, await readFile(other))],
+    [
+      'another database is copied over it',
+      async () => {
+        makeStore(join(folder, 'other.db'), many.slice(1_000));
+        await writeFile(path, await readFile(join(folder, 'other.db')));
+      },
+    ],
+    ['it is emptied', async () => truncate(path)],
+  ])('readPlants ends with an error when a file at rest is read and %s', async (_, act) => {
+    makeStore(path, many);
+    const backup = join(folder, 'backup.db');
+    (await backUpPlants({ from: path, to: backup }))._unsafeUnwrap();
+    const seen: unknown[] = [];
+    for await (const read of readPlantBatches({ path })) {
+      seen.push(
+        read.match(
+          ({ length }) => length,
+          ({ kind, message }) => ({ kind, message }),
+        ),
+      );
+      if (seen.length === 1) await act(backup);
+    }
+    const message = `${path} was overwritten while it was read; run it again`;
+    expect(seen).toEqual([1_000, { kind: 'overwritten', message }]);
+  });
+
+  it.each([
+    ['removed', async () => rm(path)],
+    ['replaced by a backup', async () => rename(join(folder, 'backup.db'), path)],
+    ['hidden with its folder', async () => rename(folder, `${folder}.away`)],
+  ])('readPlants reads every plant of a file that is %s meanwhile', async (_, act) => {
+    makeStore(path, many);
+    (await backUpPlants({ from: path, to: join(folder, 'backup.db') }))._unsafeUnwrap();
+    const ids: bigint[] = [];
+    for await (const read of readPlants({ path })) {
+      ids.push(read._unsafeUnwrap().id);
+      if (ids.length === 500) await act();
+    }
+    expect(ids).toEqual(many.map(({ id }) => id));
+    await rm(`${folder}.away`, { recursive: true, force: true });
+  });
+
+  it('readPlants reads every plant while a repository is opened, used and closed, with checkpoints between', async () => {
+    makeStore(path, many);
+    const steps = [
+      async () => (repository = (await openSqliteRepository({ path }))._unsafeUnwrap()),
+      async () => repository?.create({ id: 9_000n, name: 'last' }),
+      async () => {
+        const other = new Database(path);
+        other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+        other.close();
+      },
+      async () => repository?.close(),
+      async () => makeStore(path, [{ id: 9_001n, name: 'after' }]),
+    ];
+    let repository: SqliteRepository | undefined;
+    const ids: bigint[] = [];
+    for await (const read of readPlants({ path })) {
+      ids.push(read._unsafeUnwrap().id);
+      if (ids.length % 1_000 === 500) await steps.shift()?.();
+      if (ids.length === 2_500) for (const step of steps.splice(0)) await step();
+    }
+    expect(ids.slice(0, 2_500)).toEqual(many.map(({ id }) => id));
   });
 
   it('readPlants yields an error for a damaged page, and can read the plants after it', async () => {

@@ -1,91 +1,139 @@
-import { constants, existsSync } from 'node:fs';
+import { type BigIntStats, existsSync, statSync } from 'node:fs';
 import { err, ok, type Result } from 'neverthrow';
 import { Database } from '../open/connection.ts';
 import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
-import { explain, findTypeFault } from '../open/path-faults.ts';
-import { findOtherPath, resolveLinks, walSize } from '../open/path.ts';
-import { findUnreadable, isTruncated } from '../open/table.ts';
-import { findWalOfAnotherFile } from '../open/wal.ts';
+import * as faults from '../open/faults.ts';
+import { absolutePath, identify, resolveLinks } from '../open/path.ts';
+import { isInWalMode, keptDescriptorOf, walHeaderSize } from '../open/wal.ts';
 
-/** Opens a database file read-only, whether or not a repository has it open. */
-export function openForReading(path: string): Result<Database, OpenSqliteError> {
-  let database: Database | undefined;
-  let error: OpenSqliteError;
-  try {
-    const file = resolveLinks(path);
-    if (!existsSync(file)) return err(openError(path, { kind: 'missing' }));
-    // SQLite would apply or remove the WAL of another file.
-    const unopened = findTypeFault(file) ?? findWalOfAnotherFile(file);
-    if (unopened !== undefined) return err(openError(path, unopened));
-    database = openReader(file);
-    const fault = findFault(database, file);
-    if (fault === undefined) return ok(database);
-    error = openError(path, fault);
-  } catch (thrown) {
-    error = database ? readErrorOf(path, thrown, database) : explain(path, thrown, constants.R_OK);
+/** A database file that is read, whether or not a repository has it open. */
+export class Reader extends Database {
+  readonly path: string;
+  /** The path with symbolic links resolved. */
+  readonly file: string;
+  #state: FileState | undefined;
+
+  /** Opens a file that has plants. */
+  static open(path: string): Result<Reader, OpenSqliteError> {
+    return absolutePath(path).andThen((absolute) => {
+      let reader: Reader | undefined;
+      try {
+        const file = resolveLinks(absolute);
+        const unopened = findUnopened(file);
+        if (unopened !== undefined) return err(openError(absolute, unopened));
+        reader = new Reader(absolute, file);
+        const fault = faults.findContentFault(reader, file, 'read');
+        if (fault === undefined) return ok(reader);
+        reader.close();
+        return err(openError(absolute, fault));
+      } catch (thrown) {
+        const error = reader?.explain(thrown) ?? faults.explain(absolute, thrown);
+        reader?.close();
+        return err(error);
+      }
+    });
   }
-  database?.close();
-  return err(error);
-}
 
-export function openReader(file: string): Database {
-  // VACUUM INTO repeats the statements of other programs, which may have text in double quotes.
-  return new Database(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
-}
-
-/**
- * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the
- * exceptions of node:sqlite. Damage that a second connection does not find was an I/O error.
- */
-export function findDamage(database: Database, file: string): readonly string[] {
-  const found = integrityFaults(database);
-  if (found.length === 0) return found;
-  const second = openReader(file);
-  let again: readonly string[];
-  try {
-    again = integrityFaults(second);
-  } finally {
-    second.close();
+  /** @param path the path that errors name */
+  constructor(path: string, file: string) {
+    // VACUUM INTO repeats the statements of other programs, which may have text in double quotes.
+    super(file, { readOnly: true, timeout, enableDoubleQuotedStringLiterals: true });
+    this.path = path;
+    this.file = file;
+    this.#state = stateOf(file);
   }
-  const unread = [...found, ...again].find(isInputOutput);
-  if (unread !== undefined || again.length === 0) throw inputOutputError(unread ?? found);
-  return again;
-}
 
-/** Returns the error as `explain` does, and `damaged` only if `findDamage` confirms it. */
-export function readErrorOf(
-  path: string,
-  thrown: unknown,
-  database: Database,
-  file = resolveLinks(path),
-): OpenSqliteError {
-  let cause = thrown;
-  try {
-    if (failureOf(thrown) === 'damaged' && findDamage(database, file).length === 0)
-      cause = inputOutputError(thrown);
-  } catch (unread) {
-    if (failureOf(unread) === 'input-output') cause = inputOutputError(thrown);
+  /**
+   * Returns the output of `integrity_check`, at most 100 lines; none for an intact file. Throws the
+   * exceptions of node:sqlite. SQLite calls a page that the disk cannot read damaged (vdbe.c): what
+   * a second connection does not find was an I/O error.
+   */
+  findDamage(): readonly string[] {
+    const found = integrityLines(this);
+    if (found.length === 0) return found;
+    const second = new Reader(this.path, this.file);
+    try {
+      const again = integrityLines(second);
+      const unread = [...found, ...again].find(isUnread);
+      if (unread === undefined && again.length > 0) return again;
+      throw inputOutputError(unread ?? found);
+    } finally {
+      second.close();
+    }
   }
-  return explain(path, cause, constants.R_OK);
-}
 
-export const countSql = 'SELECT count(*) FROM plants';
+  /** Returns the error for an exception, and `damaged` only if `findDamage` confirms it. */
+  explain(thrown: unknown): OpenSqliteError {
+    const overwritten = this.findOverwritten();
+    if (overwritten !== undefined) return overwritten;
+    let cause = thrown;
+    try {
+      if (failureOf(thrown) === 'damaged' && this.findDamage().length === 0)
+        cause = inputOutputError(thrown);
+    } catch (unread) {
+      if (failureOf(unread) === 'input-output') cause = inputOutputError(thrown);
+    }
+    return faults.explain(this.path, cause);
+  }
+
+  /**
+   * Returns an error if the file was overwritten since it was opened: it has left WAL mode, or was
+   * changed while its WAL file had nothing that SQLite could have written to it.
+   */
+  findOverwritten(): OpenSqliteError | undefined {
+    const before = this.#state;
+    const found = stateOf(this.file);
+    // A file that has lost its path is still open, and complete.
+    if (found?.inode !== before?.inode || found === undefined) return undefined;
+    this.#state = found;
+    const isSame = found.isLive
+      ? isInWalMode(keptDescriptorOf(this.file))
+      : found.wal !== before?.wal || found.database === before.database;
+    return isSame ? undefined : openError(this.path, { fault: 'overwritten-while-read' });
+  }
+}
 
 /** Time that a read waits for the WAL recovery of another program, in milliseconds. */
 const timeout = 2_000;
 
-function findFault(database: Database, file: string): Fault | undefined {
-  // A backup is not in WAL mode, and is complete under each path.
-  const otherPath =
-    database.read('PRAGMA journal_mode') === 'wal' ? findOtherPath(file) : undefined;
-  if (otherPath !== undefined) return otherPath;
-  // An owner may start to write between the two checks of the WAL file.
-  const isDamaged = walSize(file) === 0 && isTruncated(database, file) && walSize(file) === 0;
-  return isDamaged ? { kind: 'damaged' } : findUnreadable(database);
+/** The last changes of a file and of its WAL file, and whether that has plants. */
+type FileState = Readonly<Record<'inode' | 'database' | 'wal', string>> & {
+  readonly isLive: boolean;
+};
+
+/** Returns the state of a file; `undefined` without one, or when it is inaccessible. */
+function stateOf(file: string): FileState | undefined {
+  const database = tryToStat(file);
+  if (database === undefined) return undefined;
+  const wal = tryToStat(`${file}-wal`);
+  const lastChange = (found: BigIntStats | undefined) => `${found?.size} ${found?.mtimeNs}`;
+  const isLive = (wal?.size ?? 0n) > walHeaderSize;
+  const inode = identify(database);
+  return { inode, database: lastChange(database), wal: lastChange(wal), isLive };
+}
+
+function tryToStat(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns why SQLite must not open a file: it may apply the WAL file of another one. */
+function findUnopened(file: string): Fault | undefined {
+  if (!existsSync(file)) return { fault: 'missing' };
+  const fault = faults.findTypeFault(file);
+  if (fault !== undefined) return fault;
+  const otherPath = faults.findOtherPath(file);
+  // A backup, which is not in WAL mode, is complete under each path.
+  if (otherPath !== undefined && isInWalMode(keptDescriptorOf(file))) return otherPath;
+  if (stateOf(file)?.isLive !== true) return undefined;
+  return faults.findWalOfAnotherFile(file, keptDescriptorOf(file));
 }
 
 /** Runs `integrity_check`, and returns its lines up to the first error; none for an intact file. */
-function integrityFaults(database: Database): string[] {
+function integrityLines(database: Database): string[] {
   const lines: string[] = [];
   try {
     for (const row of database.prepare('PRAGMA integrity_check').iterate())
@@ -98,7 +146,7 @@ function integrityFaults(database: Database): string[] {
 }
 
 /** Whether a line of `integrity_check` reports an I/O error (btree.c), and not damage. */
-function isInputOutput(line: string): boolean {
+function isUnread(line: string): boolean {
   const [text, code] =
     /unable to get the page\. error code=(\d+)|failed to get page/.exec(line) ?? [];
   // The low byte of an extended result code is the primary one.

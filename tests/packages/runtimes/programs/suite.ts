@@ -22,13 +22,12 @@ export type Settings = {
 export type Finding = { readonly test: string; readonly failure: string; readonly ms: number };
 
 /** Exports of the packed client under test. */
-export type Tested = Pick<typeof packed, 'createClient' | 'createPlants'>;
+export type Tested = Pick<typeof packed, 'createClient'>;
 
 type Client = packed.PlantClient;
 type Plant = Parameters<Client['createPlant']>[0];
 type SuiteTest = (tools: {
   readonly settings: Settings;
-  readonly createPlants: Tested['createPlants'];
   /** Creates a client; the defaults of its options are valid. */
   readonly clientOf: (options?: Partial<packed.ClientOptions>) => Client;
 }) => Promise<void>;
@@ -155,23 +154,6 @@ const suiteTests: Readonly<Record<string, SuiteTest>> = {
       ids.map((id) => `created ${id}`),
     );
   },
-  'creates plants of an endless source until the consumer stops': async ({
-    clientOf,
-    createPlants,
-  }) => {
-    function* plants() {
-      for (let id = 1_000; ; id += 1) yield { id, name: `${id}` };
-    }
-    const differences: (number | false)[] = [];
-    for await (const { index, newPlant, result } of createPlants(clientOf(), plants())) {
-      differences.push(result.isOk() && newPlant.id - index);
-      if (differences.length === 20) break;
-    }
-    expectEqual(
-      differences,
-      differences.map(() => 1_000),
-    );
-  },
   'returns a network error for an unknown host': async ({ clientOf }) =>
     expectEqual(await create(clientOf({ baseUrl: 'http://plants.invalid' }), monstera), 'network'),
   'returns a network error for a port without a server': async ({ clientOf, settings }) =>
@@ -218,13 +200,12 @@ const suiteTests: Readonly<Record<string, SuiteTest>> = {
 
 /** Runs the tests one after another and returns their findings. */
 export const runSuite = async (
-  { createClient, createPlants }: Tested,
+  { createClient }: Tested,
   settings: Settings,
 ): Promise<Finding[]> => {
   const { baseUrl, token } = settings;
   const tools = {
     settings,
-    createPlants,
     // The default retries, with a short backoff.
     clientOf: (options = {}) => createClient({ baseUrl, token, retryDelayMs: 20, ...options }),
   };

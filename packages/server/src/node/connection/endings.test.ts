@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { PassThrough, pipeline } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createMemoryRepository } from '@plantstore/core';
+import { makeCertificate, requiresOpenssl } from '@plantstore/test-support/certificate';
+import { connectRaw, parseResponses, type RawConnection } from '@plantstore/test-support/raw-http';
+import { expect, it, onTestFinished } from 'vitest';
+import { goodFields, head, post, responses } from '../../../test/listen.ts';
+import { onDemand } from '../../../test/on-demand.ts';
+import { createServerParts, type HttpServerOptions } from '../create-http-server.ts';
+import { maxWaiting } from './connection.ts';
+
+/** Starts a server, and connects a client that leaves its own side open. */
+const connect = async (
+  options: Partial<HttpServerOptions> = {},
+  first?: RequestListener,
+  open = connectRaw,
+) => {
+  const { server, connections } = createServerParts({
+    repository: createMemoryRepository(),
+    authenticate: (token) => token === 'good',
+    ...options,
+  });
+  if (first !== undefined) server.prependListener('request', first);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => connections.stop(0));
+  const client = await open(portOf(server));
+  onTestFinished(() => void client.socket.destroy());
+  return { ...client, stop: async (deadlineMs: number) => connections.stop(deadlineMs) };
+};
+
+const portOf = (server: Server) => (server.address() as { port: number }).port;
+
+/**
+ * Returns what the client notices once the connection has ended: `dropped` if it can still send, and
+ * both sides close; `lost` if it is reset as soon as it sends.
+ */
+const effectOn = async ({ socket, ended }: Pick<RawConnection, 'socket' | 'ended'>) => {
+  const closed = new Promise<boolean>((resolve) => void socket.once('close', resolve));
+  const received = await ended;
+  for (let packets = 0; packets < 3 && socket.writable; packets += 1) {
+    socket.write('more');
+    await nextTurn();
+  }
+  socket.end();
+  const hadError = await closed;
+  const statuses = parseResponses(received).map(({ status }) => status);
+  return { effect: hadError ? 'lost' : 'dropped', statuses };
+};
+
+const get = head(['Host: a'], 'GET / HTTP/1.1');
+const closing = post(7).replace('Host', 'Connection: close\r\nHost');
+
+it.each<[string, string, number[], Partial<HttpServerOptions>?]>([
+  ['the last response', get + closing, [404, 200]],
+  [
+    'a response before the rest of its request',
+    head(['Host: a', 'Content-Length: 9999999']),
+    [401],
+  ],
+  ['a parse error', `${get}<hello>\r\n\r\n`, [404, 400]],
+  ['a parse error in a body', `${head([...goodFields, 'Transfer-Encoding: chunked'])}x`, [400]],
+  ['a timeout', `${get}GET /`, [404, 408], { headersTimeoutMs: 100 }],
+  ['CONNECT', get + head(['Host: a:1'], 'CONNECT a:1 HTTP/1.1'), [404, 404]],
+])(
+  'input is dropped after %s, and all responses can be read',
+  async (_, bytes, statuses, options) => {
+    const client = await connect(options);
+    client.socket.write(bytes);
+    if (statuses[0] === 401) {
+      await client.until(responses(1));
+      client.socket.write('x'.repeat(9_999_999));
+    }
+    expect(await effectOn(client)).toEqual({ effect: 'dropped', statuses });
+  },
+);
+
+it('input is dropped after a request that another listener has destroyed behind its response', async () => {
+  const seen = Promise.withResolvers<IncomingMessage>();
+  const client = await connect({}, seen.resolve);
+  client.socket.write(head(['Host: a', 'Authorization: Bearer bad', 'Content-Length: 2000']));
+  await client.until(responses(1));
+  const target = new PassThrough();
+  pipeline(await seen.promise, target, () => {});
+  target.destroy();
+  expect(await effectOn(client)).toEqual({ effect: 'dropped', statuses: [401] });
+});
+
+it('a connection is lost with a response that conflicts with a field of another listener', async () => {
+  const client = await connect({}, (request, response) => {
+    if (request.method === 'POST') response.setHeader('Trailer', 'x');
+  });
+  client.socket.write(get);
+  await client.until(responses(1));
+  client.socket.write(post(7));
+  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [404] });
+});
+
+it('a connection is lost with a request above the maximum', async () => {
+  const client = await connect({ repository: onDemand().repository });
+  client.socket.write(post(7).repeat(maxWaiting + 1));
+  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [] });
+});
+
+it.each([
+  ['has no TLS', get],
+  ['is too slow', ''],
+])(
+  'a connection is lost whose TLS handshake fails because its client %s',
+  requiresOpenssl,
+  async (_, bytes) => {
+    const client = await connect({ tls: await makeCertificate(), headersTimeoutMs: 100 });
+    client.socket.write(bytes);
+    expect(await effectOn(client)).toMatchObject({ effect: 'lost' });
+  },
+);
+
+it.each([
+  ['has sent nothing', '', []],
+  ['has all of its responses', get, [404]],
+])('a connection is lost at a stop if its client %s', async (_, bytes, statuses) => {
+  const client = await connect();
+  client.socket.write(bytes);
+  if (bytes !== '') await client.until(responses(1));
+  void client.stop(Infinity);
+  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses });
+});
+
+it('a connection in its TLS handshake is lost at a stop', requiresOpenssl, async () => {
+  const client = await connect({ tls: await makeCertificate() });
+  void client.stop(Infinity);
+  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [] });
+});
+
+it('a connection is lost at the deadline of a stop', async () => {
+  const { repository, until } = onDemand();
+  const client = await connect({ repository });
+  client.socket.write(get + post(7));
+  await until(1);
+  void client.stop(10);
+  expect(await effectOn(client)).toEqual({ effect: 'lost', statuses: [404] });
+});

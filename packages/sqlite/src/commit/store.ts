@@ -1,0 +1,206 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Batch } from '../open/columns.ts';
+import { Database } from '../open/connection.ts';
+import { failureOf, type Fault, openError, type OpenSqliteError } from '../open/errors.ts';
+import { explain, findFullDisk } from '../open/faults.ts';
+import { findReplaced, openAsOwner } from '../open/owned-database.ts';
+import type { OpenedFile, Opening, OwnedDatabase } from '../open/owned-database.ts';
+import { ownerLockPathOf } from '../open/owner-lock.ts';
+import { identityOf } from '../open/path.ts';
+import { Checkpoints } from './checkpoints.ts';
+import type { FromWorker, NotCommitted } from './owner.ts';
+import { Statements } from './statements.ts';
+
+/** Opens a file as its owner, to create plants in it. */
+export function openStore(opening: Opening): Result<Store, OpenSqliteError> {
+  return openAsOwner(opening).andThen((database) => {
+    try {
+      return ok(new Store(database));
+    } catch (thrown) {
+      database.close();
+      return err(explain(opening.path, thrown));
+    }
+  });
+}
+
+/**
+ * An open database. Looks before and after each commit for what was done to its files:
+ *
+ * | what was done | before a commit | after it | then |
+ * | --- | --- | --- | --- |
+ * | the disk is full | refused | – | heals once there is space |
+ * | the file was removed, renamed or replaced | failed | failed | heals once it is back |
+ * | the file was overwritten by a backup | refused | refused | until a start |
+ * | the WAL file was emptied or shortened | refused, unless SQLite did it | – | until a start |
+ * | a file beside it was removed or replaced | – | failed | heals: its plants are in the file |
+ * | a path cannot be examined | refused | refused | heals once it can |
+ *
+ * Before it, because a commit overwrites the WAL file after a checkpoint, which a copy in the place
+ * of the file may need, and lengthens a WAL file that was shortened. After a failed commit, the
+ * thread closes the file, and a next one opens it.
+ */
+export class Store {
+  readonly file: OpenedFile;
+  readonly #database: OwnedDatabase;
+  readonly #statements: Statements;
+  readonly #checkpoints: Checkpoints;
+  /** The WAL file alone contains the latest plants, and the others contain the locks. */
+  readonly #companions: ReadonlyMap<string, string | undefined>;
+  /** A failed checkpoint, which the next batch reports: the plants of its own are on the disk. */
+  #failedCheckpoint: NotCommitted | undefined;
+  /** The ids of the last batch that has plants. */
+  #lastIds: Batch[0] = new BigInt64Array();
+  /** Final, because a checkpoint of another program could hide it. */
+  #isOverwritten = false;
+
+  constructor(database: OwnedDatabase) {
+    this.#database = database;
+    this.file = database.file;
+    const { name } = this.file;
+    const names = [`${name}-wal`, `${name}-shm`, ownerLockPathOf(name)];
+    this.#companions = new Map(names.map((companion) => [companion, identityOf(companion)]));
+    this.#checkpoints = new Checkpoints(database, name);
+    this.#statements = new Statements(database);
+    // Else SQLite may remove the WAL file later: beside an empty file, for example.
+    database.keepWal();
+  }
+
+  /** Commits a batch. An empty one writes as a create does, and stores no plant. */
+  commit(batch: Batch): FromWorker {
+    try {
+      const refused = this.#failedCheckpoint ?? this.#lookBefore();
+      if (refused !== undefined) return refused;
+      const notInserted = this.#statements.createAll(batch);
+      if (notInserted === undefined)
+        return failed('another program altered the table plants of the database');
+      const fault = this.#lookAfter();
+      if (fault !== undefined) return fault;
+      if (batch[0].length > 0) [this.#lastIds] = batch;
+      return { kind: 'committed', notInserted, heldWal: this.#checkpoints.measure() };
+    } catch (thrown) {
+      return notCommitted(thrown);
+    }
+  }
+
+  /** Runs a checkpoint if it is due. */
+  checkpoint(): void {
+    try {
+      if (this.#checkpoints.isDue() && this.#lookBefore() === undefined) this.#checkpoints.run();
+    } catch (thrown) {
+      const failure = notCommitted(thrown);
+      // After any other failure, the connection remains usable, and the plants in the WAL file.
+      if (failure.kind !== 'failed') return;
+      this.#failedCheckpoint = failure;
+      // The process can end before the connection is closed here, and Node then closes it.
+      this.#rewriteOrKeepWal();
+    }
+  }
+
+  close(): void {
+    if (this.#failedCheckpoint === undefined) this.#truncateWal();
+    this.#database.close();
+  }
+
+  #lookBefore(): NotCommitted | undefined {
+    const fault = this.#findMoved() ?? this.#findOverwritten();
+    if (fault !== undefined) return fault;
+    if (findFullDisk(this.file.name) !== undefined)
+      return refused('the database cannot be written: disk-full');
+    if (!this.#isWalShortened()) return undefined;
+    return refused(this.#messageOf({ fault: 'wal-shortened' }));
+  }
+
+  #lookAfter(): NotCommitted | undefined {
+    return this.#findOverwritten() ?? this.#findMoved() ?? this.#findGoneCompanion();
+  }
+
+  #findMoved(): NotCommitted | undefined {
+    const fault = findReplaced(this.file);
+    return fault && failed(this.#messageOf(fault));
+  }
+
+  #findOverwritten(): NotCommitted | undefined {
+    this.#isOverwritten ||= this.#database.isOverwritten();
+    if (!this.#isOverwritten) return undefined;
+    return refused(this.#messageOf({ fault: 'overwritten', found: this.file.name }));
+  }
+
+  /**
+   * Whether the WAL file has lost plants: a connection without a cache does not find the last ones.
+   * SQLite shortens it only after a checkpoint; another file in its place has nothing to lose.
+   */
+  #isWalShortened(): boolean {
+    if (!this.#checkpoints.isWalShorter() || this.#findGoneCompanion() !== undefined) return false;
+    return !this.#canReadLastPlants();
+  }
+
+  /** Whether a new connection finds the last acknowledged plants, as this one does by its cache. */
+  #canReadLastPlants(): boolean {
+    const reader = new Database(this.file.name, { readOnly: true });
+    try {
+      const find = (database: Database) => database.prepare('SELECT 1 FROM plants WHERE id = ?');
+      const [found, remembered] = [find(reader), find(this.#database)];
+      return this.#lastIds.every((id) => !remembered.get(id) || found.get(id) !== undefined);
+    } catch (thrown) {
+      if (failureOf(thrown) === 'cannot-open' || failureOf(thrown) === 'locked') throw thrown;
+      return false;
+    } finally {
+      reader.close();
+    }
+  }
+
+  #findGoneCompanion(): NotCommitted | undefined {
+    const [gone] = [...this.#companions].find(([name, found]) => identityOf(name) !== found) ?? [];
+    if (gone === undefined) return undefined;
+    return failed(`${gone} was removed or replaced while it was in use`);
+  }
+
+  /** Truncates the WAL file, also of a renamed file: a new file of that name would receive it. */
+  #truncateWal(): void {
+    try {
+      if (this.#findOverwritten() !== undefined || this.#isWalShortened()) return;
+      if (!this.#database.isBesideWal() && !this.#database.isRenamed()) return;
+      this.#database.releaseWal();
+      // Readers are not waited for.
+      this.#database.exec('PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The plants remain in the WAL file.
+      this.#rewriteOrKeepWal();
+    }
+  }
+
+  /** Rewrites the pages of a failed checkpoint, because closing the database runs another one. */
+  #rewriteOrKeepWal(): void {
+    try {
+      if (!this.#database.isBesideWal()) return;
+      this.#database.releaseWal();
+      const busy = this.#database.withExclusiveLock(() => this.#database.rewriteTail());
+      if (busy === undefined) return;
+    } catch {
+      // The next open rewrites them, unless another program has the file open.
+    }
+    this.#database.keepWal();
+  }
+
+  #messageOf(fault: Fault): string {
+    return openError(this.file.path, fault).message;
+  }
+}
+
+const failed = (reason: string): NotCommitted => ({ kind: 'failed', reason });
+const refused = (reason: string): NotCommitted => ({ kind: 'refused', reason });
+
+/** Returns the reply for an exception. Rethrows any that is a bug. */
+function notCommitted(cause: unknown): NotCommitted {
+  const failure = failureOf(cause);
+  if (failure === undefined || !(cause instanceof Error)) throw cause;
+  // Of looking at a file: SQLite's exceptions name no system call.
+  if ('syscall' in cause)
+    return { kind: 'refused', reason: `the database cannot be examined: ${cause.message}`, cause };
+  // Without a kind, the message states more, for example about an index whose expression fails.
+  const description = failure === 'unexpected' ? cause.message : failure;
+  const reason = `the database cannot be written: ${description}`;
+  // After a full disk or a lock timeout, the connection remains usable.
+  if (failure === 'disk-full' || failure === 'locked') return { kind: 'refused', reason, cause };
+  return { kind: 'failed', reason, cause, mustRewrite: failure === 'input-output' };
+}

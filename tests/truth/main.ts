@@ -1,0 +1,53 @@
+// `pnpm test:truth`: runs random plans, and prints what was said and is not true.
+import { tmpdir } from 'node:os';
+import { parseArgs } from 'node:util';
+import { mayMount } from '@plantstore/test-support/small-disk';
+import { planOf, type Step } from './plan.ts';
+import { createMachine, repeat, shorten } from './run-plan.ts';
+
+const { values } = parseArgs({
+  options: {
+    store: { type: 'string', default: 'sqlite' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    runs: { type: 'string', default: '20' },
+    steps: { type: 'string' },
+    shorten: { type: 'boolean', default: false },
+  },
+});
+const isRoot = process.geteuid?.() === 0;
+if (!isRoot) console.log('Not on a disk of its own, which can be full: only root can mount one.');
+const machine = await createMachine(values.store === 'postgres' ? 'postgres' : 'sqlite');
+const known: Record<string, number> = {};
+let checked = 0;
+const first = Number(values.seed);
+let last = first + Number(values.runs) - 1;
+// The run that a signal finds is completed, so that its processes and mounts end.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (last = -1));
+try {
+  for (let seed = first; seed <= last; seed += 1) {
+    const made = planOf(seed, machine.acts, isRoot && (await mayMount(tmpdir())));
+    const steps = values.steps === undefined ? made.steps : (JSON.parse(values.steps) as Step[]);
+    const plan = { ...made, steps };
+    const outcome = await machine.run(plan);
+    checked += outcome.checked;
+    for (const [subject, count] of Object.entries(outcome.known)) {
+      console.log(`seed ${seed}, known: ${count} × ${subject}`);
+      known[subject] = (known[subject] ?? 0) + count;
+    }
+    if (outcome.falsehoods.length === 0) continue;
+    const again = await repeat(machine, plan, outcome);
+    console.log(
+      `seed ${seed}${again === undefined ? ', not repeated' : ''}: ${JSON.stringify(steps)}`,
+    );
+    for (const { statement, what } of (again ?? outcome).falsehoods.slice(0, 5))
+      console.log(`  ${statement}\n    ${what}`);
+    if (again === undefined) continue;
+    process.exitCode = 1;
+    if (values.shorten)
+      console.log(`  shortened: ${JSON.stringify((await shorten(machine, plan, again)).steps)}`);
+  }
+} finally {
+  await machine.dispose();
+}
+console.log(`${values.store}: ${values.runs} runs from seed ${first}, ${checked} statements`);
+for (const [subject, count] of Object.entries(known)) console.log(`  known: ${count} × ${subject}`);
