@@ -25,7 +25,7 @@ export type Row = readonly (string | null)[];
 
 /** Returns the plant of a row. */
 export function plantOf([id, ...texts]: Row): NewPlant {
-  const named = textNames.map((name, index) => [name, texts[index] ?? undefined]);
+  const named = textNames.map((name, index) => [name, texts[index] ?? undefined] as const);
   return { id: BigInt(id as string), ...fromTexts(Object.fromEntries(named)) } as NewPlant;
 }
 

@@ -42,7 +42,7 @@ export function rowsOf([ids, ...others]: Batch): readonly Row[] {
 
 /** Returns the plant of a row. */
 export function plantOf([id, ...texts]: Row): NewPlant {
-  const named = otherNames.map((name, index) => [name, texts[index] ?? undefined]);
+  const named = otherNames.map((name, index) => [name, texts[index] ?? undefined] as const);
   return { id, ...fromTexts(Object.fromEntries(named)) } as NewPlant;
 }
 
