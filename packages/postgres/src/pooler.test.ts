@@ -120,7 +120,12 @@ describe.each(settings)(
         expect((await repository.create(plants[id]!)).isOk()).toBe(true);
       const repository = await open(url);
       await create(repository, 0);
-      await runSql(url, 'DEALLOCATE ALL', 'CREATE SCHEMA garden', 'SET search_path = garden');
+      await runSql(
+        url,
+        'DEALLOCATE ALL',
+        'CREATE SCHEMA garden CREATE TABLE plants (LIKE public.plants INCLUDING ALL)',
+        'SET search_path = garden',
+      );
       const inGarden = await open(url);
       await create(inGarden, 0);
       await create(repository, 1);

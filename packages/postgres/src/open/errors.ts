@@ -101,6 +101,9 @@ const messages = {
   'table-missing': ({ user, database }) =>
     `the role ${user} finds no table plants in ${database}: start a server, which creates it, or ` +
     'correct the search_path or the USAGE privilege on its schema',
+  'table-elsewhere': ({ database }, schemas) =>
+    `the search path leads to no table plants in ${database}, but there is one in ${schemas}: ` +
+    'name the schema with options=-csearch_path=… in the URL',
   'owner-needed': ({ user, database }, statements) =>
     `the role ${user} may not create or alter plants in ${database}; let its owner run: ` +
     statements,
@@ -150,6 +153,7 @@ const wider = {
   'url-parameter': 'url-invalid',
   'password-wrong': 'access-denied',
   'row-security': 'table-denied',
+  'table-elsewhere': 'table-missing',
   'owner-needed': 'table-denied',
   'connection-limit': 'unreachable',
   'pooler-busy': 'unreachable',

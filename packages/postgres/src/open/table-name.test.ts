@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newTable, open } from '../../test/open.ts';
+import { failToOpen, newTable, open } from '../../test/open.ts';
 import { newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import { readPlants } from '../read/read-plants.ts';
 
@@ -16,7 +16,7 @@ it('a repository and readPlants name their table and database', async () => {
   expect(tables).toEqual([repository.table]);
 });
 
-it('a repository warns when another search path leads it to another table, unless the URL names the path', async () => {
+it('a start creates no second table when another search path hides the first, unless the URL names the path', async () => {
   const { database, direct, url } = await newTable();
   await runSql(
     direct,
@@ -24,18 +24,26 @@ it('a repository warns when another search path leads it to another table, unles
     `GRANT ALL ON SCHEMA o TO ${new URL(url).username}`,
     `ALTER DATABASE ${database} SET search_path = o`,
   );
-  const repository = await open(url);
-  expect(repository.table).toBe(`"o".plants in ${database}`);
-  expect(repository.warnings).toEqual([expect.stringMatching(/tables plants in public, too/)]);
+  expect(await failToOpen(url)).toMatchObject({
+    kind: 'table-missing',
+    message: expect.stringMatching(/there is one in public: .*options=-csearch_path=/) as unknown,
+  });
   const named = await open(`${url}?options=-csearch_path%3Do`);
-  expect([named.table, named.warnings]).toEqual([repository.table, []]);
+  expect([named.table, named.warnings]).toEqual([`"o".plants in ${database}`, []]);
+  const repository = await open(url);
+  expect(repository.table).toBe(named.table);
+  expect(repository.warnings).toEqual([expect.stringMatching(/tables plants in public, too/)]);
 });
 
 it('a repository warns of other tables plants that the role may read', async () => {
   const { database, direct, role, url } = await newTable();
   await runSql(direct, 'CREATE SCHEMA other', `CREATE TABLE other.plants ${columns}`);
   expect((await open(url)).warnings).toEqual([]);
-  await runSql(direct, `GRANT SELECT ON other.plants TO ${role.user}`);
+  await runSql(
+    direct,
+    `GRANT USAGE ON SCHEMA other TO ${role.user}`,
+    `GRANT SELECT ON other.plants TO ${role.user}`,
+  );
   const repository = await open(url);
   expect(repository.table).toBe(`"public".plants in ${database}`);
   expect(repository.warnings).toEqual([expect.stringMatching(/there are tables plants in other/)]);

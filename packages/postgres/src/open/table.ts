@@ -12,6 +12,8 @@ import { insertStatement, readStatement } from './statements.ts';
 export async function prepareTable(session: Session, place: Place): Promise<Found> {
   for (let attempt = 1; ; attempt += 1) {
     const found = await findTable(session, place);
+    // A second, empty table would permit the ids of the first once more.
+    if (found.isErr() && found.error.kind === 'table-elsewhere') return found;
     const fault = found.isOk()
       ? ((await completeColumns(session, found.value)) ??
         (await findCreateFault(session, found.value)))
@@ -34,14 +36,17 @@ export type PlantsTable = {
 
 /** Finds the table on the search path. */
 export async function findTable(session: Session, { user, database }: Place): Promise<Found> {
-  const [first] = await session.read<Relation>(relationOnPath);
-  if (first === undefined) return err({ kind: 'table-missing', detail: session.server });
-  const { schema, others, isSecured, isStandby } = first;
+  const [relation] = await session.read<Relation>(relationOnPath);
+  const { schema = null, others = null, isSecured, isStandby } = relation ?? {};
+  if (schema === null)
+    return others === null
+      ? err({ kind: 'table-missing', detail: session.server })
+      : err({ kind: 'table-elsewhere', detail: others });
   const table = `${quoted(schema)}.plants`;
-  const note = isStandby ? ' (of a standby, which may not have the newest plants)' : '';
+  const note = isStandby === true ? ' (of a standby, which may not have the newest plants)' : '';
   const shown = `${table} in ${database}${note}`;
   const warned = [
-    ...(isSecured ? [warnings.rowSecurity(user, shown)] : []),
+    ...(isSecured === true ? [warnings.rowSecurity(user, shown)] : []),
     ...(others === null ? [] : [warnings.otherTables(shown, others)]),
   ];
   return ok({ table, shown, warnings: warned, place: { user, database } });
@@ -99,7 +104,7 @@ export async function addColumns(
   return runAsOwner(session, text, statement);
 }
 
-/** Returns the identity of a table or its partitions, which changes when it is replaced. */
+/** Returns the identity of a table and those below it, which changes when one is replaced. */
 export async function identityOf(session: Session, table: string): Promise<unknown> {
   const [row] = await session.read<{ identity: string }>(tableIdentity, [table]);
   return row?.identity;
@@ -143,26 +148,36 @@ const createStatement = `CREATE TABLE IF NOT EXISTS plants (${all.join(', ')})`;
 const concurrentCreateCodes = ['23505', '42P07', '42710', 'XX000', '40001', '40P01'];
 const maxAttempts = 10;
 
-type Relation = { schema: string; others: string | null; isSecured: boolean; isStandby: boolean };
+type Relation = {
+  /** Of the first permanent table or view plants on the search path, if there is one. */
+  readonly schema: string | null;
+  /** Schemas of other tables, unless the URL has named the path. */
+  readonly others: string | null;
+  readonly isSecured: boolean;
+  readonly isStandby: boolean;
+};
 
-/**
- * The first permanent table or view plants on the search path, and the schemas of other tables,
- * unless the URL has named the path.
- */
-const relationOnPath = `SELECT n.nspname AS schema,
-    row_security_active(t.oid) AS "isSecured", pg_is_in_recovery() AS "isStandby",
+const relationOnPath = `SELECT t.schema, coalesce(row_security_active(t.oid), false) AS "isSecured",
+    pg_is_in_recovery() AS "isStandby",
     (SELECT string_agg(o.relnamespace::regnamespace::text, ', ') FROM pg_class o
-      WHERE o.relname = 'plants' AND o.oid <> t.oid AND o.relkind IN ('r', 'p')
+      WHERE o.relname = 'plants' AND o.oid IS DISTINCT FROM t.oid AND o.relkind IN ('r', 'p')
         AND o.relpersistence <> 't' AND has_table_privilege(o.oid, 'SELECT')
+        AND has_schema_privilege(o.relnamespace, 'USAGE')
         AND 'client' <> (SELECT source FROM pg_settings WHERE name = 'search_path')) AS others
-  FROM unnest(current_schemas(false)) WITH ORDINALITY AS s (name, place)
-    JOIN pg_namespace n ON n.nspname = s.name JOIN pg_class t ON t.relnamespace = n.oid
-  WHERE t.relname = 'plants' AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
-    AND t.relpersistence <> 't' ORDER BY place LIMIT 1`;
+  FROM (SELECT) AS one LEFT JOIN (SELECT n.nspname AS schema, c.oid
+    FROM unnest(current_schemas(false)) WITH ORDINALITY AS s (name, place)
+      JOIN pg_namespace n ON n.nspname = s.name JOIN pg_class c ON c.relnamespace = n.oid
+    WHERE c.relname = 'plants' AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      AND c.relpersistence <> 't' ORDER BY place LIMIT 1) AS t ON true`;
 
-const tableIdentity = `SELECT string_agg(concat_ws(' ', oid, pg_relation_filenode(oid)), ','
-    ORDER BY oid) AS identity FROM pg_class
-  WHERE oid = to_regclass($1) OR oid IN (SELECT relid FROM pg_partition_tree(to_regclass($1)))`;
+const tableIdentity = `WITH RECURSIVE below (oid) AS (
+    SELECT to_regclass($1)::oid UNION SELECT next.oid FROM below, LATERAL (
+      SELECT inhrelid FROM pg_inherits WHERE inhparent = below.oid
+      UNION SELECT refobjid FROM pg_rewrite r JOIN pg_depend d ON d.objid = r.oid
+        AND d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+      WHERE r.ev_class = below.oid) AS next (oid))
+  SELECT string_agg(concat_ws(' ', oid, pg_relation_filenode(oid)), ',' ORDER BY oid) AS identity
+  FROM below`;
 
 /** A column: whether an insert must have a value of it, and whether a member's is exact. */
 type Column = {

@@ -96,11 +96,14 @@ describe('readPlants', () => {
   it.each([
     ['dropped and restored', 'DROP TABLE plants; ', 'CREATE TABLE'],
     ['truncated', 'TRUNCATE plants; ', 'CREATE TABLE IF NOT EXISTS'],
-  ])('readPlants ends with an error when its table is %s meanwhile', async (_, remove, create) => {
+    ['a view of a table that is truncated', 'TRUNCATE t; ', 'CREATE TABLE IF NOT EXISTS', 't'],
+  ])('readPlants ends with an error when its table is %s meanwhile', async (...row) => {
+    const [, remove, create, table = 'plants'] = row;
     const url = sharedUrl(await emptyDatabase());
-    const dump = `plants (id bigint PRIMARY KEY, name text NOT NULL, tag text);
-        INSERT INTO plants SELECT id, 'x' FROM generate_series(1, 3000) AS id`;
+    const dump = `${table} (id bigint PRIMARY KEY, name text NOT NULL, tag text);
+        INSERT INTO ${table} SELECT id, 'x' FROM generate_series(1, 3000) AS id`;
     await runSql(url, `CREATE TABLE ${dump}`);
+    if (table !== 'plants') await runSql(url, `CREATE VIEW plants AS SELECT * FROM ${table}`);
     const kinds: string[] = [];
     for await (const page of readPlantBatches({ url })) {
       if (kinds.length === 0) await runSql(url, `${remove}${create} ${dump}`);
