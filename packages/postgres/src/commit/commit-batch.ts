@@ -15,7 +15,7 @@ import { createInsert } from './insert.ts';
  * resolves. Every statement commits by itself and can be repeated, so the call can be repeated
  * after any exception, which it throws.
  *
- * - A plant that is new is inserted. Of several with one id, the first is.
+ * - A plant that is new is inserted. Of several with one id, the first that is stored counts.
  * - A repeated plant, whose id the table has, is compared with the stored row.
  * - A plant that the server refuses fails alone: the batch is inserted in halves, of halves.
  * - A plant whose id another session has locked has no result; the others of its batch have one.
@@ -28,20 +28,26 @@ export function createCommitBatch(plantsTable: PlantsTable) {
 
   async function commitBatch(session: Session, plants: Plants, lockMs: number): Promise<Results> {
     const batch = new Batch();
-    let parts: readonly Plants[] = [plants];
+    let parts = partsOf(plants);
+    let isFirst = true;
     let failuresInARow = 0;
     while (parts.length > 0) {
-      const [part = [], ...others] = parts;
-      const isWhole = part === plants;
-      let failed = await insert(session, batch, part, isWhole ? lockMs : partLockMs);
+      const [wanted = [], ...others] = parts;
+      // A plant is in the table if another one with its id was stored.
+      const part = batch.missingOf(wanted);
+      let failed = await insert(session, batch, part, isFirst ? lockMs : partLockMs);
       failuresInARow = failed === undefined ? 0 : failuresInARow + 1;
-      if (isWhole && failed !== undefined) failed = await explain(session, failed);
+      if (isFirst && failed !== undefined) failed = await explain(session, failed);
       // Also after a failure: a plant can be older than the constraint that refuses it.
-      if (isWhole || failed === undefined) await read(session, batch, part);
-      const outcome = { failure: failed?.failure, isWhole, failuresInARow };
+      const mayBeStored = isFirst || failed === undefined;
+      // Of all plants, because a row is read for the longest one with its id.
+      if (mayBeStored && batch.missingOf(part).length > 0)
+        batch.add(await session.query(readStatement(table, batch.missingOf(plants))));
+      const outcome = { failure: failed?.failure, isFirst, failuresInARow };
       const next = nextParts(batch.missingOf(part), others, outcome);
       batch.settle(next.settled, failed);
       parts = next.parts;
+      isFirst = false;
     }
     return batch.resultsOf(plants);
   }
@@ -53,9 +59,11 @@ export function createCommitBatch(plantsTable: PlantsTable) {
     part: Plants,
     lockMs: number,
   ): Promise<Failed | undefined> {
-    const firsts = batch.firstsOf(part);
+    if (part.length === 0) return undefined;
+    // All batches lock ids in one order.
+    const sorted = part.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     try {
-      batch.add(await runInsert(session, insertStatement(table, firsts, lockMs)), firsts);
+      batch.add(await runInsert(session, insertStatement(table, sorted, lockMs)), part);
       return undefined;
     } catch (cause) {
       const failure = failureOf(cause);
@@ -70,15 +78,21 @@ export function createCommitBatch(plantsTable: PlantsTable) {
     if (fault === undefined) return failed;
     return { failure: 'table', cause: new Error(openError(place, fault).message, failed) };
   }
-
-  /** Reads the stored plants with the ids of those that were not inserted. */
-  async function read(session: Session, batch: Batch, part: Plants): Promise<void> {
-    const missing = batch.missingOf(part);
-    if (missing.length > 0) batch.add(await session.query(readStatement(table, missing)));
-  }
 }
 
 export type Plants = readonly NewPlant[];
+
+/** Splits plants into parts that have each id once: first, the first plant with each id. */
+function partsOf(plants: Plants): readonly Plants[] {
+  const parts: NewPlant[][] = [];
+  const counts = new Map<bigint, number>();
+  for (const plant of plants) {
+    const count = counts.get(plant.id) ?? 0;
+    counts.set(plant.id, count + 1);
+    (parts[count] ??= []).push(plant);
+  }
+  return parts;
+}
 
 /** The results of plants. One whose id another session has locked has none. */
 export type Results = ReadonlyMap<NewPlant, Created>;
@@ -90,12 +104,12 @@ export type Results = ReadonlyMap<NewPlant, Created>;
 export function nextParts<Plant>(
   missing: readonly Plant[],
   others: readonly (readonly Plant[])[],
-  { failure, isWhole, failuresInARow }: PartOutcome,
+  { failure, isFirst, failuresInARow }: PartOutcome,
 ): { readonly parts: readonly (readonly Plant[])[]; readonly settled: readonly Plant[] } {
   const settle = { parts: others, settled: missing };
   if (missing.length === 0) return settle;
   // Another session may have deleted a plant between the insert and the read.
-  if (failure === undefined) return isWhole ? { parts: [missing], settled: [] } : settle;
+  if (failure === undefined) return isFirst ? { parts: [missing, ...others], settled: [] } : settle;
   // Refused plants cost two statements each; a fault for every plant, or many locks, only a few.
   const isHopeless = failure !== 'plant' && failuresInARow >= maxFailuresInARow;
   if (failure === 'table' || isHopeless) return { parts: [], settled: [missing, ...others].flat() };
@@ -104,10 +118,10 @@ export function nextParts<Plant>(
   return { parts: [missing.slice(0, middle), missing.slice(middle), ...others], settled: [] };
 }
 
-/** How a part was inserted: because of what it failed, and whether it is the whole batch. */
+/** How a part was inserted: because of what it failed, and whether it is the first of the batch. */
 type PartOutcome = {
   readonly failure: PartFailure | undefined;
-  readonly isWhole: boolean;
+  readonly isFirst: boolean;
   /** Failures since the last part that was inserted, this one included. */
   readonly failuresInARow: number;
 };
@@ -130,13 +144,6 @@ class Batch {
   /** Returns the plants of a part whose ids are not known to be in the table. */
   missingOf(part: Plants): Plants {
     return part.filter(({ id }) => !this.#stored.has(id));
-  }
-
-  /** Returns the first of them with each id. Sorted, so that batches lock ids in one order. */
-  firstsOf(part: Plants): Plants {
-    const firsts = new Map<bigint, NewPlant>();
-    for (const plant of this.missingOf(part).toReversed()) firsts.set(plant.id, plant);
-    return [...firsts.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1));
   }
 
   /** Adds rows of the table, which are of those plants that were inserted. */

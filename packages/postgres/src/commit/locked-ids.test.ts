@@ -76,6 +76,14 @@ describe('uncommitted plants of another session', () => {
     });
   });
 
+  it('the reason of a create of a locked id names the lock when the timeout of a statement is short', async () => {
+    const { repository, direct } = await openBehindProxy({ ...limits, statementTimeoutMs: 200 });
+    await holdOpen(direct, insertOf(7n));
+    expect((await repository.create(monstera))._unsafeUnwrapErr()).toMatchObject({
+      reason: expect.stringContaining('another session has locked its id') as unknown,
+    });
+  });
+
   it.each(['COMMIT', 'ROLLBACK'])(
     'a create of a locked id completes when the transaction ends with %s, and others do not wait',
     async (end) => {

@@ -210,3 +210,15 @@ it.each([
     expect(created.map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual(['ok', ...kinds]);
   },
 );
+
+it('a plant is stored after a trigger has discarded another one with its id in the same batch', async () => {
+  const { repository } = await openWith(...trigger('RETURN NULL;'));
+  const created = await Promise.all(
+    ['weed', 'ivy', 'ivy', 'fig'].map(async (name) => repository.create({ id: 7n, name })),
+  );
+  expect(created.slice(1).map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual([
+    'ok',
+    'ok',
+    'id-taken',
+  ]);
+});
