@@ -1,11 +1,11 @@
 import type { PlantStore, StoreUnavailable } from '@plantstore/core';
-import { type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
+import { type Commit, type CommittedBatch, createGroupCommit } from '@plantstore/core/group-commit';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { createCommitBatch } from './commit/commit-batch.ts';
-import { createCommitter } from './commit/committer.ts';
+import { Committer } from './commit/committer.ts';
 import { unavailable } from './commit/failures.ts';
-import { createSessions, type Sessions } from './commit/sessions.ts';
-import { createConnect } from './open/connect.ts';
+import { Sessions } from './commit/sessions.ts';
+import { Servers } from './open/connect.ts';
 import { maxTimerMs } from './open/database-url.ts';
 import { describeThrown, faultOf, openError, type OpenPostgresError } from './open/errors.ts';
 import { readStatement } from './open/statements.ts';
@@ -76,19 +76,17 @@ async function open({
   maxWaiting = 10_000,
   onCommit = () => {},
 }: PostgresOptions): Promise<Result<PostgresRepository, OpenPostgresError>> {
-  const limits = { deadlineMs: Math.min(deadlineMs, maxTimerMs), maxWaiting, onCommit };
-  const connect = createConnect({
-    url,
-    connectTimeoutMs,
-    statementTimeoutMs: Math.min(statementTimeoutMs, limits.deadlineMs),
-  });
-  const connected = await connect();
+  const createMs = Math.min(deadlineMs, maxTimerMs);
+  const statementMs = Math.min(statementTimeoutMs, createMs);
+  const limits = { deadlineMs: createMs, statementTimeoutMs: statementMs, maxWaiting, onCommit };
+  const servers = new Servers({ url, connectTimeoutMs, statementTimeoutMs: statementMs });
+  const connected = await servers.connect();
   if (connected.isErr()) return err(connected.error.error);
   const { session, url: place } = connected.value;
   try {
     const prepared = await prepareTable(session, place);
     if (prepared.isOk())
-      return ok(repositoryOn(createSessions(session, connect), prepared.value, limits));
+      return ok(repositoryOn(new Sessions(session, servers), prepared.value, limits));
     await session.close();
     return err(openError(place, prepared.error));
   } catch (thrown) {
@@ -99,17 +97,21 @@ async function open({
 
 /** Number of statements in flight that insert plants. */
 export const lanesInFlight = 2;
-const maxBatchPlants = 1_000;
-const maxBatchText = 4 * 1_024 * 1_024;
 
 function repositoryOn(
   sessions: Sessions,
   plantsTable: PlantsTable,
-  limits: Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>,
+  { statementTimeoutMs, ...limits }: Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs'>>,
 ): PostgresRepository {
-  const { commit, lastFailure } = createCommitter(sessions, createCommitBatch(plantsTable));
-  const lanes = Array.from({ length: lanesInFlight }, () => commit);
-  const group = createGroupCommit({ ...limits, lanes, maxBatchPlants, maxBatchText, lastFailure });
+  const committer = new Committer(sessions, createCommitBatch(plantsTable), statementTimeoutMs);
+  const commit: Commit = async (plants, deadline) => committer.commit(plants, deadline);
+  const group = createGroupCommit({
+    ...limits,
+    lanes: Array.from({ length: lanesInFlight }, () => commit),
+    maxBatchPlants: 1_000,
+    maxBatchText: 4 * 2 ** 20,
+    lastFailure: () => committer.lastFailure(),
+  });
   let checking: Promise<Result<void, StoreUnavailable>> | undefined;
   let closing: Promise<void> | undefined;
 
@@ -123,7 +125,7 @@ function repositoryOn(
       return new ResultAsync(checking);
     },
     waiting: group.waiting,
-    close: async () => (closing ??= group.close().then(sessions.close)),
+    close: async () => (closing ??= group.close().then(async () => sessions.close())),
   };
 
   async function check(): Promise<Result<void, StoreUnavailable>> {

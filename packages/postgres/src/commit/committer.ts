@@ -7,40 +7,56 @@ import type { createCommitBatch, Plants, Results } from './commit-batch.ts';
 import { failureOf, isTransient, notKept } from './failures.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Creates the function that commits a batch, and retries after failures until its deadline. */
-export function createCommitter(sessions: Sessions, commitBatch: CommitBatch) {
-  let failure: unknown;
-  /** Plants that were locked are committed one batch at a time. */
-  let turn: Promise<unknown> = Promise.resolve();
+/**
+ * Commits batches, and retries after failures until their deadline. A plant is in a batch, then has
+ * a result, or is locked: its id is, by another session. It then waits apart, so that other plants
+ * do not, and has a result when the lock is released, or at its deadline.
+ */
+export class Committer {
+  readonly #sessions: Sessions;
+  readonly #commitBatch: CommitBatch;
+  /** Timeouts of the wait for a locked id, in milliseconds: of a batch, and of locked plants. */
+  readonly #lockMs: { readonly batch: number; readonly locked: number };
+  /** Batches of locked plants are committed one at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
 
-  return {
-    commit,
-    /** Returns the most recent failure, or `undefined` after a success. */
-    lastFailure: () => (failure === undefined ? undefined : describeThrown(failure)),
-  };
-
-  /** The result of a plant whose id another session has locked is a promise: others do not wait. */
-  async function commit(plants: Plants, deadline: number) {
-    const results = await commitOnce(plants, deadline, lockTimeoutsMs.batch);
-    const locked: Locked = new Map();
-    for (const plant of plants) if (!results.has(plant)) locked.set(plant, Promise.withResolvers());
-    const all = plants.map((plant) => results.get(plant) ?? locked.get(plant)?.promise);
-    void waitForLocks(locked, deadline);
-    return all.map((created) => created ?? notKept(lockedReason));
+  constructor(sessions: Sessions, commitBatch: CommitBatch, statementTimeoutMs: number) {
+    this.#sessions = sessions;
+    this.#commitBatch = commitBatch;
+    // Other processes that create the same plants lock ids for the time of a commit. The server
+    // must name a lock before the statement times out.
+    const batch = Math.min(100, Math.ceil(statementTimeoutMs / 4));
+    this.#lockMs = { batch, locked: Math.ceil(2.5 * batch) };
   }
 
-  /** Commits plants whose ids were locked, again and again until their deadline. */
-  async function waitForLocks(locked: Locked, deadline: number): Promise<void> {
+  /** Returns the most recent failure, or `undefined` after a success. */
+  lastFailure(): string | undefined {
+    return this.#failure === undefined ? undefined : describeThrown(this.#failure);
+  }
+
+  /** Commits a batch. The result of a locked plant is a promise. */
+  async commit(plants: Plants, deadline: number): Promise<(Created | Promise<Created>)[]> {
+    const results = await this.#commitOnce(plants, deadline, this.#lockMs.batch);
+    const locked: Locked = new Map();
+    for (const plant of plants) if (!results.has(plant)) locked.set(plant, Promise.withResolvers());
+    void this.#waitForLocks(locked, deadline);
+    return plants.map(
+      (plant) => results.get(plant) ?? locked.get(plant)?.promise ?? notKept(lockedReason),
+    );
+  }
+
+  /** Commits locked plants, again and again until their deadline. */
+  async #waitForLocks(locked: Locked, deadline: number): Promise<void> {
     // Ends before the deadline, so that the result names the lock.
-    const isOver = () => performance.now() + 2 * lockTimeoutsMs.locked >= deadline;
-    const none: Results = new Map();
+    const isOver = () => performance.now() + 2 * this.#lockMs.locked >= deadline;
     while (locked.size > 0 && !isOver()) {
       // In a random order: a batch whose first plants are locked gives up before the others.
       const plants = [...locked.keys()].toSorted(() => Math.random() - 0.5);
-      const committed = turn.then(async () =>
-        isOver() ? none : commitOnce(plants, deadline, lockTimeoutsMs.locked),
+      const committed = this.#turn.then(async (): Promise<Results> =>
+        isOver() ? new Map() : this.#commitOnce(plants, deadline, this.#lockMs.locked),
       );
-      turn = committed;
+      this.#turn = committed;
       for (const [plant, created] of await committed) {
         locked.get(plant)?.resolve(created);
         locked.delete(plant);
@@ -49,9 +65,11 @@ export function createCommitter(sessions: Sessions, commitBatch: CommitBatch) {
     for (const { resolve } of locked.values()) resolve(notKept(lockedReason));
   }
 
-  async function commitOnce(plants: Plants, deadline: number, lockMs: number): Promise<Results> {
+  async #commitOnce(plants: Plants, deadline: number, lockMs: number): Promise<Results> {
     try {
-      return await retry(deadline, async (session) => commitBatch(session, plants, lockMs));
+      return await this.#retry(deadline, async (session) =>
+        this.#commitBatch(session, plants, lockMs),
+      );
     } catch (thrown) {
       return new Map(plants.map((plant) => [plant, notKept(thrown)]));
     }
@@ -61,14 +79,14 @@ export function createCommitter(sessions: Sessions, commitBatch: CommitBatch) {
    * Retries work until it succeeds. Throws at the deadline, or when a retry cannot succeed. A
    * statement may end after the deadline: a shorter timeout would close a connection that works.
    */
-  async function retry<T>(deadline: number, work: (session: Session) => Promise<T>): Promise<T> {
+  async #retry<T>(deadline: number, work: (session: Session) => Promise<T>): Promise<T> {
     for (let count = 0; ; count += 1) {
       try {
-        const done = await sessions.use(work);
-        failure = undefined;
+        const done = await this.#sessions.use(work);
+        this.#failure = undefined;
         return done;
       } catch (thrown) {
-        failure = thrown;
+        this.#failure = thrown;
         const pauseMs = backoffMs(count);
         const isLast = performance.now() + pauseMs >= deadline;
         if (!isTransient(failureOf(thrown)) || isLast) throw thrown;
@@ -86,13 +104,6 @@ function backoffMs(attempt: number): number {
   return Math.min(1_000, 25 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
 
-/** Timeouts of the wait for a locked id, in milliseconds. */
-const lockTimeoutsMs = {
-  /** Of a batch. Other processes that create the same plants lock ids for the time of a commit. */
-  batch: 100,
-  /** Of plants whose ids were locked. */
-  locked: 250,
-};
 const lockedReason = new Error(
   'another session has locked its id: a transaction that inserted or deleted it is still open',
 );

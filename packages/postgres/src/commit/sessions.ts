@@ -1,114 +1,118 @@
-import { type Connect, nextPauseMs } from '../open/connect.ts';
+import { nextPauseMs, type Servers } from '../open/connect.ts';
 import { sqlStateOf } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
 import { failureOf, NoServer } from './failures.ts';
 
 /**
- * Creates the connections of creates and checks. One is enough; the server may refuse more. Each is
- * idle, used by one work, or abandoned: closed while its statement may still run on the server.
+ * The connections of creates and checks. One is enough; the server may refuse more. Each is:
+ *
+ * - being opened, one at a time, while work waits for a connection
+ * - idle, when it is opened or released
+ * - used by one work
+ * - abandoned, after it was lost: it is closed, while its statement may still run on the server
  */
-export function createSessions(first: Session, connect: Connect) {
-  const idle = [first];
-  const waiting: PromiseWithResolvers<Session>[] = [];
-  const unused = Promise.withResolvers<void>();
+export class Sessions {
+  readonly #servers: Servers;
+  readonly #idle: Session[];
+  readonly #waiting: PromiseWithResolvers<Session>[] = [];
+  #used = 0;
+  #connecting: Promise<void> | undefined;
   /** For the statements of abandoned connections. */
-  const cancels: (() => void)[] = [];
-  let used = 0;
-  let connecting: Promise<void> | undefined;
-  let pauseMs: number | undefined;
-  let pauseEnd = -Infinity;
-  let failed: string | undefined;
-  let isClosed = false;
-  return { use, close };
+  readonly #cancels: (() => void)[] = [];
+  /** After a refused connection: no other is opened while one is used, until the pause ends. */
+  #pause: { readonly ms: number; readonly end: number } | undefined;
+  #failedServer: string | undefined;
+  #isClosed = false;
+  readonly #unused = Promise.withResolvers<void>();
+
+  constructor(first: Session, servers: Servers) {
+    this.#idle = [first];
+    this.#servers = servers;
+  }
 
   /**
    * Runs work on an idle connection, a new one, or the next one that is released. Throws what the
    * work throws, or {@link NoServer}.
    */
-  async function use<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (isClosed) throw new NoServer(new Error('the database is closed'), true);
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new NoServer(new Error('the database is closed'), true);
     const next = Promise.withResolvers<Session>();
-    waiting.push(next);
-    distribute();
+    this.#waiting.push(next);
+    this.#distribute();
     const session = await next.promise;
     try {
       return await work(session);
     } catch (thrown) {
       // A server that does not respond on one connection does not respond on the others.
       const isLost = sqlStateOf(thrown) === undefined && session.isUsable();
-      for (const other of isLost ? idle.splice(0) : []) other.abandon();
-      if (failureOf(thrown) === 'reconnect') abandon(session);
+      for (const other of isLost ? this.#idle.splice(0) : []) other.abandon();
+      if (failureOf(thrown) === 'reconnect') this.#abandon(session);
       throw thrown;
     } finally {
-      used -= 1;
-      idle.push(session);
-      distribute();
-      if (isClosed && used === 0) unused.resolve();
+      this.#used -= 1;
+      this.#idle.push(session);
+      this.#distribute();
+      if (this.#isClosed && this.#used === 0) this.#unused.resolve();
     }
   }
 
   /** Waits for the work in progress, and closes the connections. */
-  async function close(): Promise<void> {
-    isClosed = true;
-    await connecting;
-    if (used > 0) await unused.promise;
-    await connecting;
-    cancel(cancels);
-    await Promise.all(idle.map(async (session) => session.close()));
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connecting;
+    if (this.#used > 0) await this.#unused.promise;
+    await this.#connecting;
+    this.#cancelAllBut(0);
+    await Promise.all(this.#idle.map(async (session) => session.close()));
   }
 
   /** Distributes the idle connections, and opens one more unless one was refused a moment ago. */
-  function distribute(): void {
-    while (waiting.length > 0) {
-      const session = idle.pop();
+  #distribute(): void {
+    while (this.#waiting.length > 0) {
+      const session = this.#idle.pop();
       if (session === undefined) break;
       if (session.isUsable()) {
-        used += 1;
-        waiting.shift()?.resolve(session);
+        this.#used += 1;
+        this.#waiting.shift()?.resolve(session);
       } else {
-        failed = session.server;
+        this.#failedServer = session.server;
         session.abandon()?.();
       }
     }
-    const isPaused = used > 0 && performance.now() < pauseEnd;
-    if (waiting.length > 0 && !isPaused) connecting ??= connectAnother();
+    const isPaused = this.#used > 0 && performance.now() < (this.#pause?.end ?? 0);
+    if (this.#waiting.length > 0 && !isPaused) this.#connecting ??= this.#connectAnother();
   }
 
-  async function connectAnother(): Promise<void> {
-    const connected = await connect(failed);
-    connecting = undefined;
+  async #connectAnother(): Promise<void> {
+    const connected = await this.#servers.connect(this.#failedServer);
+    this.#connecting = undefined;
     if (connected.isOk()) {
-      pauseMs = undefined;
-      pauseEnd = -Infinity;
-      idle.push(connected.value.session);
-      return distribute();
+      this.#pause = undefined;
+      this.#idle.push(connected.value.session);
+      return this.#distribute();
     }
     // They may occupy the last connection that the server permits.
-    cancel(cancels);
-    if (used > 0) {
+    this.#cancelAllBut(0);
+    if (this.#used > 0) {
       // A connection in use is passed on when it is released.
-      pauseMs = nextPauseMs(pauseMs);
-      pauseEnd = performance.now() + pauseMs;
+      const ms = nextPauseMs(this.#pause?.ms);
+      this.#pause = { ms, end: performance.now() + ms };
       return;
     }
     const { error, isRefused } = connected.error;
-    for (const { reject } of waiting.splice(0)) reject(new NoServer(error, isRefused));
+    for (const { reject } of this.#waiting.splice(0)) reject(new NoServer(error, isRefused));
   }
 
-  /**
-   * Cancels a statement only later: a slow server may complete it, and a retry finds its plants.
-   */
-  function abandon(session: Session): void {
-    const cancelStatement = session.abandon();
-    if (cancelStatement !== undefined) cancels.push(cancelStatement);
-    cancel(cancels, maxAbandoned);
+  /** Cancels a statement later: a slow server may complete it, and a retry finds its plants. */
+  #abandon(session: Session): void {
+    const cancel = session.abandon();
+    if (cancel !== undefined) this.#cancels.push(cancel);
+    this.#cancelAllBut(maxAbandoned);
+  }
+
+  #cancelAllBut(rest: number): void {
+    while (this.#cancels.length > rest) this.#cancels.shift()?.();
   }
 }
-
-export type Sessions = ReturnType<typeof createSessions>;
 
 const maxAbandoned = 2;
-
-function cancel(cancels: (() => void)[], rest = 0): void {
-  for (const one of cancels.splice(0, Math.max(cancels.length - rest, 0))) one();
-}

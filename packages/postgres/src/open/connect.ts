@@ -17,27 +17,31 @@ import { readPassFile } from './pass-file.ts';
 import { type Session, type SessionOptions, startSession } from './session.ts';
 
 /**
- * Creates the function that connects to the first server of a URL that can be used. It reads the
- * URL for each connection, because its files can change, as in libpq. A refused login pauses logins
- * with the same password.
+ * The servers of a URL, which is read for each connection, because its files can change, as in
+ * libpq. A server permits logins, or has refused one: logins with the same password then pause,
+ * longer after each refusal, until it accepts one.
  */
-export function createConnect(options: ConnectOptions) {
-  const env = { ...process.env };
-  const refusals = new Map<string, Refusal>();
-  let isFirst = true;
-  return connect;
+export class Servers {
+  readonly #options: ServersOptions;
+  readonly #env = { ...process.env };
+  readonly #refusals = new Map<string, Refusal>();
+  #isFirstLogin = true;
 
-  /** Connects. The server that failed last is tried last. */
-  async function connect(failed?: string): Promise<Result<Connected, NotConnected>> {
-    const read = readDatabaseUrl(options.url, env);
+  constructor(options: ServersOptions) {
+    this.#options = options;
+  }
+
+  /** Connects to the first server that can be used. The one that failed last is tried last. */
+  async connect(failed?: string): Promise<Result<Connected, NotConnected>> {
+    const read = readDatabaseUrl(this.#options.url, this.#env);
     if (read.isErr()) return err({ error: read.error, isRefused: false });
-    const url = { ...read.value, ...timeoutsOf(read.value) };
+    const url = { ...read.value, ...this.#timeoutsOf(read.value) };
     const isFailed = (one: Address) => Number(nameOf(one) === failed);
     const faults: ServerFault[] = [];
     let readable: Session | undefined;
     for (const address of url.addresses.toSorted((a, b) => isFailed(a) - isFailed(b))) {
       const password = url.password ?? (await readPassFile(address, url));
-      const { session, fault } = await tryServer(address, { ...url, password });
+      const { session, fault } = await this.#try(address, { ...url, password });
       if (session !== undefined && fault === undefined) {
         void readable?.close();
         return ok({ session, url });
@@ -52,41 +56,43 @@ export function createConnect(options: ConnectOptions) {
   }
 
   /** Only the first login waits for a server that resumes: later ones are retried, elsewhere. */
-  function timeoutsOf(url: DatabaseUrl) {
-    const { statementTimeoutMs } = options;
-    const wantedMs = options.connectTimeoutMs ?? url.connectTimeoutMs;
+  #timeoutsOf(url: DatabaseUrl) {
+    const { statementTimeoutMs } = this.#options;
+    const wantedMs = this.#options.connectTimeoutMs ?? url.connectTimeoutMs;
     const connectTimeoutMs = Math.min(wantedMs ?? 2_000, maxTimerMs);
-    const loginTimeoutMs = wantedMs === undefined && isFirst ? 10_000 : connectTimeoutMs;
-    isFirst = false;
+    const isPatient = wantedMs === undefined && this.#isFirstLogin;
+    this.#isFirstLogin = false;
+    const loginTimeoutMs = isPatient ? 10_000 : connectTimeoutMs;
     return { connectTimeoutMs, loginTimeoutMs, statementTimeoutMs };
   }
 
-  async function tryServer(address: Address, url: SessionOptions): Promise<Tried> {
+  async #try(address: Address, url: SessionOptions): Promise<Tried> {
     const server = nameOf(address);
     const { password } = url;
-    const refusal = refusals.get(server);
+    const refusal = this.#refusals.get(server);
     const isPaused = refusal !== undefined && performance.now() < refusal.endsAt;
     if (isPaused && refusal.password === password) return refusal;
     try {
       const session = await startSession(address, url);
-      refusals.delete(server);
-      return await examine(session, url.loginTimeoutMs);
+      this.#refusals.delete(server);
+      return await this.#examine(session, url.loginTimeoutMs);
     } catch (thrown) {
       const fault = { ...faultOf(server, thrown), isRefused: isLoginRefused(thrown) };
       if (!fault.isRefused) return { fault };
       const pauseMs = nextPauseMs(refusal?.pauseMs);
-      refusals.set(server, { fault, password, pauseMs, endsAt: performance.now() + pauseMs });
+      const endsAt = performance.now() + pauseMs;
+      this.#refusals.set(server, { fault, password, pauseMs, endsAt });
       return { fault };
     }
   }
 
   /** Finds out what a server can be used for. Closes its session if it is for nothing. */
-  async function examine(session: Session, timeoutMs: number): Promise<Tried> {
+  async #examine(session: Session, timeoutMs: number): Promise<Tried> {
     try {
       const [state] = await session.read<ServerState>(serverState, [], timeoutMs);
       if (state === undefined || state.kind === null) return { session };
       const fault = { kind: state.kind, detail: `${session.server}: ${state.kind}` };
-      if (options.readsOnly === true && state.isReadable) return { session, fault };
+      if (this.#options.readsOnly === true && state.isReadable) return { session, fault };
       // Not awaited: meanwhile, the next server is tried.
       void session.close();
       return { fault };
@@ -97,12 +103,11 @@ export function createConnect(options: ConnectOptions) {
   }
 }
 
-export type Connect = ReturnType<typeof createConnect>;
 type Connected = { readonly session: Session; readonly url: DatabaseUrl };
 /** An error, and whether every server refuses the login. */
 type NotConnected = { readonly error: OpenPostgresError; readonly isRefused: boolean };
 
-type ConnectOptions = {
+type ServersOptions = {
   readonly url: string;
   readonly statementTimeoutMs: number;
   /** Default: as in the URL. */

@@ -10,15 +10,12 @@ import { isTlsRefused, sqlStateOf } from './errors.ts';
 export async function startSession(address: Address, options: SessionOptions): Promise<Session> {
   const unencrypted = { ...options, tls: false } as const;
   // PostgreSQL does not support TLS on Unix-domain sockets.
-  if (address.host.startsWith('/')) return connect(address, unencrypted);
-  return connect(address, options).catch(async (thrown: unknown) => {
+  if (address.host.startsWith('/')) return Session.start(address, unencrypted);
+  return Session.start(address, options).catch(async (thrown: unknown) => {
     if (!options.isTlsOptional || !isTlsRefused(thrown)) throw thrown;
-    return connect(address, unencrypted);
+    return Session.start(address, unencrypted);
   });
 }
-
-/** A connection to a server. Its methods throw the exceptions of the driver. */
-export type Session = Awaited<ReturnType<typeof connect>>;
 
 /** A statement and its parameters. With a name, it is prepared on first use. */
 export type Query = { text: string; values?: readonly unknown[]; name?: string };
@@ -30,96 +27,114 @@ export type SessionOptions = DatabaseUrl & {
   readonly statementTimeoutMs: number;
 };
 
-async function connect(address: Address, options: SessionOptions) {
-  const socket = new Socket();
-  const client = createClient(address, options, socket);
-  let key: BackendKey | undefined;
-  let isRunning = false;
-  let isInDoubt = false;
-  client.connection.on('backendKeyData', (data: BackendKey) => (key = data));
-  client.on('notice', ({ routine }) => {
-    // The server reports success for a commit whose wait for a standby was canceled.
-    if (routine === 'SyncRepWaitForLSN') isInDoubt = true;
-  });
-  await logIn();
-  return { server: nameOf(address), isUsable, query, read, abandon, close };
+/**
+ * A connection to a server. Its methods throw the exceptions of the driver. It is:
+ *
+ * - idle, after the login, and after each statement that commits or fails
+ * - running, while a statement has no response: after a timeout, `abandon` it
+ * - unusable, for ever: closed, or in a transaction that a pooler has opened
+ */
+export class Session {
+  readonly server: string;
+  readonly #address: Address;
+  readonly #options: SessionOptions;
+  readonly #socket = new Socket();
+  readonly #client: pg.Client;
+  #key: BackendKey | undefined;
+  #isRunning = false;
+  #isInDoubt = false;
 
-  async function logIn(): Promise<void> {
+  static async start(address: Address, options: SessionOptions): Promise<Session> {
+    const session = new Session(address, options);
+    await session.#logIn();
+    return session;
+  }
+
+  private constructor(address: Address, options: SessionOptions) {
+    this.server = nameOf(address);
+    this.#address = address;
+    this.#options = options;
+    this.#client = createClient(address, options, this.#socket);
+    this.#client.connection.on('backendKeyData', (key: BackendKey) => (this.#key = key));
+    this.#client.on('notice', ({ routine }) => {
+      // The server reports success for a commit whose wait for a standby was canceled.
+      if (routine === 'SyncRepWaitForLSN') this.#isInDoubt = true;
+    });
+  }
+
+  async #logIn(): Promise<void> {
+    const { connectTimeoutMs, loginTimeoutMs, isTlsOptional } = this.#options;
     try {
-      const loggedIn = client.connect();
-      const accepted = Promise.race([loggedIn, once(socket, 'connect')]);
-      await within(options.connectTimeoutMs, accepted, 'no connection');
-      const what = 'the connection was accepted, but no response';
-      await within(options.loginTimeoutMs, loggedIn, what);
+      const loggedIn = this.#client.connect();
+      const accepted = Promise.race([loggedIn, once(this.#socket, 'connect')]);
+      await within(connectTimeoutMs, accepted, 'no connection');
+      await within(loginTimeoutMs, loggedIn, 'the connection was accepted, but no response');
     } catch (thrown) {
       // A pooler may permit one connection, which is then free for the unencrypted one.
-      if (options.isTlsOptional && isTlsRefused(thrown) && !socket.closed)
-        await within(closeTimeoutMs, once(socket, 'close')).catch(() => {});
-      abandon()?.();
+      if (isTlsOptional && isTlsRefused(thrown) && !this.#socket.closed)
+        await within(closeTimeoutMs, once(this.#socket, 'close')).catch(() => {});
+      this.abandon()?.();
       throw thrown;
     }
   }
 
   /** Whether the connection is open, as far as is known, and the session idle. */
-  function isUsable(): boolean {
-    return !socket.destroyed && isIdle();
+  isUsable(): boolean {
+    return !this.#socket.destroyed && this.#isIdle();
   }
 
   /** Some poolers open a transaction, in which nothing is committed. */
-  function isIdle(): boolean {
-    return client.getTransactionStatus() === 'I';
+  #isIdle(): boolean {
+    return this.#client.getTransactionStatus() === 'I';
   }
 
   /**
    * Runs one statement at a time. After an exception that the server did not report, abandon it.
    */
-  async function query(
+  async query(
     { values = [], ...statement }: Query,
-    timeoutMs = options.statementTimeoutMs,
+    timeoutMs = this.#options.statementTimeoutMs,
   ): Promise<readonly Row[]> {
     // Only a statement in flight keeps the process alive, not an idle repository.
-    socket.ref();
-    isRunning = true;
+    this.#socket.ref();
+    this.#isRunning = true;
     try {
       const rows = { ...statement, values: [...values], rowMode: 'array' } as const;
-      const result = await within(timeoutMs, client.query<Row[number][]>(rows));
-      isRunning = false;
-      if (isInDoubt) throw new Error('the commit may not have reached the standby');
-      if (!isIdle()) throw new Error('a pooler has opened a transaction and not committed it');
+      const result = await within(timeoutMs, this.#client.query<Row[number][]>(rows));
+      this.#isRunning = false;
+      if (this.#isInDoubt) throw new Error('the commit may not have reached the standby');
+      if (!this.#isIdle())
+        throw new Error('a pooler has opened a transaction and not committed it');
       return [result].flat().at(-1)?.rows ?? [];
     } catch (thrown) {
       // Without a response, the statement may still be running.
-      if (sqlStateOf(thrown) !== undefined) isRunning = false;
+      if (sqlStateOf(thrown) !== undefined) this.#isRunning = false;
       throw thrown;
     } finally {
-      socket.unref();
+      this.#socket.unref();
     }
   }
 
   /** Reads the catalog: rows become objects with the names and types of their columns. */
-  async function read<T>(
-    text: string,
-    values: readonly unknown[] = [],
-    timeoutMs?: number,
-  ): Promise<T[]> {
+  async read<T>(text: string, values: readonly unknown[] = [], timeoutMs?: number): Promise<T[]> {
     const json = `SELECT row_to_json(one)::text FROM (${text}) AS one`;
-    const rows = await query({ text: json, values }, timeoutMs);
+    const rows = await this.query({ text: json, values }, timeoutMs);
     return rows.map(([one]) => JSON.parse(one ?? '') as T);
   }
 
   /** Closes the connection now. Returns a function that cancels a statement without a response. */
-  function abandon(): (() => void) | undefined {
-    socket.destroy();
-    const running = isRunning ? key : undefined;
-    isRunning = false;
-    return running && (() => cancelStatement(address, running));
+  abandon(): (() => void) | undefined {
+    this.#socket.destroy();
+    const running = this.#isRunning ? this.#key : undefined;
+    this.#isRunning = false;
+    return running && (() => cancelStatement(this.#address, running));
   }
 
   /** Sends a Terminate message, and closes the connection, after a timeout without a response. */
-  async function close(): Promise<void> {
-    socket.ref();
-    await within(closeTimeoutMs, client.end()).catch(() => {});
-    socket.destroy();
+  async close(): Promise<void> {
+    this.#socket.ref();
+    await within(closeTimeoutMs, this.#client.end()).catch(() => {});
+    this.#socket.destroy();
   }
 }
 

@@ -9,7 +9,7 @@ import {
   sharedUrl,
 } from '../../test/shared-postgres.ts';
 import { columnNames } from './columns.ts';
-import { createConnect } from './connect.ts';
+import { Servers } from './connect.ts';
 import { faultOf } from './errors.ts';
 import { addColumns } from './table.ts';
 import { readPlants, type ReadPlantsOptions } from '../read/read-plants.ts';
@@ -130,8 +130,8 @@ describe('a table that cannot be used', () => {
     );
     expect(await readAll(sharedUrl(database, role))).toStrictEqual([{ id: 7n, name: 'Monstera' }]);
     const addTag = async (text: string) => {
-      const connect = createConnect({ url: text, statementTimeoutMs: 30_000 });
-      const { session } = (await connect())._unsafeUnwrap();
+      const servers = new Servers({ url: text, statementTimeoutMs: 30_000 });
+      const { session } = (await servers.connect())._unsafeUnwrap();
       onTestFinished(async () => session.close());
       return addColumns(session, 'public.plants', ['tag']).catch((thrown: unknown) =>
         faultOf(session.server, thrown),

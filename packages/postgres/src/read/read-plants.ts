@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { columnNames, nullableNames, plantOf, type Row, textNames } from '../open/columns.ts';
-import { createConnect } from '../open/connect.ts';
+import { Servers } from '../open/connect.ts';
 import {
   type Fault,
   faultOf,
@@ -50,7 +50,7 @@ export async function* readPlantBatches({
   onUnknownColumns = () => {},
 }: ReadPlantsOptions): AsyncGenerator<Result<readonly NewPlant[], OpenPostgresError>, void, void> {
   const options = { url, statementTimeoutMs: pageTimeoutMs, readsOnly: true };
-  const connected = await createConnect(options)();
+  const connected = await new Servers(options).connect();
   if (connected.isErr()) return yield err(connected.error.error);
   const { session, url: place } = connected.value;
   const attempt = async <T>(work: () => Promise<Result<T, Fault>>) =>
