@@ -71,10 +71,11 @@ const variables: Readonly<Record<string, string>> = {
   sslrootcert: 'PGSSLROOTCERT',
   target_session_attrs: 'PGTARGETSESSIONATTRS',
 };
-const known = Object.entries(variables).flat();
+const known = [...Object.entries(variables).flat(), 'PGPORT', 'PGUSER'];
 
 /** What names another server or table, or a check that is not done. The rest has no effect. */
-const unsafe = /^(channel|gssenc|hostaddr|require|schema|search_path|service$|ssl(?!sni|comp))/i;
+const unsafe =
+  /^((dbname|hostaddr|port|schema|search_path|service|user)$|channel|gsse|require|ssl(?!sni|co))/i;
 const withoutEffect =
   /^(gssencmode=(disable|prefer)|sslnegotiation=postgres|ssl_?min\w+=TLSv1(\.[12])?)$/i;
 
