@@ -88,8 +88,8 @@ export class Exchange implements Exchanging {
 
   #send(response: ResponseData): ResponseData {
     const ofOrigin = this.#shared.service.headersFor(this.#turn.head.origin);
-    const own = ['X-Request-Id', this.#record.id];
-    return this.#turn.send(response, [...response.headers, ...ofOrigin, ...own]);
+    const headers = [...response.headers, ...ofOrigin, 'X-Request-Id', this.#record.id];
+    return this.#turn.send(response, headers);
   }
 
   end(isWritten: boolean, otherStatus: number | undefined): void {

@@ -75,7 +75,7 @@ export type ServerUsage = {
   readonly inFlight: number;
   /** Open connections, those in a TLS handshake included. At most `maxConnections`. */
   readonly connections: number;
-  /** Requests that got no complete response, because the deadline of `close` ended their connections. */
+  /** Requests without a complete response, because the deadline of `close` has ended them. */
   readonly cut: number;
 };
 

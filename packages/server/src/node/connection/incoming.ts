@@ -37,7 +37,7 @@ export class IncomingBody {
     this.#buffer = new BodyBuffer(maxBytes);
     // A simulated request may not be a stream.
     const { readable = true, readableDidRead = false } = request as Partial<IncomingMessage>;
-    if (readableDidRead || !readable) this.#onCut();
+    if (readableDidRead || !readable) this.fail(unreadable);
     // Reads by itself, because another listener may pause it. Before 'data', which would otherwise
     // resume it.
     request.on('readable', () => {
@@ -50,7 +50,7 @@ export class IncomingBody {
     });
     // Before the end: another listener has destroyed it, or its connection is lost. A simulated one
     // may only emit an error.
-    for (const event of ['close', 'error']) request.on(event, () => this.#onCut());
+    for (const event of ['close', 'error']) request.on(event, () => this.fail(unreadable));
   }
 
   get isWhole(): boolean {
@@ -75,13 +75,8 @@ export class IncomingBody {
   #add(chunk: unknown): void {
     if (this.#buffer === undefined) return;
     // Another listener has set an encoding.
-    if (!isBytes(chunk)) this.#onCut();
+    if (!isBytes(chunk)) this.fail(unreadable);
     else if (!this.#buffer.add(chunk)) this.#settle(err(errorResponse('body-too-large')));
-  }
-
-  #onCut(): void {
-    const cause = 'another listener of the request has read or destroyed it';
-    this.fail(errorResponse('internal', { cause }));
   }
 
   /** Settles as the response to a body that cannot be read, unless it is settled. */
@@ -98,3 +93,8 @@ export class IncomingBody {
 
 /** The whole body, or the response if it cannot be read. */
 export type BodyResult = Result<Uint8Array, ResponseData>;
+
+/** Made once, because every request is closed. */
+const unreadable = errorResponse('internal', {
+  cause: 'another listener of the request has read or destroyed it',
+});

@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHead } from '../../http/request-head.ts';
-import {
-  errorResponse,
-  type HeaderList,
-  pairsOf,
-  type ResponseData,
-} from '../../http/responses.ts';
+import { errorResponse, pairsOf, type ResponseData } from '../../http/responses.ts';
 import { drain } from './endings.ts';
 import { type BodyResult, hasRawHeaders, headOfIncoming, IncomingBody } from './incoming.ts';
 import type { Exchanging, Outcome, Turn } from './turn.ts';
@@ -100,14 +95,15 @@ export class QueuedRequest implements Turn {
     if (this.phase === 'reading') this.#body?.fail(response);
   }
 
-  send(data: ResponseData, headers: HeaderList): ResponseData {
+  send(data: ResponseData, headers: string[]): ResponseData {
     const { response, request } = this;
     // Another listener has responded.
     if (response.headersSent) return data;
     this.#isSent = true;
     const isLast = this.#line.endsAfter(this, data.error);
     try {
-      this.#writeHead(data.status, isLast ? [...headers, 'Connection', 'close'] : headers);
+      if (isLast) headers.push('Connection', 'close');
+      this.#writeHead(data.status, headers);
     } catch (cause) {
       // Another listener has set a field that conflicts with one of these.
       this.#line.abort(this);
@@ -120,13 +116,12 @@ export class QueuedRequest implements Turn {
     return data;
   }
 
-  #writeHead(status: number, headers: HeaderList): void {
+  #writeHead(status: number, headers: string[]): void {
     const { response, request } = this;
     // Simulated responses, and wrappers of other listeners, read an object only.
     const needsObject =
       this.#line.isSimulated || !hasRawHeaders(request) || Object.hasOwn(response, 'writeHead');
-    const fields = needsObject ? Object.fromEntries(pairsOf(headers)) : [...headers];
-    response.writeHead(status, fields);
+    response.writeHead(status, needsObject ? Object.fromEntries(pairsOf(headers)) : headers);
   }
 
   /** Sends the body of a response, and ends it once the rest of the request is dropped. */

@@ -1,5 +1,5 @@
 import type { RequestHead } from '../../http/request-head.ts';
-import type { HeaderList, ResponseData } from '../../http/responses.ts';
+import type { ResponseData } from '../../http/responses.ts';
 import type { BodyResult } from './incoming.ts';
 
 /** What an exchange can do with its request, in the order of its connection. */
@@ -11,8 +11,11 @@ export type Turn = {
   readonly outcome: Outcome | undefined;
   /** Reads the body. Calls back once, or never if the request is decided before. */
   read(onBody: (body: BodyResult) => void): void;
-  /** Sends a response. Returns it, or a 500 if another listener has made it impossible to send. */
-  send(response: ResponseData, headers: HeaderList): ResponseData;
+  /**
+   * Sends a response with these headers, which it may change. Returns the response, or a 500 if
+   * another listener has made it impossible to send.
+   */
+  send(response: ResponseData, headers: string[]): ResponseData;
   /** Lets the next request begin, because this one is decided. */
   leave(): void;
 };
