@@ -52,11 +52,10 @@ export type CannotListen = {
 type ListenTarget = Required<Omit<ListenOptions, 'fd'>> & { readonly fd?: number | undefined };
 
 /** Returns a message that states why the server cannot listen, and what to do. */
-export function cannotListen({ host, port, reusePort, fd }: ListenTarget, thrown: unknown): string {
+function cannotListen({ host, port, fd }: ListenTarget, thrown: unknown): string {
   if (fd !== undefined) return `file descriptor ${fd} is not a listening TCP socket`;
-  const { code = '' } = thrown as NodeJS.ErrnoException;
-  const known = (reusePort ? sharingFaults.get(code) : undefined) ?? listenFaults.get(code);
-  return `${inUrl(host)}:${port} ${known ?? `cannot be listened on (${code})`}`;
+  const { code = '', message } = thrown as NodeJS.ErrnoException;
+  return `${inUrl(host)}:${port} ${listenFaults.get(code) ?? `cannot be listened on: ${message}`}`;
 }
 
 const listenFaults = new Map([
@@ -64,22 +63,6 @@ const listenFaults = new Map([
   ['EACCES', 'needs more permissions than this user has; choose a port from 1024'],
   ['EADDRNOTAVAIL', 'is not an address of this machine; choose another host'],
   ['ENOTFOUND', 'has an unknown host name; choose another host'],
-]);
-
-const cannotShare =
-  'cannot be shared on this system (Linux and FreeBSD can): ' +
-  'run one process, or several on ports of their own behind a proxy';
-
-/** With `reusePort`. */
-const sharingFaults = new Map([
-  [
-    'EADDRINUSE',
-    'is taken by a process that does not share it: ' +
-      'all of them need this setting, and the same user',
-  ],
-  ['ENOTSUP', cannotShare],
-  ['ENOPROTOOPT', cannotShare],
-  ['EINVAL', cannotShare],
 ]);
 
 /** Replaces an unspecified address with a loopback address that the machine has, for URLs. */
