@@ -34,8 +34,10 @@ export class Exchange implements Exchanging {
     this.#record = new RequestRecord(shared, turn.head, turn.address);
   }
 
-  begin(): void {
-    this.#context.runInAsyncScope(() => this.#admit());
+  begin(isLater: boolean): void {
+    // One that begins as it arrives is in its context already.
+    if (isLater) this.#context.runInAsyncScope(() => this.#admit());
+    else this.#admit();
   }
 
   #admit(): void {

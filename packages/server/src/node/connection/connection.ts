@@ -63,7 +63,7 @@ export class Connection implements Line {
     this.#count += 1;
     this.#unsent.push(request);
     if (this.#unsent.length > 1) this.#listen();
-    if (this.#current === undefined) this.#begin(request);
+    if (this.#current === undefined) this.#begin(request, false);
     else {
       this.#queue.push(request);
       this.#hold(request);
@@ -80,16 +80,16 @@ export class Connection implements Line {
     else dropInput(this.#socket);
   }
 
-  #begin(request: QueuedRequest): void {
+  #begin(request: QueuedRequest, isLater: boolean): void {
     this.#current = request;
     if (this.#rules.isClosing()) {
       // Later requests of the same packet are parsed first, so that only the last response ends the
       // connection.
       this.#hold(request);
-      setImmediate(() => request.begin());
+      setImmediate(() => request.begin(true));
       return;
     }
-    request.begin();
+    request.begin(isLater);
     if (request.phase === 'waiting') this.#hold(request);
   }
 
@@ -120,7 +120,7 @@ export class Connection implements Line {
     do this.#current = this.#queue.shift();
     while (this.#current?.phase === 'decided');
     if (this.#current === undefined) this.release();
-    else this.#begin(this.#current);
+    else this.#begin(this.#current, true);
   }
 
   get maxBodyBytes(): number {

@@ -63,8 +63,8 @@ export class QueuedRequest implements Turn {
     return this.#body?.isWhole === true;
   }
 
-  begin(): void {
-    this.#exchange.begin();
+  begin(isLater: boolean): void {
+    this.#exchange.begin(isLater);
   }
 
   /** Collects what arrives of the body before it is wanted. */

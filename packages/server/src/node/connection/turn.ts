@@ -25,8 +25,8 @@ export type Outcome = { readonly response?: ResponseData };
 
 /** What a connection calls of an exchange. */
 export type Exchanging = {
-  /** Called once, when the requests before it are decided. */
-  begin(): void;
+  /** Called once, when the requests before it are decided: as it arrives, or later. */
+  begin(isLater: boolean): void;
   /** Called once, when a response is sent, ours or that of another listener, or is lost. */
   end(isWritten: boolean, otherStatus: number | undefined): void;
 };
