@@ -167,7 +167,7 @@ export const rows: readonly Row[] = [
   [
     'a plant in a transaction that a pooler has opened is not acknowledged',
     'open-transaction',
-    "return client.getTransactionStatus() === 'I'",
+    "return this.#client.getTransactionStatus() === 'I'",
     'return true',
   ],
   [
