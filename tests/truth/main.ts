@@ -2,8 +2,8 @@
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mayMount } from '@plantstore/test-support/small-disk';
-import { planOf, type Step } from './plan.ts';
-import { createMachine, repeat, shorten } from './run-plan.ts';
+import { createMachine, repeat, shorten } from './machine.ts';
+import type { Step } from './plan.ts';
 
 const { values } = parseArgs({
   options: {
@@ -14,10 +14,9 @@ const { values } = parseArgs({
     shorten: { type: 'boolean', default: false },
   },
 });
-const isRoot = process.geteuid?.() === 0;
-if (!isRoot) console.log('Not on a disk of its own, which can be full: only root can mount one.');
+const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
+if (!mayFill) console.log('Not on a disk of its own, which can be full: only root can mount one.');
 const machine = await createMachine(values.store === 'postgres' ? 'postgres' : 'sqlite');
-const known: Record<string, number> = {};
 let checked = 0;
 const first = Number(values.seed);
 let last = first + Number(values.runs) - 1;
@@ -25,20 +24,14 @@ let last = first + Number(values.runs) - 1;
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (last = -1));
 try {
   for (let seed = first; seed <= last; seed += 1) {
-    const made = planOf(seed, machine.acts, isRoot && (await mayMount(tmpdir())));
+    const made = machine.planOf(seed, mayFill);
     const steps = values.steps === undefined ? made.steps : (JSON.parse(values.steps) as Step[]);
     const plan = { ...made, steps };
     const outcome = await machine.run(plan);
     checked += outcome.checked;
-    for (const [subject, count] of Object.entries(outcome.known)) {
-      console.log(`seed ${seed}, known: ${count} × ${subject}`);
-      known[subject] = (known[subject] ?? 0) + count;
-    }
     if (outcome.falsehoods.length === 0) continue;
     const again = await repeat(machine, plan, outcome);
-    console.log(
-      `seed ${seed}${again === undefined ? ', not repeated' : ''}: ${JSON.stringify(steps)}`,
-    );
+    console.log(`seed ${seed}${again ? '' : ', not repeated'}: ${JSON.stringify(steps)}`);
     for (const { statement, what } of (again ?? outcome).falsehoods.slice(0, 5))
       console.log(`  ${statement}\n    ${what}`);
     if (again === undefined) continue;
@@ -50,4 +43,3 @@ try {
   await machine.dispose();
 }
 console.log(`${values.store}: ${values.runs} runs from seed ${first}, ${checked} statements`);
-for (const [subject, count] of Object.entries(known)) console.log(`  known: ${count} × ${subject}`);

@@ -1,30 +1,5 @@
-import { createRandom } from './random.ts';
 import type { Store } from './stores.ts';
 import type { World } from './world.ts';
-
-/** Values of an act that are chosen by the seed. */
-type Choices = Readonly<Record<string, readonly (string | number)[]>>;
-
-/** What an operator, another program or a disk does. */
-export type Act<S extends Store = Store> = {
-  /** Names of what it may cause, until it has ended. */
-  readonly causes: readonly string[];
-  readonly choices: Choices;
-  /** Begins the act. What it returns ends it, `forMs` later, while other acts begin. */
-  readonly run: (world: World<S>, step: Step) => Promise<(() => Promise<void>) | void>;
-  /** How often it is chosen. */
-  readonly weight: number;
-};
-
-export type Acts<S extends Store = Store> = Readonly<Record<string, Act<S>>>;
-
-/** Creates an act. The names of causes are separated by spaces. */
-export const act = <S extends Store>(
-  causes: string,
-  choices: Choices,
-  run: Act<S>['run'],
-  weight = 2,
-): Act<S> => ({ causes: causes.split(' ').filter((one) => one !== ''), choices, run, weight });
 
 /** An act with its chosen values, `waitMs` after the act before it has begun. */
 export type Step = {
@@ -33,6 +8,20 @@ export type Step = {
   readonly forMs: number;
   readonly [choice: string]: string | number;
 };
+
+/**
+ * What an operator, another program or a disk does: the names of what it may cause until it has ended, separated by spaces;
+ * values that the seed chooses; what begins it, whose result ends it `forMs` later, while other acts begin; and how often
+ * it is chosen. Default is 2.
+ */
+export type Act<S extends Store = Store> = readonly [
+  causes: string,
+  choices: Readonly<Record<string, readonly (string | number)[]>>,
+  run: (world: World<S>, step: Step) => Promise<(() => Promise<void>) | void>,
+  weight?: number,
+];
+
+export type Acts<S extends Store = Store> = Readonly<Record<string, Act<S>>>;
 
 /** A run: its settings, and the acts in their order. */
 export type Plan = {
@@ -53,7 +42,7 @@ export type Plan = {
 /** Returns the plan of a seed. */
 export function planOf<S extends Store>(seed: number, acts: Acts<S>, mayMount: boolean): Plan {
   const random = createRandom(seed);
-  const names = Object.entries(acts).flatMap(([name, { weight }]) =>
+  const names = Object.entries(acts).flatMap(([name, [, , , weight = 2]]) =>
     Array.from({ length: weight }, () => name),
   );
   return {
@@ -65,16 +54,31 @@ export function planOf<S extends Store>(seed: number, acts: Acts<S>, mayMount: b
     isAscending: random.next() < 0.5,
     isMounted: random.next() < 0.3 && mayMount,
     steps: Array.from({ length: 3 + random.below(6) }, () => {
-      const name = random.of(names);
-      const chosen = Object.entries(acts[name]?.choices ?? {}).map(
+      const act = random.of(names);
+      const chosen = Object.entries(acts[act]?.[1] ?? {}).map(
         ([choice, values]) => [choice, random.of(values)] as const,
       );
       return {
-        act: name,
+        act,
         waitMs: random.of([0, 0, 50, 200, 400, 800]),
         forMs: random.of([50, 400, 1_500, 3_000]),
         ...Object.fromEntries(chosen),
       };
     }),
   };
+}
+
+/** Creates a generator of random choices that a seed repeats (mulberry32). */
+export function createRandom(seed: number) {
+  let state = seed >>> 0;
+  /** At least 0, less than 1. */
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  /** An integer from 0 to `limit` - 1. */
+  const below = (limit: number) => Math.floor(next() * limit);
+  return { next, below, of: <T>(list: readonly T[]) => list[below(list.length)] as T };
 }

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acts } from './acts.ts';
-import { act, type Acts } from './plan.ts';
+import type { Act, Acts } from './plan.ts';
 import type { ProxyMode } from './proxy.ts';
 import type { PostgresStore } from './stores.ts';
-
-type PostgresActs = Acts<PostgresStore>;
 
 /** Statements on the database `?` and its role `?`: causes, what begins a change, and what ends it. */
 const changes: Readonly<Record<string, readonly [string, string, string]>> = {
@@ -59,7 +57,6 @@ const changes: Readonly<Record<string, readonly [string, string, string]>> = {
   'leave plants out in a trigger': trigger('IF random() < 0.3 THEN RETURN NULL; END IF;'),
   'wait in a trigger': trigger('PERFORM pg_sleep(0.3);'),
   'fail in a trigger': trigger('PERFORM * FROM missing;'),
-  'rewrite plants in a trigger': trigger("IF random() < 0.3 THEN NEW.name := 'rewritten'; END IF;"),
   'refuse plants at the commit': trigger(
     "IF random() < 0.3 THEN RAISE EXCEPTION 'late'; END IF;",
     'CONSTRAINT TRIGGER t AFTER INSERT ON public.plants DEFERRABLE INITIALLY DEFERRED',
@@ -67,15 +64,15 @@ const changes: Readonly<Record<string, readonly [string, string, string]>> = {
 };
 
 /** Acts on a server of a PostgreSQL database, the database, and the network before it. */
-export const postgresActs: PostgresActs = {
+export const postgresActs: Acts<PostgresStore> = {
   ...acts,
   ...Object.fromEntries(
     Object.entries(changes).map(([name, [causes, begin, end]]) => [
       name,
-      act(`${causes} ended`, { ends: [0, 1] }, change(begin, end)),
+      [`${causes} ended`, { ends: [0, 1] }, change(begin, end)] satisfies Act<PostgresStore>,
     ]),
   ),
-  'restart the database': act(
+  'restart the database': [
     'down ended',
     { signal: ['SIGINT', 'SIGQUIT', 'SIGQUIT'], downMs: [0, 500, 2_500] },
     async ({ store: { server } }, { signal, downMs }) => {
@@ -84,36 +81,34 @@ export const postgresActs: PostgresActs = {
       await server.start();
     },
     6,
-  ),
-  'restart the database as read-only': act('read-only ended', {}, async ({ store }) => {
-    const { sql, role, server, endSessions } = store;
-    await sql(`ALTER DATABASE ${role} SET default_transaction_read_only = on`);
-    await server.stop();
-    await server.start();
-    return async () => {
-      await sql(`ALTER DATABASE ${role} RESET default_transaction_read_only`);
-      await endSessions();
-    };
-  }),
-  'crash after commits without a sync': act('down ended', {}, async ({ store }) => {
-    await store.sql(`ALTER DATABASE ${store.role} SET synchronous_commit = off`);
-    await store.endSessions();
-    await sleep(500);
-    await store.server.stop('SIGQUIT');
-    await store.server.start();
-  }),
-  'end the sessions': act('ended', { times: [1, 20] }, async ({ store }, { times }) => {
-    for (let time = 0; time < Number(times); time += 1) {
+  ],
+  'crash after commits without a sync': [
+    'down ended',
+    {},
+    async ({ store }) => {
+      await store.sql(`ALTER DATABASE ${store.role} SET synchronous_commit = off`);
       await store.endSessions();
-      await sleep(40);
-    }
-  }),
-  'lock the table': act(
+      await sleep(500);
+      await store.server.stop('SIGQUIT');
+      await store.server.start();
+    },
+  ],
+  'end the sessions': [
+    'ended',
+    { times: [1, 20] },
+    async ({ store }, { times }) => {
+      for (let time = 0; time < Number(times); time += 1) {
+        await store.endSessions();
+        await sleep(40);
+      }
+    },
+  ],
+  'lock the table': [
     'lock',
     { mode: ['ACCESS EXCLUSIVE', 'SHARE'] },
     async ({ store }, { mode }) => store.hold(`LOCK TABLE public.plants IN ${mode} MODE`, 'COMMIT'),
-  ),
-  'lock an id': act(
+  ],
+  'lock an id': [
     'lock',
     { id: [1, 2, 3, 4], end: ['COMMIT', 'ROLLBACK'] },
     async (world, { id, end }) => {
@@ -125,8 +120,8 @@ export const postgresActs: PostgresActs = {
       );
     },
     4,
-  ),
-  'disturb the network': act(
+  ],
+  'disturb the network': [
     'proxy slow',
     { mode: ['refuse', 'discard', 'discard-responses', 'delay', 'cut'], ends: [0, 1] },
     async ({ store: { proxy } }, { mode, ends }) => {
@@ -138,45 +133,12 @@ export const postgresActs: PostgresActs = {
       };
     },
     8,
-  ),
-  'end one side of each connection': act(
+  ],
+  'end one side of each connection': [
     'proxy',
     { side: ['client', 'server'] },
     async ({ store: { proxy } }, { side }) => proxy.end(side as 'client' | 'server'),
-  ),
-  'open transactions in a pooler': act('pooler proxy lock', {}, async ({ store: { proxy } }) => {
-    proxy.setMode('begin');
-    proxy.end();
-    return async () => {
-      proxy.setMode('pass');
-      proxy.end();
-    };
-  }),
-  'restore the table during an export': act('command alter lock', {}, async (world) => {
-    const { sql, role } = world.store;
-    const id = 2n ** 40n;
-    for (const name of ['n'.repeat(90), 'restored'])
-      for (let index = 0n; index < 9_000n; index += 1n)
-        world.write(String(id + index), JSON.stringify([name, null]));
-    const rows = `SELECT g, repeat('n', 90) FROM generate_series(${id}, ${id + 8_999n}) g`;
-    await sql(`INSERT INTO public.plants (id, name) ${rows} ON CONFLICT DO NOTHING`);
-    const restored = `UPDATE r SET name = 'restored' WHERE id BETWEEN ${id} AND ${id + 8_999n}`;
-    const rename = 'DROP TABLE public.plants; ALTER TABLE r RENAME TO plants';
-    const before = world.readings.length;
-    await world.export({
-      meanwhile: async () =>
-        void (await sql(
-          `BEGIN; LOCK TABLE public.plants; CREATE TABLE r (LIKE public.plants INCLUDING ALL);
-          INSERT INTO r SELECT * FROM public.plants; ${restored}; ${rename};
-          GRANT SELECT, INSERT ON public.plants TO ${role}; COMMIT`,
-        )),
-    });
-    const found = [...(world.readings[before]?.disk.rows ?? [])];
-    const isRestored = ([one]: readonly [string, string]) =>
-      BigInt(one) - id < 9_000n && BigInt(one) >= id;
-    const names = new Set(found.filter(isRestored).map(([, text]) => text));
-    world.compare('an export has read one table', names.size < 2, 'rows of two tables');
-  }),
+  ],
 };
 
 function table(begin: string, end: string): readonly [string, string, string] {
@@ -201,10 +163,8 @@ function trigger(
 }
 
 /** Runs statements, maybe for new sessions only, and later those that end the change. */
-function change(begin: string, end: string): PostgresActs[string]['run'] {
-  return async (world, { ends }) => {
-    const { sql, role, endSessions } = world.store;
-    world.rewrites ||= begin.includes('rewritten');
+function change(begin: string, end: string): Act<PostgresStore>[2] {
+  return async ({ store: { sql, role, endSessions } }, { ends }) => {
     const apply = async (statements: string) => {
       const error = await sql(statements.replaceAll('?', role));
       await sql('SELECT pg_reload_conf()');

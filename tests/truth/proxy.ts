@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRoundReader } from '../../packages/postgres/test/wire-messages.ts';
 
 /** What the proxy does with data. */
 export type ProxyMode =
@@ -14,9 +13,7 @@ export type ProxyMode =
   /** Delays each chunk by 300 ms. */
   | 'delay'
   /** Closes a connection in the middle of a response. */
-  | 'cut'
-  /** Opens a transaction before each insert and never commits it, as pgpool-II in raw mode does. */
-  | 'begin';
+  | 'cut';
 
 export type Proxy = {
   readonly port: number;
@@ -25,9 +22,6 @@ export type Proxy = {
   readonly end: (side?: 'client' | 'server') => void;
   readonly close: () => void;
 };
-
-/** `BEGIN` as a message. */
-const begin = Buffer.from('Q\0\0\0\nBEGIN\0', 'latin1');
 
 /** Starts a proxy in front of a PostgreSQL server of this machine. */
 export async function startProxy(serverPort: number): Promise<Proxy> {
@@ -41,9 +35,6 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
     const server = connect(serverPort, '127.0.0.1');
     const pair = { client, server };
     pairs.add(pair);
-    const read = createRoundReader();
-    let hasBegun = false;
-    let begins = 0;
     const transfer = async (from: Socket, to: Socket, chunk: Buffer) => {
       if (mode === 'discard' || (mode === 'discard-responses' && from === server)) return;
       if (mode === 'cut' && from === server) to.end(chunk.subarray(0, chunk.length / 2));
@@ -51,20 +42,6 @@ export async function startProxy(serverPort: number): Promise<Proxy> {
         from.pause();
         await sleep(300);
         from.resume();
-      }
-      if (from === server && begins > 0) {
-        // The response to BEGIN is not the client's.
-        begins -= 1;
-        const end = chunk.indexOf('Z', chunk.indexOf('BEGIN')) + 6;
-        if (end < chunk.length) to.write(chunk.subarray(end));
-        return;
-      }
-      const rounds = from === client ? read(chunk) : [];
-      const isInsert = rounds.some(({ statement }) => statement?.text.startsWith('INSERT'));
-      if (mode === 'begin' && isInsert && !hasBegun) {
-        hasBegun = true;
-        begins += 1;
-        to.write(begin);
       }
       if (!to.destroyed && !to.writableEnded) to.write(chunk);
     };

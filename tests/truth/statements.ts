@@ -3,6 +3,8 @@ import type { Life, Sent, World } from './world.ts';
 /** A statement that is true or false, the time in which something can have caused it, and what was found. */
 type Judged = {
   readonly isTrue: boolean;
+  /** Default is the name of the row. */
+  readonly name?: string;
   readonly what: string;
   readonly from?: number;
   readonly to?: number;
@@ -40,7 +42,7 @@ export const statements: Readonly<Record<string, (world: World) => Iterable<Judg
       }
       for (const [id, text] of disk.rows)
         yield {
-          isTrue: sent.get(id)?.has(text) === true || isRewritten(world, text),
+          isTrue: sent.get(id)?.has(text) === true,
           what: `${name}: ${id} ${text}`,
           from: 0,
           to,
@@ -71,12 +73,6 @@ export const statements: Readonly<Record<string, (world: World) => Iterable<Judg
       const isStored = finalRows(world).get(id) === text;
       const isOther = others.has(`${id} ${text}`) || world.written.get(id)?.has(text) === true;
       yield { ...describe(one), isTrue: !isStored || isOther };
-    }
-  },
-  *'an invalid request has the number of its error'(world) {
-    for (const one of world.sent) {
-      if (one.expected !== undefined && one.status === 400)
-        yield { ...describe(one), isTrue: one.json?.error === one.expected };
     }
   },
   *'a response is 200, 400 or 503'(world) {
@@ -185,12 +181,6 @@ export const statements: Readonly<Record<string, (world: World) => Iterable<Judg
       yield { isTrue: isSaid === isLeft, what: `${isSaid}, ${walSize} bytes`, from: endingAt, to };
     }
   },
-  *'--check-settings agrees with a start'(world) {
-    for (const { checked, url, child, from } of world.lives) {
-      if (checked !== undefined && world.causesIn(from, from + 2_000, 300).length === 0)
-        yield { isTrue: checked === (url === undefined ? child.exitCode : 0), what: `${checked}` };
-    }
-  },
   *'a failing command says why'(world) {
     for (const { args, from, to, status, isKilled, stderr } of world.commands) {
       if (isKilled || status === 0) continue;
@@ -224,13 +214,6 @@ export const statements: Readonly<Record<string, (world: World) => Iterable<Judg
       const logged = lines.filter((line) => line.requestId && line.status === status).length;
       yield { isTrue: said === logged, what: `${said} × ${status}, logged ${logged}`, ...times };
     }
-    const plants = sum('plantstore_commit_plants_sum');
-    // Repeated plants are in a commit, too; one whose client left or timed out may be.
-    const isMaybe = ({ status, error }: LogLine) =>
-      status === undefined || status === 200 || error === 1401 || error === 4000;
-    const isLate = ({ cause = '' }: LogLine) => cause.includes('timed out');
-    const most = lines.filter((one) => one.requestId && (isMaybe(one) || isLate(one))).length;
-    yield { isTrue: plants <= most, what: `commit_plants ${plants} of at most ${most}`, ...times };
     const size = sum('plantstore_sqlite_wal_bytes');
     yield { isTrue: size === world.walSize, what: `wal_bytes ${size}, ${world.walSize}`, ...times };
   },
@@ -307,8 +290,4 @@ function parse(line: string): LogLine {
 
 function tailOf(life: Life): string {
   return (life.log.slice(-600) + life.stderr).trim();
-}
-
-function isRewritten({ rewrites }: World, text: string): boolean {
-  return rewrites && text.startsWith('["rewritten",');
 }

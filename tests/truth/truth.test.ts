@@ -3,9 +3,81 @@ import { requires, requiresLinux } from '@plantstore/test-support/requires';
 import { runsAll } from '@plantstore/test-support/sample';
 import { mayMount } from '@plantstore/test-support/small-disk';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { planOf } from './plan.ts';
-import { createMachine, type Machine, repeat } from './run-plan.ts';
-import { planOfSequence, sequences } from './sequences.ts';
+import { createMachine, type Machine, repeat } from './machine.ts';
+import type { Plan, Step } from './plan.ts';
+
+/** An act with choices that differ from the first ones. */
+type Chosen = readonly [act: string, choices?: Readonly<Record<string, string | number>>];
+
+/** Fixed sequences of acts of each store, by what happens. */
+const sequences: Readonly<
+  Record<'sqlite' | 'postgres', Readonly<Record<string, readonly Chosen[]>>>
+> = {
+  sqlite: {
+    'kills and stops under load': [
+      ['kill the server'],
+      ['stop the server'],
+      ['stop the server twice', { again: 5 }],
+      ['kill the server'],
+      ['start a second server'],
+    ],
+    'a disk that is full, fails or is slow': [
+      ['fill the disk', { forMs: 1_000 }],
+      ['fail calls', { call: 'write', error: 28, suffix: '-wal', share: 1_000, forMs: 700 }],
+      ['kill the server'],
+      ['fail calls', { call: 'sync', error: 5, suffix: '*', share: 500, forMs: 700 }],
+      ['delay calls', { call: 'sync', delayMs: 700 }],
+      ['stop the server'],
+    ],
+    'files that are moved away and back, or removed': [
+      ['move the file away and back', { what: 'file', ending: '' }],
+      ['remove a file beside the database', { suffix: '-wal', isStopped: 0 }],
+      ['move the file away and back', { what: 'files', ending: 'kill' }],
+      ['remove a file beside the database', { suffix: '-shm', isStopped: 0 }],
+      ['move the file away and back', { what: 'folder', ending: 'stop' }],
+    ],
+    'commands that are killed under load': [
+      ['back up', { killAfterMs: 0 }],
+      ['back up', { killAfterMs: 300 }],
+      ['import', { count: 6_000, killAfterMs: 300 }],
+      ['restore a backup'],
+      ['import', { count: 300, killAfterMs: 0 }],
+    ],
+    'other programs that read, lock and change the file': [
+      ['read with another program', { forMs: 1_000 }],
+      ['lock with another program', { kind: 'IMMEDIATE', writes: 1, forMs: 700 }],
+      ['change the file with another program', { statement: 'VACUUM', before: '', killAfterMs: 4 }],
+      [
+        'change the file with another program',
+        { statement: 'VACUUM', before: 'kill', killAfterMs: 0 },
+      ],
+    ],
+  },
+  postgres: {
+    'restarts and crashes of the database under load': [
+      ['restart the database', { signal: 'SIGINT', downMs: 0 }],
+      ['restart the database', { signal: 'SIGQUIT', downMs: 0 }],
+      ['end the sessions', { times: 20 }],
+      ['crash after commits without a sync'],
+      ['kill the server'],
+    ],
+    'a network that fails': [
+      ['disturb the network', { mode: 'cut', ends: 0 }],
+      ['end one side of each connection', { side: 'server' }],
+      ['disturb the network', { mode: 'discard-responses', ends: 0, forMs: 1_500 }],
+      ['disturb the network', { mode: 'refuse', ends: 1 }],
+      ['stop the server'],
+    ],
+    'locks and triggers': [
+      ['lock the table', { mode: 'ACCESS EXCLUSIVE' }],
+      ['lock an id', { id: 1, end: 'COMMIT', forMs: 1_500 }],
+      ['leave plants out in a trigger', { ends: 0, forMs: 700 }],
+      ['refuse plants at the commit', { ends: 0, forMs: 700 }],
+      ['import', { count: 300, killAfterMs: 0 }],
+      ['kill the server'],
+    ],
+  },
+};
 
 const isRoot = process.geteuid?.() === 0;
 const mayFill = isRoot && (await mayMount(tmpdir()));
@@ -17,7 +89,7 @@ const machineOf = async (store: 'sqlite' | 'postgres'): Promise<Machine> => {
   return machine;
 };
 
-const expectTrue = async (machine: Machine, plan: Parameters<Machine['run']>[0]) => {
+const expectTrue = async (machine: Machine, plan: Plan) => {
   const outcome = await machine.run(plan);
   const isBelieved = outcome.falsehoods.length > 0 && (await repeat(machine, plan, outcome));
   if (isBelieved) expect(outcome.falsehoods).toEqual([]);
@@ -27,15 +99,22 @@ const expectTrue = async (machine: Machine, plan: Parameters<Machine['run']>[0])
 describe.each(['sqlite', 'postgres'] as const)('%s', requiresLinux, (store) => {
   for (const [name, acts] of Object.entries(sequences[store])) {
     const isMounted = acts.some(([act]) => act === 'fill the disk');
-    it(`what the program says is true after ${name}`, isMounted ? requiresDisk : {}, async () =>
-      expectTrue(await machineOf(store), planOfSequence(acts, isMounted)),
-    );
+    it(`what the program says is true after ${name}`, isMounted ? requiresDisk : {}, async () => {
+      const machine = await machineOf(store);
+      const steps = acts.map(([act, choices]): Step => ({
+        act,
+        waitMs: 150,
+        forMs: 400,
+        ...choices,
+      }));
+      await expectTrue(machine, { ...machine.planOf(136, false), isMounted, steps });
+    });
   }
 
   it('what the program says is true after random acts', async () => {
     const machine = await machineOf(store);
     for (let run = 0; run < (runsAll ? 3 : 1); run += 1) {
-      const plan = planOf(Math.floor(Math.random() * 2 ** 31), machine.acts, mayFill);
+      const plan = machine.planOf(Math.floor(Math.random() * 2 ** 31), mayFill);
       console.log(`${store}: seed ${plan.seed}`);
       await expectTrue(machine, plan);
     }

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { bin, neededVariables } from '../black-box/program.ts';
-import type { Plan } from './plan.ts';
-import { createRandom } from './random.ts';
+import { createRandom, type Plan } from './plan.ts';
 import { type Disk, type Rows, type Store, textOf } from './stores.ts';
 
 const now = () => performance.now();
@@ -22,8 +21,6 @@ export type Life = {
   readonly agent: Agent;
   readonly from: number;
   readonly exited: Promise<unknown>;
-  /** The status that `--check-settings` had just before, if nothing happened in between. */
-  readonly checked: number | null | undefined;
   to: number;
   log: string;
   stderr: string;
@@ -45,8 +42,6 @@ export type Sent = {
   /** Of a create: its id, and the text of its plant. */
   readonly id?: string;
   readonly text?: string;
-  /** The error number that an invalid request must have. */
-  readonly expected?: number;
   /** Whether the client disconnects. */
   readonly leaves?: boolean;
   /** Whether the connection had served a request before. */
@@ -78,24 +73,11 @@ export type Reading = {
 /** What `/readyz` said, and a create right after it. */
 export type Probe = { readonly from: number; readonly ready: number; readonly created: Sent };
 
-const commandTimeoutMs = 120_000;
-const startTimeoutMs = 60_000;
-const recoveryTimeoutMs = 60_000;
+/** What takes longer hangs. */
+const limitMs = 60_000;
 
 /** Ids of plants that clients compete for. */
 const contested = [0n, 1n, 2n, 3n, 4n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
-
-/** Bodies that are no plant, and their error numbers. */
-const invalid = [
-  ['{"id":1.5,"name":"n"}', 1102],
-  ['{"name":"n"}', 1101],
-  ['{"id":9223372036854775808,"name":"n"}', 1103],
-  ['{"id":5}', 1201],
-  [String.raw`{"id":5,"name":"\ud800"}`, 1202],
-  ['{"id":5,"name":"n","tag":null}', 1301],
-  ['[]', 1004],
-  ['{', 1002],
-] as const;
 
 /** A store with a server, clients that create plants, and a record of what everything said. */
 export class World<S extends Store = Store> {
@@ -114,8 +96,6 @@ export class World<S extends Store = Store> {
   /** `/metrics` at the end, without creates, and the size of the WAL file. */
   metrics?: string;
   walSize = 0;
-  /** Whether a trigger may have stored another name. */
-  rewrites = false;
   /** Whether creates succeeded again after the last act. */
   recovered?: Sent | undefined;
   /** Acknowledged plants before this moment are no longer required, because the operator has removed them. */
@@ -125,7 +105,7 @@ export class World<S extends Store = Store> {
   readonly #causes: Cause[] = [];
   readonly #background: Promise<void>[] = [];
   readonly #clients: Promise<void>[] = [];
-  readonly #tokensFile: string;
+  readonly tokensFile: string;
   readonly #lag: NodeJS.Timeout;
   #isLoading = true;
   #nextId: bigint;
@@ -140,7 +120,7 @@ export class World<S extends Store = Store> {
     this.store = store;
     this.random = createRandom(plan.seed ^ 0x5bd1e995);
     this.#nextId = 1_000n + BigInt(plan.seed % 1_000) * 100_000n;
-    this.#tokensFile = join(root, 'tokens');
+    this.tokensFile = join(root, 'tokens');
     this.setTokens(1);
     this.#lag = this.#watchLag();
   }
@@ -184,13 +164,9 @@ export class World<S extends Store = Store> {
   /** Writes so many tokens. */
   setTokens(count: number): void {
     const lines = Array.from({ length: count }, (_, index) => `truth-token-${index}\n`);
-    writeFileSync(`${this.#tokensFile}.new`, lines.join(''));
-    renameSync(`${this.#tokensFile}.new`, this.#tokensFile);
+    writeFileSync(`${this.tokensFile}.new`, lines.join(''));
+    renameSync(`${this.tokensFile}.new`, this.tokensFile);
     this.tokens.push(count);
-  }
-
-  get tokensFile(): string {
-    return this.#tokensFile;
   }
 
   write(id: string, text: string): void {
@@ -203,31 +179,26 @@ export class World<S extends Store = Store> {
     for (const [id, text] of rows) this.write(id, text);
   }
 
-  #settings(): string[] {
-    const { handlerMs, shutdownMs } = this.plan;
-    const fixed = '--port 0 --health-port 0 --metrics on --log json'.split(' ');
-    const limits = `--handler-timeout-ms ${handlerMs} --shutdown-timeout-ms ${shutdownMs}`.split(
-      ' ',
-    );
-    return [...fixed, ...limits, '--tokens-file', this.#tokensFile];
-  }
-
   /** Starts the program with its files, without the privileges of root, which ignore the modes of files. */
-  #spawn(args: readonly string[], database: string): ChildProcessWithoutNullStreams {
+  #spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
     const drop = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
     const prefix = process.geteuid?.() === 0 ? drop : [];
     const [command = '', ...rest] = [...prefix, process.execPath, bin, ...args];
-    const env = { ...neededVariables(), ...this.store.env, PLANTSTORE_DATABASE: database };
+    const env = {
+      ...neededVariables(),
+      ...this.store.env,
+      PLANTSTORE_DATABASE: this.store.database,
+    };
     return spawn(command, rest, { cwd: this.root, env });
   }
 
   /** Starts a server. Resolves once it accepts plants, or has ended. */
   async start({ isSecond = false } = {}): Promise<Life> {
     const number = this.lives.length;
-    const asks = this.random.next() < 0.25 && !isSecond;
-    const asked = asks ? await this.command(['--check-settings', ...this.#settings()]) : undefined;
-    const isQuiet = asked !== undefined && this.causesIn(asked.from, now()).length === 0;
-    const child = this.#spawn(this.#settings(), this.store.database);
+    const { handlerMs, shutdownMs } = this.plan;
+    const limits = `--handler-timeout-ms ${handlerMs} --shutdown-timeout-ms ${shutdownMs}`;
+    const fixed = `--port 0 --health-port 0 --metrics on --log json ${limits}`.split(' ');
+    const child = this.#spawn([...fixed, '--tokens-file', this.tokensFile]);
     // All output has been read then.
     const exited = once(child, 'close').then(() => (life.to = now()));
     const life: Life = {
@@ -238,7 +209,6 @@ export class World<S extends Store = Store> {
       agent: new Agent({ keepAlive: true }),
       from: now(),
       exited,
-      checked: isQuiet ? asked.status : undefined,
       to: Infinity,
       endingAt: Infinity,
     };
@@ -246,7 +216,7 @@ export class World<S extends Store = Store> {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (life.stderr += text));
     this.lives.push(life);
     if (!isSecond) this.life = life;
-    while (life.to === Infinity && now() - life.from < startTimeoutMs) {
+    while (life.to === Infinity && now() - life.from < limitMs) {
       const line = /^.*"accepting plants.*$/m.exec(life.log)?.[0];
       if (line?.endsWith('}') === true) {
         Object.assign(life, JSON.parse(line) as { url: string; health: string });
@@ -262,18 +232,17 @@ export class World<S extends Store = Store> {
     if (this.life === undefined || this.life.to < Infinity) await this.start();
   }
 
-  /** Sends a signal, SIGTERM maybe again after a time, and waits for the end. */
-  async stop(again?: number, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  /** Sends a signal, SIGTERM maybe again after a time or after the last line, and waits for the end. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM', again?: string | number): Promise<void> {
     const { life } = this;
     if (life === undefined || life.to < Infinity) return;
     life.ending = again === undefined ? 'stop' : 'stop-twice';
     life.endingAt = now();
     life.child.kill(signal);
-    if (again !== undefined) {
-      await sleep(again);
-      life.child.kill('SIGTERM');
-    }
-    const limit = sleep(this.plan.shutdownMs + startTimeoutMs, 'hangs', { ref: false });
+    if (typeof again === 'string')
+      life.child.stdout.on('data', () => life.log.includes('"stopped"') && life.child.kill());
+    else if (again !== undefined) void sleep(again).then(() => life.child.kill());
+    const limit = sleep(this.plan.shutdownMs + limitMs, 'hangs', { ref: false });
     const isHanging = (await Promise.race([life.exited, limit])) === 'hangs';
     this.compare('a stop ends', !isHanging, `server ${life.number}`);
     if (isHanging) await this.kill(life);
@@ -293,45 +262,24 @@ export class World<S extends Store = Store> {
     await life.exited;
   }
 
-  /** Runs a command to its end. Its output is read `readAfterMs` later, and after `meanwhile`, which starts at the first output. */
-  async command(
-    args: readonly string[],
-    {
-      input = '',
-      database = this.store.database,
-      killAfterMs = commandTimeoutMs,
-      readAfterMs = 0,
-      meanwhile = undefined as (() => Promise<void>) | undefined,
-    } = {},
-  ): Promise<Command> {
+  /** Runs a command to its end, or kills it. */
+  async command(args: readonly string[], input = '', killAfterMs = 0): Promise<Command> {
     const from = now();
-    const child = this.#spawn(args, database);
+    const child = this.#spawn(args);
     const output = { stdout: '', stderr: '' };
     let isKilled = false;
     const timer = setTimeout(() => {
       isKilled = true;
       child.kill('SIGKILL');
-    }, killAfterMs);
+    }, killAfterMs || limitMs);
     child.stdin.on('error', () => {}).end(input);
-    const closed = once(child, 'close');
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output.stdout += text;
-      // An output without an end.
-      if (output.stdout.length > 2 ** 27) child.kill('SIGKILL');
-    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-    // With listeners, because Node discards what nobody has read when the process ends.
-    const streams = [child.stdout, child.stderr];
-    if (meanwhile !== undefined) await Promise.race([once(child.stdout, 'data'), closed]);
-    if (meanwhile !== undefined || readAfterMs > 0) for (const stream of streams) stream.pause();
-    await sleep(readAfterMs);
-    await meanwhile?.();
-    for (const stream of streams) stream.resume();
-    const [status] = (await closed) as [number | null];
+    const [status] = (await once(child, 'close')) as [number | null];
     clearTimeout(timer);
     const command = { args, from, to: now(), status, isKilled, ...output };
     this.commands.push(command);
-    if (killAfterMs === commandTimeoutMs) this.compare('a command ends', !isKilled, args.join(' '));
+    if (killAfterMs === 0) this.compare('a command ends', !isKilled, args.join(' '));
     return command;
   }
 
@@ -340,9 +288,9 @@ export class World<S extends Store = Store> {
   }
 
   /** Exports, and records the plants of the output if it claims to be complete. */
-  async export(options: Parameters<World['command']>[1] = {}): Promise<Command> {
-    const done = await this.command(['export'], options);
-    if (done.status !== 0) return done;
+  async export(): Promise<void> {
+    const done = await this.command(['export']);
+    if (done.status !== 0) return;
     const lines = done.stdout.split('\n').slice(0, -1);
     const rows = new Map(
       lines.map((line) => {
@@ -354,9 +302,7 @@ export class World<S extends Store = Store> {
     const isEach = said === rows.size && said === lines.length;
     const found = `said ${said}, ${lines.length} lines, ${rows.size} ids`;
     this.compare('an export has each plant once', isEach, found);
-    if (options.database === undefined)
-      this.readings.push({ name: 'export', from: done.from, to: done.to, disk: { rows } });
-    return done;
+    this.readings.push({ name: 'export', from: done.from, to: done.to, disk: { rows } });
   }
 
   freshId(): bigint {
@@ -392,14 +338,12 @@ export class World<S extends Store = Store> {
     while (this.#isLoading) {
       const chance = random.next();
       const earlier = random.of(this.sent);
-      const [body, expected] = random.of(invalid);
       if (this.life?.url === undefined || this.life.to < Infinity) await sleep(20);
       else if (chance < 0.5) await this.create(this.freshId(), ...this.#content());
       else if (chance < 0.65 && earlier?.id !== undefined)
         await this.#send(earlier.body, { id: earlier.id, text: earlier.text ?? '' });
       else if (chance < 0.85)
         await this.create(random.of(contested), random.of(['one', 'two']), random.of(['', 't']));
-      else if (chance < 0.92) await this.#send(body, { expected });
       else await this.create(this.freshId(), 'leaves', undefined, random.below(6));
       await sleep(5 + random.below(60));
     }
@@ -414,7 +358,7 @@ export class World<S extends Store = Store> {
 
   async #send(
     body: string,
-    about: Pick<Sent, 'id' | 'text' | 'expected'>,
+    about: Pick<Sent, 'id' | 'text'>,
     leavesAfterMs?: number,
   ): Promise<Sent> {
     const { life } = this;
@@ -480,7 +424,7 @@ export class World<S extends Store = Store> {
     await this.store.heal();
     await this.startAgain();
     const from = now();
-    while (this.life?.url !== undefined && now() - from < recoveryTimeoutMs) {
+    while (this.life?.url !== undefined && now() - from < limitMs) {
       this.recovered = await this.create(this.freshId(), 'recovered');
       if (this.recovered.status === 200) break;
       await sleep(250);
@@ -536,7 +480,7 @@ export class World<S extends Store = Store> {
 }
 
 /** Returns the number of plants that a text names before a word; `NaN` if it names none. */
-export function countIn(text: string, word: string): number {
+function countIn(text: string, word: string): number {
   const [, count] = new RegExp(String.raw`([\d,]+|one) plants?[^,;]*${word}`).exec(text) ?? [];
   return count === 'one' ? 1 : Number(count?.replaceAll(',', '') ?? NaN);
 }
