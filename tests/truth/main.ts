@@ -17,6 +17,7 @@ const { values } = parseArgs({
 const mayFill = process.geteuid?.() === 0 && (await mayMount(tmpdir()));
 if (!mayFill) console.log('Not on a disk of its own, which can be full: only root can mount one.');
 const machine = await createMachine(values.store === 'postgres' ? 'postgres' : 'sqlite');
+let runs = 0;
 let checked = 0;
 const first = Number(values.seed);
 let last = first + Number(values.runs) - 1;
@@ -28,6 +29,7 @@ try {
     const steps = values.steps === undefined ? made.steps : (JSON.parse(values.steps) as Step[]);
     const plan = { ...made, steps };
     const outcome = await machine.run(plan);
+    runs += 1;
     checked += outcome.checked;
     if (outcome.falsehoods.length === 0) continue;
     const again = await repeat(machine, plan, outcome);
@@ -42,4 +44,4 @@ try {
 } finally {
   await machine.dispose();
 }
-console.log(`${values.store}: ${values.runs} runs from seed ${first}, ${checked} statements`);
+console.log(`${values.store}: ${runs} runs from seed ${first}, ${checked} statements`);

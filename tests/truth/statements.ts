@@ -234,7 +234,7 @@ const reasons: readonly (readonly [reason: RegExp, causes: string])[] = [
   [/GRANT|permission denied/, 'privileges'],
   [/accepts no writes|read-only transaction/, 'read-only'],
   [
-    /Connection terminated|ECONNRESET|no response/,
+    /Connection terminated|ECONNRESET|no response|does not respond/,
     'down proxy ended lock standby slow alter frozen',
   ],
   [/definition|has no table plants|altered the table|trigger or unique index/, 'alter'],
