@@ -21,8 +21,9 @@ let runs = 0;
 let checked = 0;
 const first = Number(values.seed);
 let last = first + Number(values.runs) - 1;
-// The run that a signal finds is completed, so that its processes and mounts end.
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (last = -1));
+// The run that a signal finds is completed, so that its processes and mounts end,
+// also if both a terminal and pnpm send it.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (last = -1));
 try {
   for (let seed = first; seed <= last; seed += 1) {
     const made = machine.planOf(seed, mayFill);
