@@ -69,8 +69,6 @@ function explain(
     if (message) reason = message;
     current = nextCause(current, depth);
   }
-  // OpenSSL's line for a response without TLS does not say what is wrong.
-  if (/:SSL .*(?:number|long)/.test(reason)) reason = `https to an http port: ${reason}`;
   return { message: `${what}: ${reason}`, cause: describeCause(thrown, tokens) };
 }
 

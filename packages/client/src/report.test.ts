@@ -10,7 +10,6 @@ import {
   token,
   untyped,
 } from '../test/fixtures.ts';
-import { startServer } from '../test/start-server.ts';
 import { type ClientOptions, createClient, type Report } from './index.ts';
 
 const headers = { 'X-Request-Id': 'id-1' };
@@ -181,13 +180,6 @@ describe('message of a network error', () => {
   it('the message of a network error describes a cause without a text', async () => {
     const error = await errorOf(createTestClient(rejecting({})));
     expect(error?.message).toBe('no response: [object Object]');
-  });
-
-  it('the message of a network error says that https was sent to an http port', async () => {
-    const origin = await startServer((_request, response) => void response.end());
-    const baseUrl = origin.replace('http:', 'https:');
-    const error = await errorOf(createClient({ baseUrl, token, retries: 0 }));
-    expect(error?.message).toMatch(/^no response: https to an http port: .+SSL/);
   });
 
   it('the message of a network error is not empty if no server listens', async () => {

@@ -43,9 +43,6 @@ export function prepareRequest(
   // Looked up at each call, so that a globalThis.fetch that was patched later is used.
   const { fetch = globalThis.fetch } = settings;
   if (!isFunction(fetch)) return invalid('fetch-invalid', 'fetch must be a function');
-  // Jest with jsdom has none. The plant would be stored before the client needs it.
-  if (!isFunction(globalThis.TextDecoder))
-    return invalid('fetch-invalid', 'this runtime has no TextDecoder');
   if (token.isErr()) return err(tokenFailed(unsent, token.error));
   return ok({
     url,

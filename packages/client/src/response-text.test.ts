@@ -29,32 +29,37 @@ const bytesOf = (text: string) =>
 describe('readText', () => {
   it('readText joins characters that are split between chunks', async () => {
     const response = new Response(streamOf(...bytesOf('\ufeffMonstera 🌱é')));
-    expect(await readText(response, unabortedSignal(), 99)).toBe('Monstera 🌱é');
+    expect(await readText(response, new TextDecoder(), unabortedSignal(), 99)).toBe('Monstera 🌱é');
   });
 
   it('readText replaces bytes that are not UTF-8, and characters that are incomplete at the end', async () => {
     const bytes = [Uint8Array.of(0x61, 0xff), Uint8Array.of(0x62, 0xf0, 0x9f)];
-    expect(await readText(new Response(streamOf(...bytes)), unabortedSignal(), 99)).toBe(
-      'a\ufffdb\ufffd',
-    );
+    expect(
+      await readText(new Response(streamOf(...bytes)), new TextDecoder(), unabortedSignal(), 99),
+    ).toBe('a\ufffdb\ufffd');
   });
 
   it('readText reads a response without a body, or without a web stream', async () => {
-    expect(await readText(new Response(null), unabortedSignal(), 99)).toBe('');
+    expect(await readText(new Response(null), new TextDecoder(), unabortedSignal(), 99)).toBe('');
     const old = untyped({
       body: { pipe: () => undefined },
       arrayBuffer: async () => new TextEncoder().encode('text').buffer,
     });
-    expect(await readText(old, unabortedSignal(), 99)).toBe('text');
+    expect(await readText(old, new TextDecoder(), unabortedSignal(), 99)).toBe('text');
   });
 
   it('readText stops reading after maxLength characters', async () => {
-    expect(await readText(new Response(streamOf(...bytesOf('1234'))), unabortedSignal(), 4)).toBe(
-      '1234',
-    );
+    expect(
+      await readText(
+        new Response(streamOf(...bytesOf('1234'))),
+        new TextDecoder(),
+        unabortedSignal(),
+        4,
+      ),
+    ).toBe('1234');
     const response = new Response(streamOf(...bytesOf('1234567')));
     const controller = new AbortController();
-    expect(await readText(response, controller.signal, 4)).toBe('12345');
+    expect(await readText(response, new TextDecoder(), controller.signal, 4)).toBe('12345');
     controller.abort();
     expect(response.body?.locked).toBe(false);
   });
@@ -75,7 +80,7 @@ describe('readText', () => {
     const arrayBuffer = () => Promise.reject(new Error('was called'));
     const response = untyped({ body: chunks(), arrayBuffer });
     const controller = new AbortController();
-    expect(await readText(response, controller.signal, 9)).toBe('texttexttext');
+    expect(await readText(response, new TextDecoder(), controller.signal, 9)).toBe('texttexttext');
     controller.abort();
     await expect.poll(() => isClosed).toBe(true);
     expect(read).toBe(3);
@@ -91,7 +96,9 @@ describe('readText', () => {
       },
     });
     const controller = new AbortController();
-    expect(await readText(untyped({ body }), controller.signal, 7)).toHaveLength(8);
+    expect(await readText(untyped({ body }), new TextDecoder(), controller.signal, 7)).toHaveLength(
+      8,
+    );
     controller.abort();
     await cancelled;
   });
@@ -103,7 +110,9 @@ describe('readText', () => {
   ])('readText rejects for a chunk that is %s', async (_, chunk) => {
     for (const before of [[], bytesOf('a')]) {
       const response = untyped({ body: streamOf(...before, chunk) });
-      await expect(readText(response, unabortedSignal(), 99)).rejects.toThrow(Error);
+      await expect(readText(response, new TextDecoder(), unabortedSignal(), 99)).rejects.toThrow(
+        Error,
+      );
     }
   });
 
@@ -111,7 +120,7 @@ describe('readText', () => {
     const body = new ReadableStream({ pull: (stream) => stream.enqueue(undefined) });
     const controller = new AbortController();
     setTimeout(() => controller.abort());
-    expect(await readText(untyped({ body }), controller.signal, 99)).toBe('');
+    expect(await readText(untyped({ body }), new TextDecoder(), controller.signal, 99)).toBe('');
     expect(body.locked).toBe(false);
   });
 
@@ -130,7 +139,7 @@ describe('readText', () => {
         cancelled = true;
       },
     });
-    const reading = readText(untyped({ body }), controller.signal, 99);
+    const reading = readText(untyped({ body }), new TextDecoder(), controller.signal, 99);
     await enough;
     collectGarbage();
     expect(chunks[0]?.deref()).toBeUndefined();
@@ -155,6 +164,8 @@ it('readText uses about twice the size of a body for chunks of one byte', async 
       sent += 1;
     },
   });
-  expect(await readText(new Response(body), unabortedSignal(), size)).toHaveLength(size);
+  expect(
+    await readText(new Response(body), new TextDecoder(), unabortedSignal(), size),
+  ).toHaveLength(size);
   expect(used).toBeLessThan(5 * size);
 });

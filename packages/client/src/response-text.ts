@@ -13,10 +13,10 @@ const chunksPerTurn = 1000;
  */
 export async function readText(
   response: FetchResponse,
+  decoder: InstanceType<typeof TextDecoder>,
   signal: AbortSignal,
   maxLength: number,
 ): Promise<string | undefined> {
-  const decoder = new TextDecoder();
   const { body, bodyUsed } = response;
   if (bodyUsed === true || memberOf(body, 'locked') === true) return undefined;
   // Not every browser can iterate over a web stream.

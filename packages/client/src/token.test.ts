@@ -28,6 +28,7 @@ const startTokenServer = async (accepted: string) => {
   return { baseUrl, received };
 };
 
+const tokenRule = 'token must be an RFC 6750 b64token, without "Bearer " or white space';
 const ok = { value: { name: 'a' } };
 
 describe('token function', () => {
@@ -215,12 +216,11 @@ describe('token function', () => {
       async () => untyped(hostile),
       'the token function threw an error',
     ],
-    ['returns a text that is not a token', () => secret, 'token must be an RFC 6750 b64token'],
-    ['returns an empty string', () => '', 'token is empty'],
+    ['returns a text that is not a token', () => secret, tokenRule],
     [
       'returns an object with the token as its text',
       () => untyped({ toString: () => secret }),
-      'token must be an RFC 6750 b64token',
+      tokenRule,
     ],
   ])('a token function that %s results in token-failed, without its error', async (...row) => {
     const [, getToken, message] = row;
@@ -319,19 +319,15 @@ describe('token function', () => {
   });
 });
 
-it.each([
-  ['', 'is empty'],
-  ['Bearer abc', 'begins with "Bearer "'],
-  ['bearer abc ', 'begins with "Bearer "'],
-  ['abc\n', 'ends with white space'],
-  ['a b', 'must be an RFC 6750 b64token'],
-  [7, 'must be an RFC 6750 b64token'],
-])('the message for the token "%s" is that it %s', async (wrong, fault) => {
-  for (const value of [untyped(wrong), () => untyped(wrong)]) {
-    const error = await errorOf(createTestClient(never, { token: value }));
-    expect(error).toMatchObject({ kind: 'token-failed', message: `token ${fault}` });
-  }
-});
+it.each(['', 'Bearer abc', 'abc\n', 'a b', 7])(
+  'the message for the token %j names the rule',
+  async (wrong) => {
+    for (const value of [untyped(wrong), () => untyped(wrong)]) {
+      const error = await errorOf(createTestClient(never, { token: value }));
+      expect(error).toMatchObject({ kind: 'token-failed', message: tokenRule });
+    }
+  },
+);
 
 it('a 401 for a token that is a string is returned as an error', async () => {
   const { baseUrl, received } = await startTokenServer('another');
