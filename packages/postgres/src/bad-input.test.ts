@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { superuserPassword } from '@plantstore/test-support/postgres-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openPostgresRepository, readPlantBatches, readPlants } from './index.ts';
 import { failToOpen, noResponseWithin, openAndClose } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from '../test/shared-postgres.ts';
@@ -168,5 +169,16 @@ describe('server without TLS', () => {
     expect(bound.kind).toBe('tls-failed');
     expect(bound.message).toContain('channel_binding');
     for (const mode of ['prefer', 'disable']) await openAndClose(`${url}?sslmode=${mode}`);
+  });
+});
+
+describe('a url that is no string', () => {
+  const options = { url: undefined } as unknown as { readonly url: string };
+  it.each([
+    ['openPostgresRepository', () => openPostgresRepository(options)],
+    ['readPlants', () => readPlants(options).next()],
+    ['readPlantBatches', () => readPlantBatches(options).next()],
+  ])('%s rejects and names a url that is no string', async (_, call) => {
+    await expect(call()).rejects.toThrow('a URL must be a string');
   });
 });

@@ -1,4 +1,6 @@
 import type { NewPlant } from '@plantstore/core';
+import { copyPlant, toTexts } from '@plantstore/core/wire';
+import { similarPlants } from '@plantstore/test-support/contract-plants';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type FormatName, formatNames } from './command.ts';
@@ -54,6 +56,22 @@ it.each(formatNames)(
       }),
       { numRuns: 100 },
     );
+  },
+);
+
+it.each(formatNames)(
+  'the format %s keeps each plant that a store may confuse, and refuses only empty text in CSV',
+  async (name) => {
+    const plants = similarPlants.flat().map((one, index) => ({ id: BigInt(index), ...one }));
+    const isCarried = (one: NewPlant) =>
+      name === 'ndjson' || !Object.values(toTexts(one)).includes('');
+    const { header, encode } = await formats[name]();
+    const lines = plants.map((one) => encode(one));
+    expect(lines.map((line) => line.isOk())).toEqual(plants.map(isCarried));
+    const file = header + lines.map((line) => line.unwrapOr('')).join('');
+    // Without members that are `undefined`, which are absent in a file.
+    const carried = plants.filter(isCarried).map(copyPlant);
+    expect(await readAll(name, file, { size: 2 ** 16 })).toStrictEqual(carried);
   },
 );
 
