@@ -93,15 +93,11 @@ export const notPlants: readonly unknown[] = [
   ...members.flatMap((member) =>
     ['\ud800', '\udfff', '\0', 'Monstera\0']
       .flatMap((text) => [text, [text]])
-      .concat([7, null, {}, [7], [null], Array(1), tooManyOf(member)] as never[])
+      .concat([7, null, {}, [7], [null], Array(1)] as never[])
+      .concat([Array.from({ length: (schemaOf(member).maxItems ?? 0) + 1 }, () => 'a')])
       .map((value) => ({ id: 7n, ...withMember(complete, member, value) })),
   ),
 ];
-
-/** Returns more texts than a list of them may have. */
-function tooManyOf(member: Member): readonly string[] {
-  return Array.from({ length: (schemaOf(member).maxItems ?? 0) + 1 }, () => 'a');
-}
 
 /** Returns a plant with another value of a member. */
 export function withMember<Of extends Plant>(plant: Of, member: Member, value: unknown): Of {
