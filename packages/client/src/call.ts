@@ -103,7 +103,7 @@ export class Call implements CallState {
 
   /** Sends the request once, and reads its response; rejects only if the runtime lacks an API. */
   async #send(signal: AbortSignal): Promise<Outcome> {
-    const { body, fetch, limits, url } = this.#request;
+    const { body, fetch, url } = this.#request;
     // Jest with jsdom has none: without it, nothing must be sent.
     const decoder = new TextDecoder();
     this.report = { attempts: this.report.attempts + 1 };
@@ -126,7 +126,7 @@ export class Call implements CallState {
         cancelBody(response);
         throw new Error('no Response');
       }
-      this.report = reportOf(response, this, limits.maxRetryDelayMs);
+      this.report = reportOf(response, this);
       this.#missing = 'incomplete response';
       // A valid response repeats the plant, at most with every character as a \uXXXX.
       const text = await readText(response, decoder, signal, 2 ** 20 + 6 * body.length);

@@ -20,8 +20,8 @@ export type Report = {
    */
   readonly requestId?: string;
   /**
-   * The delay of that response's `Retry-After`, if it has a valid one, in milliseconds; 0 if it is
-   * in the past, `maxRetryDelayMs` if it cannot be read.
+   * The delay of that response's `Retry-After`, if it has a valid one that can be read, in
+   * milliseconds; 0 if it is in the past.
    */
   readonly retryAfterMs?: number;
 };

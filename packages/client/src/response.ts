@@ -12,7 +12,6 @@ import { isText, undefinedOnThrow } from './untrusted.ts';
 export function reportOf(
   response: FetchResponse,
   { report: { attempts }, tokens }: CallState,
-  longestBackoffMs: number,
 ): Report {
   const report: { -readonly [Name in keyof Report]: Report[Name] } = {
     attempts,
@@ -21,25 +20,18 @@ export function reportOf(
   const requestId = readField(response, 'x-request-id', tokens);
   if (requestId) report.requestId = requestId;
   const retryAfter = readField(response, 'retry-after', tokens);
-  const retryAfterMs =
-    retryAfter === undefined
-      ? longestBackoffMs
-      : parseRetryAfter(retryAfter, readField(response, 'date', tokens));
+  const retryAfterMs = parseRetryAfter(retryAfter, readField(response, 'date', tokens));
   if (retryAfterMs !== undefined) report.retryAfterMs = retryAfterMs;
   return report;
 }
 
 /**
- * Returns a header field, redacted; an empty text if the response does not have it, and `undefined`
- * if it cannot be read, as in a `load` of SvelteKit.
+ * Returns a header field, redacted; an empty text if the response does not have it, or if it cannot
+ * be read, as in a `load` of SvelteKit.
  */
-function readField(
-  response: FetchResponse,
-  name: string,
-  tokens: readonly string[],
-): string | undefined {
-  const value = undefinedOnThrow(() => response.headers.get(name) ?? '');
-  return textOf(tokens, value);
+function readField(response: FetchResponse, name: string, tokens: readonly string[]): string {
+  const value = undefinedOnThrow(() => response.headers.get(name));
+  return textOf(tokens, value) ?? '';
 }
 
 /**

@@ -6,7 +6,7 @@ export const longestMs = 2 ** 31 - 1;
  * invalid. A date is compared with the `Date` of the response, if it has a valid one, because the
  * clocks may differ.
  */
-export function parseRetryAfter(retryAfter: string, date = ''): number | undefined {
+export function parseRetryAfter(retryAfter: string, date: string): number | undefined {
   if (/^\d+$/.test(retryAfter)) return Math.min(Number(retryAfter) * 1000, longestMs);
   const time = parseHttpDate(retryAfter);
   if (time === undefined) return undefined;
