@@ -20,9 +20,7 @@ function writeOpenApiPage() {
   // Beside the name of the project, the version of the service would look like the project's.
   const info = { ...document.info, title: 'Plantstore', version: '', description };
   // Redoc shows a variable server as a path of the page's own site.
-  const servers = document.servers.map(({ url, variables }) => ({
-    url: url.replace('{base_url}', variables.base_url.default),
-  }));
+  const servers = document.servers.filter(({ variables }) => variables === undefined);
   const page = 'site/dist/page-openapi.json';
   writeFileSync(page, JSON.stringify({ ...document, info, servers }));
   const template = ['--inlineBundle', '--template', 'site/openapi.hbs'];

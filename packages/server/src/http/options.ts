@@ -68,7 +68,7 @@ export const serviceRules = {
    * Origins whose pages may call the service, exactly as browsers send them
    * (`https://garden.example`, `capacitor://localhost`). Default: none.
    */
-  corsOrigins: { default: [] as readonly string[], faultOf: originsFault },
+  corsOrigins: origins(),
   /**
    * Further request headers that pages of these origins may send, such as `traceparent`.
    * `Authorization` and `Content-Type` are always allowed. Default: none.
@@ -236,9 +236,13 @@ function hasFunctions(...names: readonly string[]): Check {
     names.every((name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function');
 }
 
-function originsFault(origins: unknown): string | undefined {
-  if (!Array.isArray(origins)) return 'must be a list of origins such as https://garden.example';
-  return origins.map(originFault).find((fault) => fault !== undefined);
+function origins(): OptionRule<readonly string[]> {
+  return { default: [], faultOf: originsFault };
+}
+
+function originsFault(given: unknown): string | undefined {
+  if (!Array.isArray(given)) return 'must be a list of origins such as https://garden.example';
+  return given.map(originFault).find((fault) => fault !== undefined);
 }
 
 /** A page of an app has an origin with a scheme of its own (RFC 6454 §6.1). */
