@@ -125,8 +125,8 @@ export const rows: readonly Row[] = [
   [
     'a page with the content of a later one ends a reading',
     'sqlite/src/read/read-plants',
-    "select.get(this.#lastId, count - 1)?.['id'] === first",
-    'first === first',
+    'this.#isOwn && this.#hasSkipped(before, count)',
+    'before > this.#lastId',
   ],
   [
     'a file that is overwritten at rest ends a reading',

@@ -49,38 +49,33 @@ export class PlantReader {
   /** Adds plants up to the limits, or up to a row that is no plant. */
   #readInto(plants: NewPlant[], rows: Rows): Fault | undefined {
     const before = this.#lastId;
-    let first: bigint | undefined;
     let text = 0;
     for (let count = 1; ; count += 1) {
       const { value: row } = rows.next();
       this.isAtEnd = !row || (this.#isOwn && row[0] === largestId);
       if (!row) return undefined;
-      // The first row of a batch is the last one of the batch before.
-      const isRepeated = this.#isOwn && first === undefined && row[0] === before;
-      const fault = isRepeated ? undefined : this.#faultOf(row);
+      const fault = this.#faultOf(row);
       if (typeof row[0] === 'bigint') this.#lastId = row[0];
-      first ??= this.#lastId;
       if (fault !== undefined) return fault;
-      if (!isRepeated) {
-        const plant = plantOf(row as Row);
-        plants.push(plant);
-        text += textLength(plant);
-      }
+      const plant = plantOf(row as Row);
+      plants.push(plant);
+      text += textLength(plant);
       if (this.isAtEnd) return undefined;
       if (plants.length < limits.plants && text < limits.text) continue;
-      return this.#isOwn && !this.#isContiguous(first, count) ? { fault: 'damaged' } : undefined;
+      return this.#isOwn && this.#hasSkipped(before, count) ? { fault: 'damaged' } : undefined;
     }
   }
 
   /**
-   * Whether the rows of a batch are found in the other direction, too. Ids also ascend where a page
-   * was overwritten by a later one; the next search would then skip the pages between them.
+   * Whether the other direction finds more rows than the batch has. Ids also ascend where a page was
+   * overwritten by a later one; the next search would then skip the pages between them.
    */
-  #isContiguous(first: bigint, count: number): boolean {
+  #hasSkipped(before: bigint, count: number): boolean {
     const sql = 'SELECT id FROM plants WHERE id <= ? ORDER BY id DESC LIMIT 1 OFFSET ?';
     const select = this.#reader.prepare(sql);
     select.setReadBigInts(true);
-    return select.get(this.#lastId, count - 1)?.['id'] === first;
+    const found = select.get(this.#lastId, count)?.['id'];
+    return typeof found === 'bigint' && found > before;
   }
 
   /** Begins a transaction, because a server may add a column between two statements. */
@@ -91,15 +86,15 @@ export class PlantReader {
     this.#columns = readable(members);
     if (isFirst) this.#isOwn = isOwnTable(this.#reader);
     if (isFirst && others.length > 0) this.#onUnknownColumns(others);
-    // Begins with the last row again: a search for the next one would skip an overwritten page.
-    const from = this.#isOwn && this.#lastId >= smallestId ? this.#lastId : this.#lastId + 1n;
-    // A column of texts would be compared with the number as a text.
-    const isAfter = this.#isOwn ? 'id >= ?' : '+id >= ? OR id IS NULL';
+    // SQLite searches for the last row, and goes on from it. A search for the next number would
+    // skip an overwritten page. A column of texts would be compared with the number as a text.
+    const isAfter = this.#isOwn ? 'id > ?' : '+id > ? OR id IS NULL';
     const sql = `SELECT ${this.#columns} FROM plants WHERE ${isAfter} ORDER BY id`;
     const select = this.#reader.prepare(sql);
     select.setReadBigInts(true);
     select.setReturnArrays(true);
-    return select.iterate(from) as Iterator<unknown> as Rows;
+    const after = this.#lastId < smallestId ? -Infinity : this.#lastId;
+    return select.iterate(after) as Iterator<unknown> as Rows;
   }
 
   #commit(): void {

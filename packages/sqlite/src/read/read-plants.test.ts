@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeStore } from '../../test/store-file.ts';
+import { makeStore, plants } from '../../test/store-file.ts';
 import { Database } from '../open/connection.ts';
 import type { OpenSqliteError } from '../open/errors.ts';
 import { openSqliteRepository, type SqliteRepository } from '../repository.ts';
@@ -154,24 +154,31 @@ describe('readPlants', () => {
     expect(count).toBe(kept);
   });
 
-  it('readPlants never ends without an error when a page of the file has the content of another one', async () => {
-    makeStore(path, many);
-    const sound = await readFile(path);
-    const page = 4_096;
-    const leaves = Array.from({ length: sound.length / page }, (_, index) => index * page).filter(
-      (at) => sound[at] === 13,
-    );
-    expect(leaves.length).toBeGreaterThan(10);
-    const pairs = leaves.flatMap((from) => leaves.map((to) => [from, to] as const));
-    for (const [from, to] of pairs) {
-      const bytes = Buffer.from(sound);
-      sound.copy(bytes, to, from, from + page);
-      await writeFile(path, bytes);
-      const { errors } = await readAll();
-      const expected = from === to ? [] : ['damaged'];
-      expect([from, to, errors.map(({ kind }) => kind)]).toEqual([from, to, expected]);
-    }
-  });
+  // A batch has the rows of several pages, or four of the seven rows of one.
+  it.each([
+    ['short', many, 10],
+    ['long', plants(0, 40, 'x'.repeat(2 ** 18)), 4],
+  ])(
+    'readPlants never ends without an error when a page of the file has the content of another one (%s names)',
+    async (_, stored, pages) => {
+      makeStore(path, stored);
+      const sound = await readFile(path);
+      const page = 4_096;
+      const leaves = Array.from({ length: sound.length / page }, (_, index) => index * page).filter(
+        (at) => sound[at] === 13,
+      );
+      expect(leaves.length).toBeGreaterThan(pages);
+      const pairs = leaves.flatMap((from) => leaves.map((to) => [from, to] as const));
+      for (const [from, to] of pairs) {
+        const bytes = Buffer.from(sound);
+        sound.copy(bytes, to, from, from + page);
+        await writeFile(path, bytes);
+        const { errors } = await readAll();
+        const expected = from === to ? [] : ['damaged'];
+        expect([from, to, errors.map(({ kind }) => kind)]).toEqual([from, to, expected]);
+      }
+    },
+  );
 
   it.each([
     ['a backup is copied over it', async (other: string) => writeFile(path, await readFile(other))],
