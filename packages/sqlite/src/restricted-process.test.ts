@@ -17,7 +17,7 @@ const runIn = async (cwd: string, file: string, args: readonly string[]) => {
 
 it('a process that may not start a thread gets an error from each function, and no exception', async () => {
   const permissions = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*'];
-  const noThread = matching(/^no-thread: .*no thread can be started.*--allow-worker/);
+  const noThread = matching(/^unexpected: .*--allow-worker/);
   const args = [...permissions, program, 'plants.db'];
   expect(await runIn(await makeFolder(), process.execPath, args)).toEqual({
     start: noThread,
@@ -31,7 +31,7 @@ it(
   requiresPosix,
   async () => {
     const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
-    const error = matching(/^cannot-open: .*the working directory was removed/);
+    const error = matching(/^cannot-open: .*working directory was likely removed/);
     const args = ['-c', script, 'sh', process.execPath, program, 'plants.db'];
     expect(await runIn(await makeFolder(), 'sh', args)).toEqual({
       start: error,
@@ -47,7 +47,7 @@ it(
   async () => {
     const folder = await makeFolder();
     const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
-    const error = matching(/^no-thread: .*working directory was likely removed/);
+    const error = matching(/^unexpected: .*working directory was likely removed/);
     const args = ['-c', script, 'sh', process.execPath, program, `${folder}/plants.db`];
     const check = matching(/^missing/);
     expect(await runIn(folder, 'sh', args)).toEqual({ start: error, check, backup: check });

@@ -142,7 +142,7 @@ export class Owner {
         mustRewrite: this.#mustRewrite,
       });
     } catch (cause) {
-      return openError(path, { fault: 'no-thread', cause });
+      return openError(path, { fault: 'unexpected', cause });
     }
     const reply = await this.#nextReply();
     if (reply?.kind === 'opened') {

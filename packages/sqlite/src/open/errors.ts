@@ -184,12 +184,6 @@ const faults = {
   'table-altered': {
     text: 'another program altered or removed the table plants of {path}; {found}',
   },
-  // The process.
-  'no-thread': {
-    text:
-      '{path} cannot be opened, because no thread can be started: {found}; raise the limit of ' +
-      'processes and threads (pids.max, ulimit -u), or remove what forbids them',
-  },
   unexpected: { text: '{path} cannot be used as a plant store: {found}' },
 } as const satisfies Readonly<Record<string, Row>>;
 

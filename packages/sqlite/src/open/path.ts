@@ -13,9 +13,8 @@ export function absolutePath(path: string): Result<string, OpenSqliteError> {
   try {
     return ok(resolve(path));
   } catch (cause) {
-    if (codeOf(cause) !== 'ENOENT') throw cause;
-    const found = 'the working directory was removed; name an absolute path';
-    return err(openError(path, { fault: 'path-invalid', found, cause }));
+    // The working directory was removed.
+    return err(openError(path, { fault: 'cannot-open', cause }));
   }
 }
 
