@@ -67,7 +67,7 @@ export class PlantReader {
   }
 
   /**
-   * Whether the other direction finds more rows than the batch has. Ids also ascend where a page was
+   * Whether the other direction finds more rows than the batch has. Ids ascend where a page was
    * overwritten by a later one; the next search would then skip the pages between them.
    */
   #hasSkipped(before: bigint, count: number): boolean {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { NewPlant } from '@plantstore/core';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { makeStore, plants } from '../../test/store-file.ts';
+import { makeStore, plants as plantsFrom } from '../../test/store-file.ts';
 import { Database } from '../open/connection.ts';
 import type { OpenSqliteError } from '../open/errors.ts';
 import { openSqliteRepository, type SqliteRepository } from '../repository.ts';
@@ -157,7 +157,7 @@ describe('readPlants', () => {
   // A batch has the rows of several pages, or four of the seven rows of one.
   it.each([
     ['short', many, 10],
-    ['long', plants(0, 40, 'x'.repeat(2 ** 18)), 4],
+    ['long', plantsFrom(0, 40, 'x'.repeat(2 ** 18)), 4],
   ])(
     'readPlants never ends without an error when a page of the file has the content of another one (%s names)',
     async (_, stored, pages) => {
