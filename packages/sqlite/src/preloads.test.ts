@@ -21,7 +21,7 @@ it.for([
     const disk = await faultyDisk(skip);
     makeStore(disk.path);
     const NODE_OPTIONS = `--import "data:text/javascript,${module}"`;
-    const env = { ...process.env, ...disk.env, DISK_FAILS: 'wal 2 2', NODE_OPTIONS };
+    const env = { ...process.env, ...disk.env, DISK_FAILS: 'wal 4 4', NODE_OPTIONS };
     const run = promisify(execFile)(process.execPath, [program, disk.path, '3'], { env, timeout });
     const outcomes = ['store-unavailable', 'created', 'created', 'copied'];
     expect(JSON.parse((await run).stdout)).toEqual(outcomes);

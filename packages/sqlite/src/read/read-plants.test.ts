@@ -160,7 +160,7 @@ describe('readPlants', () => {
     ['long', plantsFrom(0, 40, 'x'.repeat(2 ** 18)), 4],
   ])(
     'readPlants never ends without an error when a page of the file has the content of another one (%s names)',
-    async (_, stored, pages) => {
+    async (_names, stored, pages) => {
       makeStore(path, stored);
       const sound = await readFile(path);
       const page = 4_096;
