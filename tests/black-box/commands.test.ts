@@ -70,7 +70,7 @@ describe('export and import', () => {
     const [status] = (await once(child, 'close')) as [number];
     expect([status, stderr]).toEqual([
       1,
-      'plantstore: cannot write to standard output: the reader has closed it\n',
+      'plantstore: cannot write to standard output: broken pipe\n',
     ]);
   });
 });

@@ -123,7 +123,6 @@ describe('server with a handed-over socket', requiresPosix, () => {
     expect((await fetch(`${String(first?.['health'])}/metrics`)).status).toBe(200);
     expect(String(first?.['health'])).not.toMatch(/:3001$/);
     expect(await post(server.url, '{"id":7,"name":"x"}')).toMatchObject({ status: 200 });
-    expect(server.stdout()).toContain('--health-port has no effect: the socket is handed over');
   });
 
   it('the server with a handed-over socket opens its own health port if no socket is named health', async () => {
@@ -136,21 +135,6 @@ describe('server with a handed-over socket', requiresPosix, () => {
     expect(await server.exited).toBe(0);
     // The health port is on the same host.
     expect(linesOf(server).filter(({ level }) => level === 'warn')).toEqual([]);
-  });
-
-  it('the server with a handed-over socket warns of settings that the socket replaces', async () => {
-    const env = { PLANTSTORE_HOST: '0.0.0.0', PLANTSTORE_PORT: '3000' };
-    const args = [...memory, '--reuse-port', 'off'];
-    const server = await startHolder(1, { args, env });
-    process.kill(pidOf(server), 'SIGTERM');
-    expect(await server.exited).toBe(0);
-    expect(
-      linesOf(server).flatMap(({ level, message }) => (level === 'warn' ? [message] : [])),
-    ).toEqual([
-      'PLANTSTORE_HOST has no effect: the socket is handed over (LISTEN_FDS)',
-      'PLANTSTORE_PORT has no effect: the socket is handed over (LISTEN_FDS)',
-      '--reuse-port has no effect: the socket is handed over (LISTEN_FDS)',
-    ]);
   });
 
   it(
@@ -257,28 +241,4 @@ describe('refused handed-over socket', requiresPosix, () => {
         'plantstore: cannot serve health (LISTEN_FDS): file descriptor 3 is not a listening TCP socket\n',
     });
   });
-
-  it('a handed-over socket is refused with status 2 if its name is missing', async () => {
-    const { status, stderr } = runWith(await listeningOn(0), memory, 'one:two');
-    expect({ status, stderr }).toEqual({
-      status: 2,
-      stderr: 'plantstore: LISTEN_FDNAMES has 2 names, and LISTEN_FDS is 1\n',
-    });
-  });
 });
-
-it(
-  'the server exits with 2 if the host of its health port has no address, as --check-settings does',
-  requiresPosix,
-  async () => {
-    const args = [...memory, '--health-port', '0', '--host', 'no-such-host..invalid'];
-    const { stdout, ...start } = runWith(await listeningOn(0), args);
-    expect({ stdout, ...start }).toEqual({
-      status: 2,
-      stdout: '',
-      stderr:
-        'plantstore: cannot use the host (--host, PLANTSTORE_HOST): no-such-host..invalid: it is an unknown host name; choose another host\n',
-    });
-    expect(runWith(await listeningOn(0), [...args, '--check-settings'])).toMatchObject(start);
-  },
-);

@@ -45,8 +45,8 @@ it('import names the first line that it could not create', async ({ skip }) => {
   const cwd = await newFolder();
   expect((await runCommand(args, { cwd, stdin: '{"id":1,"name":"a"}\n' })).status).toBe(0);
   const stdin = [2, 3, 4].map((id) => `{"id":${id},"name":"a"}\n`).join('');
-  // The first sync is that of the opening.
-  const env = { ...disk.env, DISK_FAILS: 'wal 2 1000' };
+  // The first two syncs are those of the opening.
+  const env = { ...disk.env, DISK_FAILS: 'wal 3 1000' };
   const { status, stderr } = await runCommand(args, { cwd, env, stdin });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^plantstore: stopped at line 1: .*; run it again to continue$/m);
@@ -72,6 +72,6 @@ it('import creates no database if standard input is a folder', async () => {
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   expect(await once(child, 'close')).toEqual([1, null]);
-  expect(stderr).toBe('plantstore: cannot read standard input: it is a folder\n');
+  expect(stderr).toBe('plantstore: cannot read standard input: illegal operation on a directory\n');
   expect(await readdir(cwd)).toEqual([]);
 });

@@ -44,8 +44,8 @@ const newStore = async () => {
 
 describe('standard output that is lost', () => {
   const losses = [
-    ['a full disk', '>/dev/full', 'the disk is full'],
-    ['a pipe without a reader', '', 'the reader has closed it'],
+    ['a full disk', '>/dev/full', 'no space left on device'],
+    ['a pipe without a reader', '', 'broken pipe'],
     // The database could get its descriptor.
     ['a closed descriptor', '>&-', 'it is closed'],
     ['a file that is open for reading only', '1</dev/null', 'it is closed'],

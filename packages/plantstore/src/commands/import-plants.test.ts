@@ -225,10 +225,10 @@ it('import warns that the newest plants are only in the WAL while another progra
 });
 describe('import creates no database', () => {
   it.each([
-    ['none', 'it does not exist'],
-    ['file/none', 'it does not exist'],
-    ['folder', 'it is a folder'],
-    ['socket', 'ENXIO'],
+    ['none', 'no such file or directory'],
+    ['file/none', 'not a directory'],
+    ['folder', 'illegal operation on a directory'],
+    ['socket', 'no such device or address'],
   ])('import creates no database if it cannot read %s', async (path, reason) => {
     const folder = await newFolder();
     await mkdir(join(folder, 'folder'));

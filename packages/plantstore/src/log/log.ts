@@ -60,7 +60,8 @@ export function createLog(format: LogFormat, stream: Writable, isColored = false
     let end = hasHalfLine ? 1 : 0;
     for (const { text, count } of batch) {
       end += Buffer.byteLength(text);
-      if (end > written) missing += count;
+      // The next write completes a line that lacks only its line feed.
+      if (end - 1 > written) missing += count;
     }
     if (written > 0) hasHalfLine = bytes[written - 1] !== lineFeed;
   }

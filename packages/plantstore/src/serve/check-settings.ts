@@ -8,18 +8,17 @@ import type { ProgramProcess } from './program.ts';
 /**
  * Prints the settings and reads what a start would read before it opens its database and its ports.
  *
- * @returns 0 if a start would get that far, else the exit status of that start
+ * @returns 0 if a start would get that far, else 1
  */
 export async function checkSettings(
-  { settings, sockets, warnings, text }: StartInvocation,
+  { settings, warnings, text }: StartInvocation,
   { stdout, stderr }: ProgramProcess,
 ): Promise<number> {
-  const loaded = await loadInputs(settings, sockets);
+  const loaded = await loadInputs(settings);
   const store = await inspectDatabase(settings.database);
-  const failure = loaded.isErr() ? loaded.error : undefined;
   stdout.write(text);
-  const errors = [...(failure?.messages ?? []), ...(store.isErr() ? [store.error] : [])];
+  const errors = [...(loaded.isErr() ? loaded.error : []), ...(store.isErr() ? [store.error] : [])];
   const expired = loaded.isOk() ? expiredTokenWarnings(loaded.value.tokens) : [];
   writeMessages(stderr, errors, [...warnings, ...expired]);
-  return failure?.status ?? (store.isErr() ? 1 : 0);
+  return errors.length === 0 ? 0 : 1;
 }

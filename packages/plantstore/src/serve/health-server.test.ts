@@ -61,15 +61,12 @@ describe('the health server', () => {
     [404, 'GET / HTTP/1.1'],
     [404, 'GET /readyz/ HTTP/1.1'],
     [404, 'POST /plants HTTP/1.1'],
-    [405, 'POST /livez HTTP/1.1'],
-    [405, 'DELETE /readyz HTTP/1.1'],
     [400, 'nonsense'],
     [431, `GET /livez HTTP/1.1\r\nCookie: ${'x'.repeat(9_000)}`],
   ])('the health server responds with %i to %s', async (status, head) => {
     const { port } = await running(async () => true);
     const response = await sendRaw(port, `${head}\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
     expect(response.status).toBe(status);
-    if (status === 405) expect(response.headers).toMatchObject({ allow: 'GET, HEAD' });
   });
 
   it('the health server serves one request per connection', async () => {

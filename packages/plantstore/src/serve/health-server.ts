@@ -70,9 +70,6 @@ async function respond(
   const page = path === '/metrics' ? metrics : undefined;
   if (path !== '/livez' && path !== '/readyz' && page === undefined) {
     sendStatus(response, 404, 'not found');
-  } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('Allow', 'GET, HEAD');
-    sendStatus(response, 405, 'method not allowed');
   } else if (page !== undefined) {
     send(response, 200, page.contentType, await page.read());
   } else if (path === '/livez') {

@@ -1,9 +1,7 @@
-import { lookup } from 'node:dns/promises';
 import { readFile, stat } from 'node:fs/promises';
 import { tlsFaultOf, type TlsOptions } from '@plantstore/server';
 import { err, ok, Result } from 'neverthrow';
 import { fileErrorReason } from '../file-error-reason.ts';
-import type { HandedSockets } from '../settings/handed-sockets.ts';
 import { type SettingName, sourceOf } from '../settings/setting-table.ts';
 import type { Settings } from '../settings/settings.ts';
 import { shown } from '../settings/text.ts';
@@ -12,19 +10,12 @@ import { loadPrometheus, type Prometheus } from './metrics.ts';
 import { parseTokens } from './parse-tokens.ts';
 
 /** Reads all that the settings name except the database. All failures are reported together. */
-export async function loadInputs(
-  settings: Settings,
-  sockets: HandedSockets,
-): Promise<Result<Inputs, StartFailure>> {
-  const host = await resolveHost(settings, sockets);
+export async function loadInputs(settings: Settings): Promise<Result<Inputs, string[]>> {
   return Result.combineWithAllErrors([
-    host,
     await loadTls(settings),
     await loadTokens(settings),
     settings.metrics ? await loadPrometheus() : ok(undefined),
-  ])
-    .map(([, tls, tokens, prometheus]) => ({ tls, tokens, prometheus }))
-    .mapErr((messages) => ({ messages, status: host.isErr() ? 2 : 1 }));
+  ]).map(([tls, tokens, prometheus]) => ({ tls, tokens, prometheus }));
 }
 
 /** What a start reads before it opens the database and its sockets. */
@@ -33,32 +24,6 @@ export type Inputs = {
   readonly tokens: TokenSet;
   readonly prometheus: Prometheus | undefined;
 };
-
-/** Why the server cannot start: messages of one line for the operator, and the exit status. */
-export type StartFailure = {
-  readonly messages: readonly string[];
-  /** 2 if the next start would fail, too. */
-  readonly status: 1 | 2;
-};
-
-/** Resolves the host: a start with a wrong name would fail after it has opened the database. */
-async function resolveHost(
-  { host, healthPort }: Settings,
-  sockets: HandedSockets,
-): Promise<Result<void, string>> {
-  const opensHealth = healthPort !== undefined && sockets.health === undefined;
-  if (sockets.plants !== undefined && !opensHealth) return ok();
-  try {
-    await lookup(host);
-    return ok();
-  } catch (thrown) {
-    const { code, message } = thrown as NodeJS.ErrnoException;
-    const reason = code === 'ENOTFOUND' ? 'it is an unknown host name' : message;
-    return err(
-      `cannot use the host (${sourceOf('host')}): ${shown(host)}: ${reason}; choose another host`,
-    );
-  }
-}
 
 /** Reads the certificate and the key, if there are any, and checks that they can be used. */
 export async function loadTls({

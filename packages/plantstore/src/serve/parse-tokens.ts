@@ -3,19 +3,22 @@ import type { AcceptedToken } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 import { tokenForm } from '../settings/setting-table.ts';
 
-/** Parses a tokens file. The error names the first wrong line, whose text may be a token. */
+/**
+ * Parses a tokens file, in which the last line of a token counts. The error names the first wrong
+ * line, whose text may be a token.
+ */
 export function parseTokens(file: Buffer): Result<readonly AcceptedToken[], string> {
   const text = file.toString('utf8');
   if (text.includes('\0')) return err('it is not UTF-8, but UTF-16, for example: save it as UTF-8');
-  const tokens: AcceptedToken[] = [];
+  const tokens = new Map<string, AcceptedToken>();
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const parsed = parseLine(line).andThen((token) => checkRepetition(token, tokens));
+    const parsed = parseLine(line);
     if (parsed.isErr()) return err(`line ${index + 1} ${parsed.error}`);
-    tokens.push(parsed.value);
+    tokens.set(parsed.value.token, parsed.value);
   }
-  return tokens.length === 0 ? err('it has no token') : ok(tokens);
+  return tokens.size === 0 ? err('it has no token') : ok([...tokens.values()]);
 }
 
 const lineForm =
@@ -48,16 +51,4 @@ function endOf(date: string): number {
   // Some engines parse the 30th of February as a day in March.
   const isDate = !Number.isNaN(start) && new Date(start).toISOString().startsWith(date);
   return isDate ? start + dayMs : Number.NaN;
-}
-
-function checkRepetition(
-  token: AcceptedToken,
-  earlier: readonly AcceptedToken[],
-): Result<AcceptedToken, string> {
-  const isContradiction = earlier.some(
-    (one) => one.token === token.token && (one.name !== token.name || one.endsAt !== token.endsAt),
-  );
-  return isContradiction
-    ? err('has a token of an earlier line with another name or date: keep one of them')
-    : ok(token);
 }

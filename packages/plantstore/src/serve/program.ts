@@ -10,14 +10,14 @@ import { createTokenSet, type TokenSet, warnOfExpiredTokens } from '../settings/
 import { writeMessages } from '../settings/write-messages.ts';
 import { generateToken } from './generate-token.ts';
 import { type HealthServer, startHealth } from './health-server.ts';
-import { loadInputs, type StartFailure } from './inputs.ts';
+import { loadInputs } from './inputs.ts';
 import { acceptingMessage, stoppingMessage } from './log-messages.ts';
 import { isLoopback } from './loopback.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { renewFiles } from './renew-files.ts';
 import { listenForSignals } from './signals.ts';
-import { unlessAborted, within } from './wait.ts';
+import { within } from './wait.ts';
 
 /**
  * A run of the server, from its start to its stop. It is
@@ -63,16 +63,12 @@ export class Program {
       atOnce: this.#atOnce,
       reread: this.#watchFiles(),
     });
-    try {
-      return await unlessAborted(signal, this.#untilStopped());
-    } catch (thrown) {
-      if (thrown !== signal.reason) throw thrown;
-      this.#log.flush();
-      this.#process.endAtOnce();
-      return 1;
-    } finally {
-      this.#closeHealth();
-    }
+    const stopped = this.#untilStopped();
+    await Promise.race([stopped, once(signal, 'abort')]);
+    if (!signal.aborted) return stopped;
+    this.#log.flush();
+    this.#process.endAtOnce();
+    return 1;
   }
 
   /** Reads files again when they change; returns a function that does it now. */
@@ -92,17 +88,18 @@ export class Program {
     // After the first line, which names the URL.
     for (const warning of this.#invocation.warnings) this.#log.warn({}, warning);
     if ('messages' in started) writeMessages(this.#process.stderr, started.messages);
-    const status = 'status' in started ? started.status : await this.#serve(started);
+    const status = 'messages' in started ? (started.status ?? 1) : await this.#serve(started);
     this.#state = 'stopped';
-    this.#closeHealth();
+    this.#health?.close();
+    this.#metrics?.stop();
     await this.#writeLastLines();
     return status;
   }
 
   async #start(): Promise<Started | StartFailure> {
-    const { settings, sockets } = this.#invocation;
-    const inputs = await loadInputs(settings, sockets);
-    if (inputs.isErr()) return inputs.error;
+    const { settings } = this.#invocation;
+    const inputs = await loadInputs(settings);
+    if (inputs.isErr()) return { messages: inputs.error };
     const { prometheus, tls, tokens } = inputs.value;
     this.#tokens = tokens;
     this.#metrics = prometheus && createMetrics(prometheus, this.#readiness.isReady);
@@ -112,9 +109,7 @@ export class Program {
       handlerTimeoutMs: settings.handlerTimeoutMs,
       onCommit: this.#metrics?.onCommit,
     });
-    return opened.isErr()
-      ? { messages: [opened.error], status: 1 }
-      : this.#listen(opened.value, tls);
+    return opened.isErr() ? { messages: [opened.error] } : this.#listen(opened.value, tls);
   }
 
   async #openHealth(): Promise<StartFailure | undefined> {
@@ -197,11 +192,6 @@ export class Program {
     return cut === 0 ? 0 : 1;
   }
 
-  #closeHealth(): void {
-    this.#health?.close();
-    this.#metrics?.stop();
-  }
-
   /** Waits until they are written, at most until the deadline of the stop. */
   async #writeLastLines(): Promise<void> {
     const { stdout, stderr } = this.#process;
@@ -230,6 +220,13 @@ export type ProgramProcess = {
 /** A server that accepts requests, and its store. */
 type Started = { readonly server: RunningServer; readonly store: Store };
 
+/** Why the server cannot start, for the operator. */
+type StartFailure = {
+  readonly messages: readonly string[];
+  /** 2 if the next start would fail, too. Default: 1. */
+  readonly status?: 2;
+};
+
 /** Maximum time for the store to close after the requests in flight, in milliseconds. */
 const maxCloseTimeoutMs = 5_000;
 /** Minimum time for a slow reader to receive the last lines, in milliseconds. */
@@ -237,9 +234,7 @@ const minLogTimeoutMs = 1_000;
 
 /** Returns the failure of a port with its settings, or of a handed-over socket. */
 function cannotServe(what: string, source: string | number, message: string): StartFailure {
-  const isHanded = typeof source === 'number';
-  return {
-    messages: [`cannot serve ${what} (${isHanded ? 'LISTEN_FDS' : source}): ${message}`],
-    status: isHanded ? 2 : 1,
-  };
+  return typeof source === 'number'
+    ? { messages: [`cannot serve ${what} (LISTEN_FDS): ${message}`], status: 2 }
+    : { messages: [`cannot serve ${what} (${source}): ${message}`] };
 }

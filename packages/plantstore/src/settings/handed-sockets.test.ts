@@ -17,12 +17,6 @@ it('the program takes the handed-over sockets from descriptor 3 on, by their nam
 });
 
 it.each<[Record<string, string>, string]>([
-  [{ LISTEN_FDS: 'two' }, 'LISTEN_FDS must be the number of sockets'],
-  [{ LISTEN_FDS: '-1' }, 'LISTEN_FDS must be the number of sockets'],
-  [
-    { LISTEN_FDS: '2', LISTEN_FDNAMES: 'health' },
-    'LISTEN_FDNAMES has 1 names, and LISTEN_FDS is 2',
-  ],
   [
     { LISTEN_FDS: '2' },
     'LISTEN_FDS has two sockets for plants; hand over one for plants, and at most one that is named health',

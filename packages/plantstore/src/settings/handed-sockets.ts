@@ -3,10 +3,10 @@
  * the variables, because they are for this process only.
  */
 export function takeHandedSockets(env: Record<string, string | undefined>, pid: number): Handover {
-  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
+  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names = '' } = env;
   for (const variable of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete env[variable];
   if (count === undefined || owner === undefined) return nothingHanded;
-  if (owner === String(pid)) return readSockets(count, names?.split(':'));
+  if (owner === String(pid)) return readSockets(count, names.split(':'));
   const reason = `LISTEN_PID is ${owner}, and this process is ${pid}`;
   const advice = 'start the server without a wrapper such as npx or a shell';
   const warning = `the handed-over sockets are not used: ${reason}; ${advice}`;
@@ -33,19 +33,13 @@ const firstFd = 3;
 /** Name of the health port's socket (`FileDescriptorName=`); any other is for plants. */
 const healthName = 'health';
 
-function readSockets(count: string, names: readonly string[] | undefined): Handover {
-  const fault = (message: string): Handover => ({ ...nothingHanded, faults: [message] });
-  if (!/^\d{1,4}$/.test(count)) return fault('LISTEN_FDS must be the number of sockets');
-  const length = Number(count);
-  if (names !== undefined && names.length !== length) {
-    return fault(`LISTEN_FDNAMES has ${names.length} names, and LISTEN_FDS is ${length}`);
-  }
+function readSockets(count: string, names: readonly string[]): Handover {
   const sockets: { plants?: number; health?: number } = {};
-  for (let index = 0; index < length; index += 1) {
-    const part = names?.[index] === healthName ? 'health' : 'plants';
+  for (let index = 0; index < Number(count); index += 1) {
+    const part = names[index] === healthName ? 'health' : 'plants';
     if (sockets[part] !== undefined) {
       const rule = `hand over one for plants, and at most one that is named ${healthName}`;
-      return fault(`LISTEN_FDS has two sockets for ${part}; ${rule}`);
+      return { ...nothingHanded, faults: [`LISTEN_FDS has two sockets for ${part}; ${rule}`] };
     }
     sockets[part] = firstFd + index;
   }

@@ -183,12 +183,7 @@ export function oneOf<Word extends string>(...words: readonly Word[]): Parser<Wo
 
 function onOff(): Parser<boolean> {
   const { placeholder, parse } = oneOf('on', 'off');
-  return { placeholder, parse: (text) => parse(wordOf(text)).map((word) => word === 'on') };
-}
-
-/** Returns the word that YAML makes true or false of. */
-function wordOf(text: string): string {
-  return text.replace(/^true$/, 'on').replace(/^false$/, 'off');
+  return { placeholder, parse: (text) => parse(text).map((word) => word === 'on') };
 }
 
 type Row<Value> = {
@@ -216,7 +211,7 @@ function numberParser(placeholder: string, rule: OptionRule<number>): Parser<num
 function healthPort(): Parser<number | undefined> {
   const parser = numberParser('PORT', rules.port);
   const parsePort = (text: string) => parser.parse(text).mapErr((wrong) => `${wrong}, or off`);
-  return { ...parser, parse: (text) => (wordOf(text) === 'off' ? ok(undefined) : parsePort(text)) };
+  return { ...parser, parse: (text) => (text === 'off' ? ok(undefined) : parsePort(text)) };
 }
 
 function listParser(placeholder: string, rule: OptionRule): Parser<readonly string[]> {
@@ -262,12 +257,7 @@ function databaseParser(): Parser<DatabaseSetting> {
     placeholder: 'DATABASE',
     parse(text) {
       if (text === 'memory:') return ok({ kind: 'memory' });
-      if (/^postgres(?:ql)?:\/\//.test(text)) {
-        // A password may have most of what a path may not.
-        return /\s#/.test(text)
-          ? err('must have no " #" in its URL: a comment is no part of a value')
-          : ok({ kind: 'postgres', url: text });
-      }
+      if (/^postgres(?:ql)?:\/\//.test(text)) return ok({ kind: 'postgres', url: text });
       const path = /^sqlite:(?!\/\/|:memory:)(.+)$/s.exec(text)?.[1];
       if (path === undefined)
         return err('must be sqlite: and the path of a file, a postgres:// URL, or memory:');

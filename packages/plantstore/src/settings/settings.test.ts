@@ -164,14 +164,6 @@ describe('readSettings', () => {
     ]);
   });
 
-  it('readSettings requires the origins to which allowed headers apply', () => {
-    const env = { PLANTSTORE_CORS_ALLOWED_HEADERS: 'traceparent' };
-    expect(faults([], env)).toEqual([
-      'PLANTSTORE_CORS_ALLOWED_HEADERS alone has no effect: set --cors-origins',
-    ]);
-    expect(faults(['--cors-origins', 'https://garden.example'], env)).toEqual([]);
-  });
-
   it('readSettings reports every invalid setting with its source', () => {
     const argv = ['--port', '99999', '--log', 'xml', '--host='];
     const env = { PLANTSTORE_MAX_BODY_BYTES: '1e9', PLANTSTORE_BASE_PATH: 'garden' };
@@ -320,14 +312,6 @@ describe('readSettings', () => {
     expect(settings([`--database=sqlite:${path}`])).toMatchObject({ database: { path } });
   });
 
-  it('readSettings rejects the URL of a database that a comment follows, and takes a # of its password', () => {
-    for (const url of ['postgres://db/garden # main', 'postgresql://ada:a@db/garden\u00a0#'])
-      expect(faults(['--database', url])).toEqual([
-        '--database must have no " #" in its URL: a comment is no part of a value',
-      ]);
-    expect(faults(['--database', 'postgres://ada:a#b $c@db/garden'])).toEqual([]);
-  });
-
   it('readSettings shows no wrong database that may contain a password', () => {
     for (const text of [
       'postgres://ada:s3cr3t@db/garden\r',
@@ -341,10 +325,7 @@ describe('readSettings', () => {
       );
   });
 
-  it('readSettings takes true and false for on and off, and shows another word', () => {
-    expect(settings(['--metrics=true', '--health-port=1', '--reuse-port=false'])).toEqual(
-      settings(['--metrics=on', '--health-port=1', '--reuse-port=off']),
-    );
+  it('readSettings shows a word that a setting does not have', () => {
     expect(faults(['--metrics=yes', '--log=xml', '--health-port=no'])).toEqual([
       '--health-port must be a whole number from 0 to 65535, or off, not "no"',
       '--metrics must be on or off, not "yes"',
@@ -354,8 +335,7 @@ describe('readSettings', () => {
 
   it('readSettings takes off for the health port, which then serves no metrics', () => {
     const env = { PLANTSTORE_HEALTH_PORT: '9000', PLANTSTORE_METRICS: 'on' };
-    for (const off of ['off', 'false'])
-      expect(settings([`--health-port=${off}`, '--metrics=off'], env)).toEqual(defaults);
+    expect(settings(['--health-port=off', '--metrics=off'], env)).toEqual(defaults);
     expect(faults(['--health-port=off'], env)).toEqual([
       'PLANTSTORE_METRICS needs a port for /metrics: set --health-port',
     ]);
@@ -459,11 +439,10 @@ describe('readSettings', () => {
     const env = { PLANTSTORE_DATABASE: 'postgres://one/plants', PLANTSTORE_TOKENS: 't' };
     expect(settings(['--reuse-port=on'], env)).toMatchObject({ reusePort: true });
     expect(faults(['--reuse-port=on'], { ...env, PLANTSTORE_DATABASE: 'memory:' })).toEqual([
-      '--reuse-port needs a database that processes can share, postgres://…: each process has its own memory',
+      '--reuse-port needs a database that processes can share, postgres://…',
     ]);
-    expect(faults([], { PLANTSTORE_REUSE_PORT: 'on', PLANTSTORE_PORT: '0' })).toEqual([
-      'PLANTSTORE_REUSE_PORT needs a database that processes can share, postgres://…: a SQLite file has one owner',
-      'PLANTSTORE_REUSE_PORT needs one port for all processes: with --port 0 each has its own',
+    expect(faults([], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([
+      'PLANTSTORE_REUSE_PORT needs a database that processes can share, postgres://…',
       'PLANTSTORE_REUSE_PORT needs tokens that all processes accept: set --tokens-file or PLANTSTORE_TOKENS, or each generates its own',
     ]);
     expect(faults(['--reuse-port=off'], { PLANTSTORE_REUSE_PORT: 'on' })).toEqual([]);

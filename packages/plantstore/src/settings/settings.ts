@@ -2,7 +2,6 @@ import { type CommandLineOptions, readCommandLine } from './command-line.ts';
 import { createFinder, type Environment, type FindValue, parseValue } from './given-values.ts';
 import { type HandedSockets, type Handover, nothingHanded } from './handed-sockets.ts';
 import {
-  type DatabaseSetting,
   defaultOf,
   flagOf,
   optionOf,
@@ -35,7 +34,7 @@ export function readSettings(
   const { settings, sources, faults } = parseAll(find.value);
   const { sockets } = handover;
   const all = [...faults, ...conflictsIn(settings, sources, sockets), ...handover.faults];
-  warnings.push(...replacedBy(sockets, sources), ...deadlineWarnings(settings));
+  warnings.push(...deadlineWarnings(settings));
   if (all.length > 0) return { kind: 'invalid', faults: all, warnings };
   const kind = values['check-settings'] === true ? 'check-settings' : 'run';
   // Complete without faults.
@@ -131,13 +130,6 @@ function parseAll(find: FindValue) {
   return { settings: settings as Partial<Settings>, sources, faults };
 }
 
-/** Why processes cannot share a database; `undefined` for one that they can. */
-const sharingFaults: Readonly<Record<DatabaseSetting['kind'], string | undefined>> = {
-  memory: 'each process has its own memory',
-  sqlite: 'a SQLite file has one owner',
-  postgres: undefined,
-};
-
 /** Returns the conflicts between settings; an invalid setting has no value. */
 function conflictsIn(
   settings: Partial<Settings>,
@@ -145,33 +137,22 @@ function conflictsIn(
   { plants, health }: HandedSockets,
 ): string[] {
   const { port, healthPort, database, metrics, reusePort } = settings;
-  const { tokensFile, tokens, tlsCert, tlsKey, corsAllowedHeaders, corsOrigins } = sources;
+  const { tokensFile, tokens, tlsCert, tlsKey } = sources;
   const opensBoth = plants === undefined && health === undefined;
   const isSamePort = healthPort !== undefined && healthPort === port && port !== 0;
   const hasNoHealth = 'healthPort' in settings && healthPort === undefined && health === undefined;
   const hasNoTokens = tokens === undefined && tokensFile === undefined;
   const share = `${sources.reusePort} needs`;
-  const unshared = database && sharingFaults[database.kind];
+  const isShared = database === undefined || database.kind === 'postgres';
   const rules = [
     [tokensFile && tokens, `${tokensFile} and ${tokens} are both set; set one`],
     [
       !tlsCert !== !tlsKey,
       `${tlsCert ?? tlsKey} alone is not enough: set --tls-cert and --tls-key`,
     ],
-    [
-      corsAllowedHeaders && !corsOrigins,
-      `${corsAllowedHeaders} alone has no effect: set --cors-origins`,
-    ],
     [opensBoth && isSamePort, `${sources.healthPort} must be another port than --port`],
     [metrics && hasNoHealth, `${sources.metrics} needs a port for /metrics: set --health-port`],
-    [
-      reusePort && unshared,
-      `${share} a database that processes can share, postgres://…: ${unshared}`,
-    ],
-    [
-      reusePort && port === 0,
-      `${share} one port for all processes: with --port 0 each has its own`,
-    ],
+    [reusePort && !isShared, `${share} a database that processes can share, postgres://…`],
     [reusePort && hasNoTokens, `${share} tokens that all processes accept: ${tokensAdvice}`],
   ] as const;
   return rules.flatMap(([isWrong, message]) => (isWrong ? [message] : []));
@@ -187,22 +168,6 @@ function deadlineWarnings({
   return shutdownTimeoutMs >= handlerTimeoutMs
     ? []
     : ['--shutdown-timeout-ms is below --handler-timeout-ms: a stop can cut requests'];
-}
-
-/** Returns warnings of the settings that a handed-over socket replaces. */
-function replacedBy(sockets: HandedSockets, sources: Sources): string[] {
-  const replaced: SettingName[] = [];
-  if (sockets.plants !== undefined) {
-    // The server opens the health port on the same host.
-    const isHostUsed = sources.healthPort !== undefined && sockets.health === undefined;
-    replaced.push(...(isHostUsed ? [] : (['host'] as const)), 'port', 'reusePort');
-  }
-  if (sockets.health !== undefined) replaced.push('healthPort');
-  return replaced.flatMap((name) =>
-    sources[name] === undefined
-      ? []
-      : [`${sources[name]} has no effect: the socket is handed over (LISTEN_FDS)`],
-  );
 }
 
 function settingsText(settings: Settings, sources: Sources): string {

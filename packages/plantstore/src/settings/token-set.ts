@@ -19,9 +19,7 @@ const message = 'tokens of the file have expired and are rejected';
 
 export function expiredTokenWarnings(tokens: TokenSet): string[] {
   const { ended, names } = expiredIn(tokens);
-  if (ended === 0) return [];
-  const isAll = ended === tokens.entries.length;
-  return [`${message}: ${names}${isAll ? '; there is no other, so every client is refused' : ''}`];
+  return ended === 0 ? [] : [`${message}: ${names}`];
 }
 
 export function warnOfExpiredTokens(tokens: TokenSet, log: Logger): void {
