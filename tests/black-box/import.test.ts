@@ -45,8 +45,8 @@ it('import names the first line that it could not create', async ({ skip }) => {
   const cwd = await newFolder();
   expect((await runCommand(args, { cwd, stdin: '{"id":1,"name":"a"}\n' })).status).toBe(0);
   const stdin = [2, 3, 4].map((id) => `{"id":${id},"name":"a"}\n`).join('');
-  // The first two syncs are those of the opening.
-  const env = { ...disk.env, DISK_FAILS: 'wal 3 1000' };
+  // The first three syncs are those of the opening.
+  const env = { ...disk.env, DISK_FAILS: 'wal 4 1000' };
   const { status, stderr } = await runCommand(args, { cwd, env, stdin });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^plantstore: stopped at line 1: .*; run it again to continue$/m);

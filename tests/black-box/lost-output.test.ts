@@ -48,7 +48,7 @@ describe('standard output that is lost', () => {
     ['a pipe without a reader', '', 'broken pipe'],
     // The database could get its descriptor.
     ['a closed descriptor', '>&-', 'it is closed'],
-    ['a file that is open for reading only', '1</dev/null', 'it is closed'],
+    ['a file that is open for reading only', '1</dev/null', 'bad file descriptor'],
   ] as const;
 
   it.each(losses)(

@@ -32,9 +32,9 @@ describe('loadTokens', () => {
     expect(loaded.entries).toHaveLength(2);
   });
 
-  it('loadTokens reads names and last days in UTC, of the last line of a token', async () => {
+  it('loadTokens reads names and last days in UTC, and repeated lines once', async () => {
     const path = await fileWith(
-      'one\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\none name=greenhouse until=2027-01-31\n',
+      'one name=greenhouse until=2027-01-31\ntwo until=2028-02-29\nthree\tname=a.b_c-D9\none until=2027-01-31 name=greenhouse\n',
     );
     expect(await entriesOf(path)).toEqual(
       ok([
@@ -54,6 +54,8 @@ describe('loadTokens', () => {
     ['s3cr3t name=x until=2027-01-31 name=x', 1, form],
     ['until=2027-01-31 name=x s3cr3t', 1, form],
     ['name=s3cr3t', 1, form],
+    ['s3cr3t until=2027-01-31\ns3cr3t\n', 2, 'has the token of another line'],
+    ['s3cr3t\ns3cr3t name=x\n', 2, 'has the token of another line'],
     ['# none\n\none\ns3cr3t, token\nthree,\n', 4, form],
     ['one\ns3cr3t name', 2, form],
     ['one\ns3cr3t name=', 2, form],

@@ -3,10 +3,7 @@ import type { AcceptedToken } from '@plantstore/server';
 import { err, ok, type Result } from 'neverthrow';
 import { tokenForm } from '../settings/setting-table.ts';
 
-/**
- * Parses a tokens file, in which the last line of a token counts. The error names the first wrong
- * line, whose text may be a token.
- */
+/** Parses a tokens file. The error names the first wrong line, whose text may be a token. */
 export function parseTokens(file: Buffer): Result<readonly AcceptedToken[], string> {
   const text = file.toString('utf8');
   if (text.includes('\0')) return err('it is not UTF-8, but UTF-16, for example: save it as UTF-8');
@@ -16,7 +13,12 @@ export function parseTokens(file: Buffer): Result<readonly AcceptedToken[], stri
     if (line === '' || line.startsWith('#')) continue;
     const parsed = parseLine(line);
     if (parsed.isErr()) return err(`line ${index + 1} ${parsed.error}`);
-    tokens.set(parsed.value.token, parsed.value);
+    const { token, name, endsAt } = parsed.value;
+    const before = tokens.get(token);
+    // Else a line could remove the end of a token.
+    if (before !== undefined && (before.name !== name || before.endsAt !== endsAt))
+      return err(`line ${index + 1} has the token of another line with another name or date`);
+    tokens.set(token, parsed.value);
   }
   return tokens.size === 0 ? err('it has no token') : ok([...tokens.values()]);
 }
