@@ -67,7 +67,7 @@ describe('SIGHUP', () => {
     expect(await statusWith(server, 's3cr3t')).toBe(200);
     expect(server.stdout()).toContain('it has no token; name a file with one token per line');
     expect(server.stdout()).toContain('line 2 must be a token');
-    expect(server.stdout()).toContain('does not exist');
+    expect(server.stdout()).toContain('no such file or directory');
     expect(server.stdout()).not.toMatch(/s3cr3t|an0ther/);
 
     await writeFile(path, 'n3w\n');

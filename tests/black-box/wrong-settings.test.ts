@@ -166,5 +166,5 @@ it.each([
   const command = ['sh', '-c', script, 'sh', process.execPath, bin] as const;
   const { exited, stderr } = spawnProgram({ command, args: line.split(' '), cwd });
   expect(await exited).toBe(1);
-  expect(stderr()).toMatch(/^plantstore: [^\n]*working directory was (likely )?removed[^\n]*\n$/);
+  expect(stderr()).toMatch(/^plantstore: [^\n]*(working directory was removed|uv_cwd)[^\n]*\n$/);
 });

@@ -31,7 +31,7 @@ it(
   requiresPosix,
   async () => {
     const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
-    const error = matching(/^cannot-open: .*working directory was likely removed/);
+    const error = matching(/^cannot-open: .*uv_cwd/);
     const args = ['-c', script, 'sh', process.execPath, program, 'plants.db'];
     expect(await runIn(await makeFolder(), 'sh', args)).toEqual({
       start: error,
@@ -47,7 +47,7 @@ it(
   async () => {
     const folder = await makeFolder();
     const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
-    const error = matching(/^unexpected: .*working directory was likely removed/);
+    const error = matching(/^unexpected: .*uv_cwd/);
     const args = ['-c', script, 'sh', process.execPath, program, `${folder}/plants.db`];
     const check = matching(/^missing/);
     expect(await runIn(folder, 'sh', args)).toEqual({ start: error, check, backup: check });
