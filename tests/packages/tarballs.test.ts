@@ -104,7 +104,7 @@ describe.each(
         .map((file) =>
           [...read(file).matchAll(importPattern)].filter(([, of = '']) => !isBuiltin(of)),
         );
-      expect(imports).toEqual([[], []]);
+      expect(imports).toEqual([[]]);
     });
 
   if (name === 'plantstore')
