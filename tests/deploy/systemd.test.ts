@@ -120,9 +120,9 @@ it('the backup unit keeps the newest copies, and removes nothing after a backup 
   await expect(backUp({ KEEP: '1' })).rejects.toMatchObject({ code: 1 });
   expect((await readdir(folder)).toSorted()).toEqual([...others, ...old, future].toSorted());
 
-  // An import of nothing creates the database.
+  // An import of a plant creates the database.
   spawnSync(process.execPath, [bin, 'import'], {
-    input: '',
+    input: '{"id":7,"name":"Monstera"}\n',
     env: { PLANTSTORE_DATABASE },
   });
   await backUp({ KEEP: '3' });

@@ -1,4 +1,12 @@
-import * as fs from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { codeOf } from './errors.ts';
 
 /**
@@ -14,43 +22,45 @@ export class Rewriter {
   /** Rewrites a file from an offset to its end. */
   rewrite(path: string, from: number): void {
     const file = this.#open(path, 0);
-    const direct = fs.constants.O_DIRECT === undefined ? undefined : this.#openDirect(path);
-    const { size } = fs.fstatSync(file);
+    const direct = this.#openDirect(path);
+    const { size } = fstatSync(file);
     const chunk = alignedChunk();
     let position = from - (from % block);
     for (;;) {
-      const length = fs.readSync(file, chunk, 0, chunkSize, position);
+      const length = readSync(file, chunk, 0, chunkSize, position);
       if (length === 0) break;
       // Direct I/O writes complete blocks.
       const padded = Math.ceil(length / block) * block;
       chunk.fill(0, length, padded);
       try {
-        const written = fs.writeSync(direct ?? file, chunk, 0, padded, position);
+        const written = writeSync(direct ?? file, chunk, 0, padded, position);
         if (direct !== undefined) assertWritten(direct, chunk.subarray(0, written), position);
         position += written;
       } catch (thrown) {
         // A failed direct write has removed data from the page cache that SQLite expects to read.
-        fs.writeSync(file, chunk, 0, length, position);
+        writeSync(file, chunk, 0, length, position);
         throw thrown;
       }
     }
-    if (position > size) fs.ftruncateSync(file, size);
+    if (position > size) ftruncateSync(file, size);
   }
 
   close(): void {
-    for (const descriptor of this.#descriptors) fs.closeSync(descriptor);
+    for (const descriptor of this.#descriptors) closeSync(descriptor);
   }
 
   #open(path: string, flags: number): number {
-    const descriptor = fs.openSync(path, fs.constants.O_RDWR | flags);
+    const descriptor = openSync(path, constants.O_RDWR | flags);
     this.#descriptors.push(descriptor);
     return descriptor;
   }
 
-  /** Opens a file for direct I/O; `undefined` when the file system lacks it. */
+  /** Opens a file for direct I/O; `undefined` when the system or the file system lacks it. */
   #openDirect(path: string): number | undefined {
+    const { O_DIRECT } = constants;
+    if (O_DIRECT === undefined) return undefined;
     try {
-      return this.#open(path, fs.constants.O_DIRECT);
+      return this.#open(path, O_DIRECT);
     } catch (thrown) {
       if (codeOf(thrown) === 'EINVAL') return undefined;
       throw thrown;
@@ -69,7 +79,7 @@ const alignedChunk = () => Buffer.from(new ArrayBuffer(chunkSize, { maxByteLengt
 /** Reads data back: while a page is in use, Linux can do a direct write through the page cache. */
 function assertWritten(direct: number, written: Buffer, position: number): void {
   const found = alignedChunk().subarray(0, written.length);
-  fs.readSync(direct, found, 0, found.length, position);
+  readSync(direct, found, 0, found.length, position);
   if (found.equals(written)) return;
   const message = 'EIO: a direct write has not reached the disk';
   throw Object.assign(new Error(message), { code: 'EIO', syscall: 'write' });
