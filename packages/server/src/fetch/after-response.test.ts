@@ -13,7 +13,7 @@ const headers = new Headers({ Authorization: 'Bearer good', 'Content-Type': 'app
 const serve = async (
   chunk: Uint8Array,
   controller: AbortController,
-  requestTimeoutMs = 2 ** 30,
+  requestTimeoutMs = 86_400_000,
 ) => {
   let reads = 0;
   const next = async () => {
