@@ -163,7 +163,9 @@ export class Owner {
     // What NODE_OPTIONS preloads could keep the thread alive. Node 22 warns of node:sqlite. If the
     // thread is ended, its descriptors stay open: closing one would release locks on its file.
     const { NODE_OPTIONS: _, ...env } = process.env;
-    const execArgv = ['--disable-warning=ExperimentalWarning'];
+    // The thread imports what its process would.
+    const conditions = process.execArgv.filter((option) => option.startsWith('--conditions='));
+    const execArgv = ['--disable-warning=ExperimentalWarning', ...conditions];
     const options = { name: 'plantstore', workerData, env, execArgv, trackUnmanagedFds: false };
     // Bundlers recognize this form only. The build replaces .ts with .mjs.
     const worker = new Worker(new URL('./commit-worker.ts', import.meta.url), options);
