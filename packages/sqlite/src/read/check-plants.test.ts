@@ -95,7 +95,7 @@ describe('checkPlants', () => {
     ['a text with U+0000', "'a' || char(0) || 'b'", 'the name is no text'],
   ])(
     'a check, a backup, a restore and a reading refuse a row with %s, in the same words',
-    async ([_, text, fault], { skip }) => {
+    async ([, text, fault], { skip }) => {
       skip(
         fault === 'the name is no text' && process.version.startsWith('v22.'),
         'node:sqlite of Node 22 reads a text up to U+0000',
