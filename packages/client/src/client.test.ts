@@ -194,7 +194,7 @@ describe('createClient', () => {
     ['an empty URL', '', undefined, 'ok'],
     ['another URL, but did not follow a redirect', 'http://127.0.0.1:9/elsewhere', false, 'ok'],
   ])(
-    'createClient compares the URL of a response that does not tell redirects, as in React Native: it has %s',
+    'createClient compares the URL of a response that does not report redirects, as in React Native: it has %s',
     async (_, url, redirected, outcome) => {
       const arrayBuffer = async () => new TextEncoder().encode('{"name":"a"}').buffer;
       const response = untyped({ status: 200, url, redirected, arrayBuffer });

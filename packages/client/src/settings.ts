@@ -62,7 +62,7 @@ export function plantsUrl(baseUrl: unknown): string | undefined {
   // A URL may be of another realm.
   const text = memberOf(baseUrl, 'href') ?? baseUrl;
   if (!isText(text) || !plainHttpUrl.test(text)) return undefined;
-  // Throws for a port or a host that is none.
+  // Throws for a port or a host that is invalid.
   return undefinedOnThrow(() => new URL(text).href.replace(/\/?$/, operation.path));
 }
 

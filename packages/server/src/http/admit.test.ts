@@ -52,7 +52,7 @@ describe('admission', () => {
     expect(await serviceWith().admit(headOf(goodRequest))).toEqual({});
   });
 
-  it('admission tells authenticate for which operation a token is used', async () => {
+  it('admission passes authenticate the operation that a token is used for', async () => {
     const asked: unknown[] = [];
     const { admit } = serviceWith({
       authenticate: (...args) => asked.push(args) > 0 && args[1].operation !== 'createPlant',
