@@ -51,7 +51,7 @@ export class Committer {
     // Ends before the deadline, so that the result names the lock.
     const isOver = () => performance.now() + 2 * this.#lockMs.locked >= deadline;
     while (locked.size > 0 && !isOver()) {
-      // In a random order: a batch whose first plants are locked reaches its deadline before the others.
+      // In a random order: a batch whose first plants are locked would delay the others.
       const plants = [...locked.keys()].toSorted(() => Math.random() - 0.5);
       const committed = this.#turn.then(async (): Promise<Results> =>
         isOver() ? new Map() : this.#commitOnce(plants, deadline, this.#lockMs.locked),
