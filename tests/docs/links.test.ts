@@ -1,25 +1,21 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pages, read, root } from './pages.ts';
 
 const inlineLink = /\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g;
-const linkDefinition = /^\[[^\]]+\]: +<?([^\s>]+)/gm;
 
 const withoutCodeBlocks = (page: string): string => read(page).replaceAll(/^```.*?^```$/gms, '');
 
 const linksOf = (page: string): string[] => {
   const prose = withoutCodeBlocks(page).replaceAll(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(inlineLink), ...prose.matchAll(linkDefinition)].flatMap(
-    ([, target]) => target ?? [],
-  );
+  return [...prose.matchAll(inlineLink)].map(([, target = '']) => target);
 };
 
 /** Returns the anchors of a page, as GitHub makes them from its headings. */
 const anchorsOf = (page: string): Set<string> => {
-  const text = withoutCodeBlocks(page);
-  const anchors = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id));
-  for (const [, heading = ''] of text.matchAll(/^#+ (.*)$/gm)) {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutCodeBlocks(page).matchAll(/^#+ (.*)$/gm)) {
     const slug = heading
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .toLowerCase()
@@ -34,24 +30,22 @@ const anchorsOf = (page: string): Set<string> => {
 
 const anchors = new Map(pages.map((page) => [page, anchorsOf(page)]));
 
-describe('links', () => {
-  it.each(pages)('the links of %s lead to existing files and headings', (page) => {
-    const dead = linksOf(page)
-      .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
-      .filter((target) => {
-        const [path = '', anchor] = decodeURIComponent(target).split('#');
-        const file = path === '' ? page : posix.join(dirname(page), path);
-        const isPage = anchors.get(file)?.has(anchor ?? '') ?? false;
-        return !existsSync(join(root, file)) || (anchor !== undefined && !isPage);
-      });
-    expect(dead).toEqual([]);
-  });
+it.each(pages)('the links of %s lead to existing files and headings', (page) => {
+  const dead = linksOf(page)
+    .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
+    .filter((target) => {
+      const [path = '', anchor] = decodeURIComponent(target).split('#');
+      const file = path === '' ? page : posix.join(dirname(page), path);
+      const isPage = anchors.get(file)?.has(anchor ?? '') ?? false;
+      return !existsSync(join(root, file)) || (anchor !== undefined && !isPage);
+    });
+  expect(dead).toEqual([]);
+});
 
-  it('the links of the README lead to every guide, every package and every index', () => {
-    const linked = linksOf('README.md').map((target) => target.replace(/#.*/, ''));
-    const expected = pages.filter((page) =>
-      /^(docs\/([\w-]+|\w+\/README)|packages\/\w+\/README)\.md$/.test(page),
-    );
-    expect(linked).toEqual(expect.arrayContaining(expected));
-  });
+it('the links of the README lead to every guide, every package and every index', () => {
+  const linked = linksOf('README.md').map((target) => target.replace(/#.*/, ''));
+  const expected = pages.filter((page) =>
+    /^(docs\/([\w-]+|\w+\/README)|packages\/\w+\/README)\.md$/.test(page),
+  );
+  expect(linked).toEqual(expect.arrayContaining(expected));
 });

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { read, root } from './pages.ts';
 
 /** The sources of the packages, with `…` for each value of a template. */
@@ -52,15 +52,13 @@ it('the list of the fields of a request in the log is complete', () => {
   );
 });
 
-describe('table of errors in the log', () => {
-  it('the table of errors in the log contains only messages that the code logs', () => {
-    expect(documented.length).toBeGreaterThan(20);
-    expect(documented.filter((text) => !source.includes(text))).toEqual([]);
-  });
+it('the table of errors in the log contains only messages that the code logs', () => {
+  expect(documented.length).toBeGreaterThan(20);
+  expect(documented.filter((text) => !source.includes(text))).toEqual([]);
+});
 
-  it('the table of errors in the log contains every message with level warn or error', () => {
-    expect(logged.length).toBeGreaterThan(10);
-    const isDocumented = (message: string) => documented.some((text) => message.startsWith(text));
-    expect(logged.filter((message) => !isDocumented(message))).toEqual([]);
-  });
+it('the table of errors in the log contains every message with level warn or error', () => {
+  expect(logged.length).toBeGreaterThan(10);
+  const isDocumented = (message: string) => documented.some((text) => message.startsWith(text));
+  expect(logged.filter((message) => !isDocumented(message))).toEqual([]);
 });
