@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -36,14 +35,6 @@ it('use-core.ts creates a plant and prints the error of each other one', async (
 it('first-core.ts creates a plant', async () => {
   const { stdout } = await run('first-core.ts');
   expect(stdout).toBe('created Monstera\n');
-});
-
-it('own-group-commit.ts stores plants in a log', async () => {
-  const folder = await makeFolder();
-  const env = { PLANTS_LOG: join(folder, 'plants.log') };
-  const { stdout } = await run('own-group-commit.ts', env);
-  expect(stdout).toBe('kept, id-taken, plant-invalid\n');
-  expect(await readFile(env.PLANTS_LOG, 'utf8')).toBe('7 {"name":"Monstera"}\n');
 });
 
 it('embed-server.ts creates the plants of the examples of the client', async () => {
