@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createClient } from '@plantstore/client';
 import { errorTable } from '@plantstore/core/errors';
 import { makeFolder } from '@plantstore/test-support/make-folder';
 import { expect, it, onTestFinished } from 'vitest';
-import { createPlantOrThrow, PlantNotCreated } from './client-throw.ts';
 
 const runFile = promisify(execFile);
 const example = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -58,28 +56,8 @@ it('embed-server.ts creates the plants of the examples of the client', async () 
     const { stdout } = await run(name, env);
     expect(stdout).toBe('created Monstera\n');
   }
-  const many = await run('client-many-plants.ts', env);
-  expect(many).toMatchObject({ stdout: '100 created\n', stderr: '' });
-  for (const name of ['token-refresh', 'timeouts', 'tracing']) {
-    const recipe = await run(`client-${name}.ts`, env);
-    expect(recipe.stdout).toBe(
-      name === 'timeouts' ? 'settled after 1 attempt(s)\ncreated\n' : 'created\n',
-    );
-  }
-});
-
-it('client-throw.ts returns a plant, or throws an error whose cause has a kind', async () => {
-  const clientOf = (status: number) =>
-    createClient({
-      baseUrl: 'http://plants.test',
-      token: 'any',
-      fetch: async () => new Response('{"name":"Ficus"}', { status }),
-    });
-  const plant = { id: 7, name: 'Ficus' };
-  expect(await createPlantOrThrow(clientOf(200), plant)).toEqual({ name: 'Ficus' });
-  const failing = createPlantOrThrow(clientOf(404), plant);
-  await expect(failing).rejects.toBeInstanceOf(PlantNotCreated);
-  await expect(failing).rejects.toMatchObject({ cause: { kind: 'unexpected-status' } });
+  const { stdout } = await run('client-options.ts', env);
+  expect(stdout).toBe('settled after 1 attempt(s)\ncreated\n');
 });
 
 it('use-sqlite.ts stores a plant, also the second time, and read-and-back-up.ts reads it', async () => {
@@ -91,12 +69,6 @@ it('use-sqlite.ts stores a plant, also the second time, and read-and-back-up.ts 
   }
   const { stdout } = await run('read-and-back-up.ts', env);
   expect(stdout).toBe("{ id: 9223372036854775807n, name: 'Monstera' }\nplants: 1\n");
-});
-
-it('client-unwrap-in-tests.ts is a test that passes', async () => {
-  const { stdout } = await run('client-unwrap-in-tests.ts');
-  expect(stdout).toContain('creates a plant');
-  expect(stdout).toContain('reports a redirect');
 });
 
 it('test-without-network.ts is a test that passes', async () => {
