@@ -127,24 +127,20 @@ function withOptional<Of extends object>(plant: Of & Optional, { tag }: Complete
 }
 
 /**
- * Returns the first member, but the id, that another plant does not have in common with a plant, or
- * whose value no plant can have; `undefined` if both are the same plant.
+ * Returns a member, but the id, whose value no plant can have, or that another plant does not have
+ * in common with a plant; `undefined` if both are the same plant.
  */
 export function differingMember(plant: Unchecked, another: Unchecked): keyof Plant | undefined {
   const texts = toTexts(plant);
   const others = toTexts(another);
-  return contentNames.find((name) => texts[name] !== others[name] || !isValid(name, plant, texts));
+  return invalidMember(plant) ?? contentNames.find((name) => texts[name] !== others[name]);
 }
 
 /** Returns the first member, but the id, whose value no plant can have; `undefined` if none has. */
 export function invalidMember(plant: Unchecked): keyof Plant | undefined {
   const texts = toTexts(plant);
-  return contentNames.find((name) => !isValid(name, plant, texts));
-}
-
-/** Returns whether a member has a text, or may be absent and is. */
-function isValid(name: keyof Plant, plant: Unchecked, texts: Texts): boolean {
-  return texts[name] !== undefined || (plant[name] === undefined && !isRequired[name]);
+  const isAbsent = (name: keyof Plant) => plant[name] === undefined && !isRequired[name];
+  return contentNames.find((name) => texts[name] === undefined && !isAbsent(name));
 }
 
 /**
