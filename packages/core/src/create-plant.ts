@@ -16,8 +16,7 @@ import { isRefusal } from './errors.ts';
  * and changes nothing.
  *
  * Never throws, and rejects for no input. The result rejects only because of a bug in the
- * repository: a rejection, an error of another kind, or a refusal without a message or whose number
- * is not from 4000 to 4999.
+ * repository: a rejection, or a refusal whose number is not from 4000 to 4999.
  *
  * @param repository - the repository that stores the plant
  * @param input - any value; a plant has an `id` (a `bigint` or a safe integer), a `name`, and maybe
@@ -48,7 +47,7 @@ export function createPlant(
     // `then` is the promise's, without a wrapper.
     const creating = repository
       .create(parsed.value)
-      .then((created) => assertAllowedError(created).map(() => answer));
+      .then((created) => created.map(() => answer).mapErr(assertAllowed));
     return new ResultAsync(creating as Promise<Result<Plant, CreatePlantError>>);
   } catch (thrown) {
     // A repository that throws makes the result reject, so that createPlant never throws.
@@ -60,27 +59,14 @@ export function createPlant(
 /** Why a plant was not created. Closed: a switch over `kind` is exhaustive. */
 export type CreatePlantError = PlantInvalid | IdTaken | PlantRefused | StoreUnavailable;
 
-type Created = Result<void | 'unchanged', IdTaken | PlantRefused | StoreUnavailable>;
-
-/** Throws for an error that the port does not allow, so that no row of the error table is sent. */
-function assertAllowedError(created: Created): Created {
-  if (created.isOk()) return created;
-  const { error: failure } = created;
-  switch (failure.kind) {
-    case 'id-taken':
-    case 'store-unavailable':
-      return created;
-    case 'plant-refused':
-      if (!isRefusal(failure.error)) {
-        throw new RangeError('a refusal has a number from 4000 to 4999');
-      }
-      if (typeof failure.message !== 'string') {
-        throw new TypeError('a refusal has a message, a string');
-      }
-      return created;
-    default:
-      // Without the types, a repository can return any error.
-      failure satisfies never;
-      throw new TypeError('an error has a kind of the port');
-  }
+/**
+ * Returns an error of the repository. Throws for a refusal with another number, so that no row of
+ * the error table is sent.
+ */
+function assertAllowed<Failure extends IdTaken | PlantRefused | StoreUnavailable>(
+  failure: Failure,
+): Failure {
+  if (failure.kind === 'plant-refused' && !isRefusal(failure.error))
+    throw new RangeError('a refusal has a number from 4000 to 4999');
+  return failure;
 }

@@ -13,26 +13,6 @@ const fault = (bytes: Uint8Array) =>
 const nested = (depth: number) => `{"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
 
 describe('decodeBody', () => {
-  it.each([
-    ['9007199254740993', 9007199254740993n],
-    ['9223372036854775807', 9223372036854775807n],
-    ['-9223372036854775808', -9223372036854775808n],
-    ['9007199254740992.0', 9007199254740992n],
-    ['0.9223372036854775807e19', 9223372036854775807n],
-    ['92233720368547758070e-1', 9223372036854775807n],
-    ['7e3', 7000n],
-    ['0.009223372036854775807e21', 9223372036854775807n],
-    ['0e999999999', 0n],
-    ['9007199254740991', 9007199254740991],
-    ['1234567890123.5', 1234567890123.5],
-    ['7', 7],
-    ['7.0', 7],
-    ['-0', -0],
-    ['1.5', 1.5],
-  ])('decodeBody reads the id %s exactly', (source, id) => {
-    expect(decode(`{"id":${source}}`)).toEqual({ id });
-  });
-
   it.each(['1.0000000000000000001', '9007199254740992.5', '1e-7', '10000000000000000001e-1'])(
     'decodeBody reads %s as a number that is no integer',
     (source) => {
@@ -40,37 +20,15 @@ describe('decodeBody', () => {
     },
   );
 
-  it.each([
-    '9223372036854775808',
-    '-9223372036854775809',
-    '1e400',
-    '1E400',
-    '-1e999999999',
-    '1e19',
-  ])('decodeBody reads %s as an integer beyond int64 without expanding it', (source) => {
-    const { id } = decode(`{"id":${source}}`) as { id: bigint };
-    expect(BigInt.asIntN(64, id)).not.toBe(id);
-    expect(id < 0n).toBe(source.startsWith('-'));
-    expect(id.toString().length).toBeLessThan(25);
-  });
-
-  it('decodeBody reads the last of repeated members, also for an id that a double would round', () => {
-    expect(decode('{"id":1,"id":9007199254740993}')).toEqual({
-      id: 9007199254740993n,
-    });
-    expect(decode('{"id":9007199254740993,"id":"x"}')).toEqual({ id: 'x' });
-    expect(decode('{"id":1e3,"\\u0069d":9007199254740993}')).toEqual({
-      id: 9007199254740993n,
-    });
-  });
-
-  it('decodeBody leaves other numbers as JSON.parse reads them', () => {
-    expect(decode('{"id":1,"price":1.25,"mass":12345678901234567890}')).toEqual({
-      id: 1,
-      price: 1.25,
-      mass: 12345678901234567890,
-    });
-  });
+  it.each(['9223372036854775808', '-9223372036854775809', '1E400', '-1e999999999', '1e19'])(
+    'decodeBody reads %s as an integer beyond int64 without expanding it',
+    (source) => {
+      const { id } = decode(`{"id":${source}}`) as { id: bigint };
+      expect(BigInt.asIntN(64, id)).not.toBe(id);
+      expect(id < 0n).toBe(source.startsWith('-'));
+      expect(id.toString().length).toBeLessThan(25);
+    },
+  );
 
   it.each([
     'null',
@@ -81,44 +39,23 @@ describe('decodeBody', () => {
     expect(decode(text)).toEqual(JSON.parse(text));
   });
 
-  it('decodeBody leaves a member named id of another member that is not a number', () => {
-    expect(decode('{"id":9007199254740993,"parent":{"id":"x"}}')).toEqual({
+  it('decodeBody leaves other numbers as JSON.parse reads them, also those of other members named id', () => {
+    const others = '"mass":12345678901234567890,"parent":{"id":"x"}}';
+    expect(decode(`{"id":9007199254740993,${others}`)).toEqual({
+      ...(JSON.parse(`{${others}`) as object),
       id: 9007199254740993n,
-      parent: { id: 'x' },
     });
   });
 
-  it('decodeBody reads __proto__ and constructor as ordinary members', () => {
-    const value = decode('{"__proto__":{"id":9007199254740993},"constructor":1,"name":"x"}');
-    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
-    expect(value).not.toHaveProperty('id');
-  });
-
-  it('decodeBody removes one leading BOM', () => {
-    expect(decode('\ufeff{"id":7}')).toEqual({ id: 7 });
-    expect(fault(bytesOf('\ufeff\ufeff{}'))).toBe('json-malformed');
-  });
-
-  it('decodeBody reports an empty body as missing', () => {
-    expect(fault(new Uint8Array())).toBe('body-missing');
-  });
-
   it.each([
-    ['a lone continuation byte', [0x22, 0x80, 0x22]],
-    ['an overlong form', [0x22, 0xc0, 0xaf, 0x22]],
-    ['a surrogate in bytes', [0x22, 0xed, 0xa0, 0x80, 0x22]],
-    ['a cut sequence', [0x22, 0xf0, 0x9f]],
-    ['UTF-16', [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
-  ])('decodeBody rejects %s as not UTF-8', (_, bytes) => {
-    expect(fault(Uint8Array.from(bytes))).toBe('encoding-invalid');
+    ['nothing', '', 'body-missing'],
+    ['two BOMs', '\ufeff\ufeff{}', 'json-malformed'],
+    ['white space', ' ', 'json-malformed'],
+    ['Latin-1', Uint8Array.of(0x22, 0xe9, 0x22), 'encoding-invalid'],
+  ] as const)('decodeBody reports the fault of a body of %s', (_, body, kind) => {
+    expect(fault(typeof body === 'string' ? bytesOf(body) : body)).toBe(kind);
+    expect(decode('\ufeff{"id":7}')).toEqual({ id: 7 });
   });
-
-  it.each(['{', '{"id":}', "{'id':7}", '{"id":07}', '{"id":7,}', 'NaN', ' ', '\ufeff', '{}{}'])(
-    'decodeBody rejects %j as malformed',
-    (text) => {
-      expect(fault(bytesOf(text))).toBe('json-malformed');
-    },
-  );
 
   it('decodeBody reads JSON nested 500 levels deep and rejects 501 levels', () => {
     expect(fault(bytesOf(nested(500)))).toBe('none');

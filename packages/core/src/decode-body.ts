@@ -20,9 +20,7 @@ import { scanJson } from './scan-json.ts';
  */
 export function decodeBody(bytes: Uint8Array): Result<unknown, BodyUndecodable> {
   if (bytes.length === 0) return err({ kind: 'body-missing' });
-  strictUtf8 ??= new (globalThis as unknown as WithTextDecoder).TextDecoder('utf-8', {
-    fatal: true,
-  });
+  strictUtf8 ??= new TextDecoder('utf-8', { fatal: true });
   return decodeUtf8(bytes, strictUtf8).andThen(parseJson);
 }
 
@@ -55,19 +53,15 @@ const parseJson = /* @__PURE__ */ Result.fromThrowable(
   (): BodyUndecodable => ({ kind: 'json-malformed' }),
 );
 
-/** The only API used here that is not in ECMAScript; every runtime has it (WHATWG Encoding). */
-type WithTextDecoder = {
-  readonly TextDecoder: new (
-    label: 'utf-8',
-    options: { readonly fatal: boolean },
-  ) => { readonly decode: (bytes: Uint8Array) => string };
-};
-
 // One for all bodies, because creating it takes longer than decoding a plant. Without `stream` it
 // has no state. Created by the first body, because a runtime may lack it, such as Jest with jsdom.
-let strictUtf8: InstanceType<WithTextDecoder['TextDecoder']> | undefined;
+let strictUtf8: Utf8Decoder | undefined;
 
 const decodeUtf8 = /* @__PURE__ */ Result.fromThrowable(
-  (bytes: Uint8Array, decoder: NonNullable<typeof strictUtf8>) => decoder.decode(bytes),
+  (bytes: Uint8Array, decoder: Utf8Decoder) => decoder.decode(bytes),
   (): BodyUndecodable => ({ kind: 'encoding-invalid' }),
 );
+
+// Core is compiled without the types of any runtime; every runtime has it (WHATWG Encoding).
+type Utf8Decoder = { decode(bytes: Uint8Array): string };
+declare const TextDecoder: new (label: 'utf-8', options: { fatal: boolean }) => Utf8Decoder;

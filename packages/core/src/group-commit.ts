@@ -312,8 +312,8 @@ export type GroupCommitOptions = {
 /** What {@link createGroupCommit} returns. */
 export type GroupCommit = {
   /**
-   * Adds a plant to the next batch. Creates one promise and no timer. Rejects if the plant was not
-   * validated, as every repository does.
+   * Adds a plant to the next batch. Rejects if the plant was not validated, as every repository
+   * does.
    */
   readonly create: PlantRepository['create'];
   /** Returns the number of creates that have not settled, including those being committed. */

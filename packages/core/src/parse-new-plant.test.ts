@@ -1,23 +1,14 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseNewPlant } from './parse-new-plant.ts';
 
-const faults = (input: unknown) =>
-  parseNewPlant(input).match(
-    () => [],
-    (error) => error.faults,
-  );
-
 describe('parseNewPlant', () => {
-  it('parseNewPlant accepts an id as a bigint or a safe integer and returns a bigint', () => {
-    for (const id of [7, 7n]) {
-      expect(parseNewPlant({ id, name: 'x' })._unsafeUnwrap()).toEqual({ id: 7n, name: 'x' });
-    }
-  });
-
-  it('parseNewPlant accepts zero, negative zero and negative ids', () => {
-    for (const id of [0, -0, 0n, -1, -(2n ** 63n)]) expect(faults({ id, name: 'x' })).toEqual([]);
-  });
+  it.each([7, 7n, 0, -0, -1, -(2n ** 63n)])(
+    'parseNewPlant accepts the id %s and returns a bigint',
+    (id) => {
+      const plant = parseNewPlant({ id, name: 'x', tag: undefined })._unsafeUnwrap();
+      expect(plant).toStrictEqual({ id: BigInt(id), name: 'x' });
+    },
+  );
 
   it.each([
     ['no id', { name: 'x' }, ['id-required']],
@@ -85,28 +76,5 @@ describe('parseNewPlant', () => {
       '{"id":7,"name":"x","__proto__":{"tag":"evil"},"constructor":1,"colour":"green"}',
     );
     expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({ id: 7n, name: 'x' });
-  });
-
-  it('parseNewPlant treats a tag that is undefined as absent', () => {
-    const input = { id: 7, name: 'x', tag: undefined };
-    expect(parseNewPlant(input)._unsafeUnwrap()).toStrictEqual({ id: 7n, name: 'x' });
-  });
-
-  it('parseNewPlant never throws, and returns a fault for every input that is not a plant', () => {
-    const like = fc.record(
-      { id: fc.anything(), name: fc.anything(), tag: fc.anything() },
-      { requiredKeys: [] },
-    );
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.anything({ withBigInt: true, withNullPrototype: true }), like),
-        (input) => {
-          const parsed = parseNewPlant(input);
-          if (parsed.isErr()) expect(parsed.error.faults.length).toBeGreaterThan(0);
-          else expect(typeof parsed.value.id).toBe('bigint');
-        },
-      ),
-      { numRuns: 2000 },
-    );
   });
 });
