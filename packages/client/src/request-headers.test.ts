@@ -28,12 +28,8 @@ const headersOf = async (
 };
 
 describe('headers', () => {
-  const trace = { traceparent: '00-1-2-01' };
-
-  it('a header field may have the name of a member of every object', async () => {
-    const headers = { constructor: 'a' };
-    expect(await headersOf({ headers })).toEqual([{ ...own, ...headers }]);
-  });
+  // `constructor` is the name of a member of every object, too.
+  const trace = { traceparent: '00-1-2-01', constructor: 'a' };
 
   it.each<[string, RequestHeaders]>([
     ['an object', trace],
@@ -46,15 +42,12 @@ describe('headers', () => {
     expect(await headersOf({}, { headers })).toEqual([{ ...own, ...trace }]);
   });
 
-  it('headers of a call replace those of the client with the same name, in any case', async () => {
-    const headers = { 'X-Key': 'client', 'x-other': 'client' };
-    const sent = await headersOf({ headers: () => headers }, { headers: { 'x-key': 'call' } });
+  it('headers of a call replace those of the client, in any case, but never Authorization and Content-Type', async () => {
+    const ignored = { authorization: 'Basic YTpi', 'CONTENT-TYPE': 'text/plain' };
+    const headers = { 'X-Key': 'client', 'x-other': 'client', ...ignored };
+    const call = { 'x-key': 'call', ...ignored };
+    const sent = await headersOf({ headers: () => headers }, { headers: call });
     expect(sent).toEqual([{ ...own, 'x-key': 'call', 'x-other': 'client' }]);
-  });
-
-  it('headers never replace Authorization and Content-Type, in any case', async () => {
-    const headers = { authorization: 'Basic YTpi', 'CONTENT-TYPE': 'text/plain' };
-    expect(await headersOf({ headers }, { headers })).toEqual([own]);
   });
 
   it('a function that returns headers is called once for a call, with any number of attempts', async () => {
@@ -81,16 +74,11 @@ describe('headers', () => {
     ['a value whose members throw', hostile, 'Error'],
     ['an object with an invalid name', { 'not a name': 'a' }, 'not a name'],
     ['an object with a line break in a value', { 'x-key': 'two\nlines' }, 'x-key'],
-    ['an object with a value outside Latin-1', { 'x-key': '\u{1fab4}' }, 'x-key'],
     ['a function that returns a number', () => 7, 'TypeError'],
     ['a function that returns a value whose members throw', () => hostile, 'Error'],
     ['a function that throws', () => JSON.parse('{') as object, 'SyntaxError'],
     ['a function that rejects', () => Promise.reject(new Error('secret')), 'Error'],
-    [
-      'an async function that returns a value with U+0000',
-      async () => ({ 'x-key': '\0' }),
-      'x-key',
-    ],
+    ['a function that returns U+0000', async () => ({ 'x-key': '\0' }), 'x-key'],
   ])(
     'headers that are %s result in headers-invalid with the field or the cause, and nothing is sent',
     async (_, headers, reason) => {
@@ -122,7 +110,7 @@ describe('headers', () => {
     ]);
   });
 
-  it('a headers function that never settles results in a timeout in its phase, or in aborted', async () => {
+  it('a headers function that never settles results in a timeout in its phase', async () => {
     const headers = untyped(never);
     const client = createTestClient(never, { headers, timeoutMs: 50 });
     expect(await errorOf(client)).toEqual({
@@ -131,9 +119,5 @@ describe('headers', () => {
       message: expect.stringContaining('request-headers') as unknown,
       attempts: 0,
     });
-    const controller = new AbortController();
-    const creating = errorOf(createTestClient(never, { headers }), controller.signal);
-    controller.abort();
-    expect(await creating).toMatchObject({ kind: 'aborted', attempts: 0 });
   });
 });

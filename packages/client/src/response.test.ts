@@ -1,47 +1,71 @@
+import { runInNewContext } from 'node:vm';
 import { similarPlants } from '@plantstore/test-support/contract-plants';
 import { describe, expect, it } from 'vitest';
-import { token, untyped } from '../test/fixtures.ts';
-import { outcomeOf } from './response.ts';
+import {
+  createTestClient,
+  errorOf,
+  hostile,
+  plant,
+  rejecting,
+  throwing,
+  token,
+  unendingBody,
+  untyped,
+} from '../test/fixtures.ts';
+import { startServer } from '../test/start-server.ts';
+import { type ClientOptions, createClient } from './index.ts';
 import { maxTextLength } from './redact.ts';
 
-/** Returns the outcome for a response to the request with the JSON `sent`. */
-const read = (status: number, text: string, sent = '{"id":7,"name":"Monstera"}') => {
-  const call = { report: { attempts: 1, status }, tokens: [token] };
-  const request = { url: 'https://plants.example/plants', body: sent };
-  return outcomeOf(call, untyped({ status }), request, text).match<unknown>(
-    (plant) => plant,
+/** Returns the outcome for a response to the create of a plant. */
+const outcomeOf = async (status: number, text: string, sent: object = { name: 'Monstera' }) => {
+  const response = untyped({ status, arrayBuffer: async () => Buffer.from(text) });
+  const client = createTestClient(async () => response);
+  return client.createPlant(untyped({ id: 9007199254740993n, ...sent })).match<unknown>(
+    (created) => created,
     (error) => error,
   );
 };
 
-describe('outcomeOf', () => {
+describe('a 200', () => {
   it.each([
     ['{"name":"Monstera"}', { name: 'Monstera' }],
     ['{"name":"","tag":""}', { name: '', tag: '' }],
     ['{"name":"a","tag":"b","id":7,"__proto__":{"tag":7}}', { name: 'a', tag: 'b' }],
     [`{"name":"${token}"}`, { name: token }],
-  ])('outcomeOf returns the plant of %s without other members', (body, plant) => {
-    expect(read(200, body, JSON.stringify({ id: 7, ...plant }))).toStrictEqual(plant);
+  ])('a 200 with %s is the plant without other members', async (body, sent) => {
+    expect(await outcomeOf(200, body, sent)).toStrictEqual(sent);
   });
 
-  it.each([
-    ['name', '{"name":"Ficus"}', '{"id":7,"name":"Monstera"}'],
-    ['name', '{"name":"monstera"}', '{"id":7,"name":"Monstera"}'],
-    ['name', '{"name":"\u0065\u0301"}', '{"id":7,"name":"\u00e9"}'],
-    ['tag', '{"name":"Monstera","tag":"b"}', '{"id":7,"name":"Monstera"}'],
-    ['tag', '{"name":"Monstera","tag":""}', '{"id":7,"name":"Monstera"}'],
-    ['tag', '{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":"b"}'],
-    ['tag', '{"name":"Monstera"}', '{"id":7,"name":"Monstera","tag":""}'],
-    ['tag', '{"name":"Monstera","tag":"a"}', '{"id":7,"name":"Monstera","tag":"b"}'],
+  it('a 200 with a plant that a store may confuse with the plant that was sent is response-invalid', async () => {
+    for (const [one, other] of similarPlants.filter((_, index) => index % 5 === 0)) {
+      const kept: unknown = JSON.parse(JSON.stringify(one));
+      expect(await outcomeOf(200, JSON.stringify(one), one)).toStrictEqual(kept);
+      const error = await outcomeOf(200, JSON.stringify(other), one);
+      expect(error).toMatchObject({ kind: 'response-invalid' });
+    }
+  });
+
+  it.each<[string, string, object]>([
+    ['name', '{"name":"monstera"}', { name: 'Monstera' }],
+    ['name', '{"name":"\u0065\u0301"}', { name: '\u00e9' }],
+    ['tag', '{"name":"Monstera","tag":""}', { name: 'Monstera' }],
+    ['tag', '{"name":"Monstera"}', { name: 'Monstera', tag: 'b' }],
     // A client without types may send these.
-    ['name', '{"name":7}', '{"id":7,"name":7}'],
-    ['tag', '{"name":"Monstera","tag":null}', '{"id":7,"name":"Monstera","tag":null}'],
-    ['name', '{"name":"7"}', '{"id":7,"name":7}'],
-    ['name', '{}', '{"id":7}'],
+    ['name', '{"name":7}', { name: 7 }],
+    ['tag', '{"name":"Monstera","tag":null}', { name: 'Monstera', tag: null }],
+    ['name', '{"name":"7"}', { name: 7 }],
+    ['name', '{}', {}],
+    ['name', '{"error":1401,"message":"another plant has this id"}', { name: 'a' }],
+    ['name', '<!doctype html>', { name: 'a' }],
+    ['name', '{"name":"a"', { name: 'a' }],
+    ['name', 'null', { name: 'a' }],
+    ['name', '"name"', { name: 'a' }],
+    ['name', '["a"]', { name: 'a' }],
+    ['name', '['.repeat(4_000), { name: 'a' }],
   ])(
-    'outcomeOf returns response-invalid and names %s, for a 200 with %s after the request %s',
-    (name, body, sent) => {
-      expect(read(200, body, sent)).toEqual({
+    'a 200 whose %s differs is response-invalid, with the raw body: %s after %o',
+    async (name, body, sent) => {
+      expect(await outcomeOf(200, body, sent)).toEqual({
         kind: 'response-invalid',
         message: `unexpected response with status 200: its ${name} is not what was sent`,
         status: 200,
@@ -51,134 +75,130 @@ describe('outcomeOf', () => {
     },
   );
 
-  it('outcomeOf compares the plant with the JSON that was sent, for every id', () => {
-    for (const id of ['7', '-9223372036854775808', '9007199254740993', '0']) {
-      expect(read(200, '{"name":"a"}', `{"id":${id},"name":"a"}`)).toEqual({ name: 'a' });
-    }
+  it('a 200 of another realm is read', async () => {
+    const source = `async () => ({ status: 200, headers: { get: () => null }, body: {
+      async *[Symbol.asyncIterator]() { yield new TextEncoder().encode('{"name":"a"}'); } } })`;
+    const fetch = runInNewContext(source, { TextEncoder }) as ClientOptions['fetch'];
+    expect(await errorOf(createTestClient(fetch!))).toBeUndefined();
   });
+});
 
-  it.each([
-    ['nothing', ''],
-    ['HTML', '<!doctype html>'],
-    ['incomplete JSON', '{"name":"a"'],
-    ['null', 'null'],
-    ['a string', '"name"'],
-    ['an array', '[]'],
-    ['an empty object', '{}'],
-    ['a plant without a name', '{"tag":"b"}'],
-    ['a plant with a number as its name', '{"name":7}'],
-    ['a plant with null as its tag', '{"name":"a","tag":null}'],
-    ['a plant with a number as its tag', '{"name":"a","tag":7}'],
-    ['an error', '{"error":1401,"message":"another plant has this id"}'],
-    ['a plant with an object as its name', '{"name":{"valueOf":1,"toString":1}}'],
-    ['4,000 brackets', '['.repeat(4_000)],
-  ])('a 200 with %s is response-invalid, with the raw body', (_, body) => {
-    expect(read(200, body)).toEqual({
-      kind: 'response-invalid',
-      message: expect.any(String) as unknown,
-      status: 200,
-      body,
-      attempts: 1,
-    });
-  });
-
-  it('the message of an unexpected response names its status', () => {
-    expect(read(500, '{}')).toHaveProperty('message', 'unexpected response with status 500');
-  });
-
-  it('outcomeOf truncates the body of an error', () => {
-    const longest = 'a '.repeat(maxTextLength / 2);
-    expect(read(404, longest)).toMatchObject({ body: longest });
-    expect(read(404, 'a '.repeat(2 ** 19))).toMatchObject({ body: longest });
-    expect(read(200, 'a'.repeat(maxTextLength + 1))).toMatchObject({ body: '***' });
-  });
-
-  it('outcomeOf returns each plant that a store may confuse for itself, and response-invalid for the other', () => {
-    for (const [one, other] of similarPlants) {
-      const sent = JSON.stringify({ id: 7, ...one });
-      expect(read(200, JSON.stringify(one), sent)).toStrictEqual(JSON.parse(JSON.stringify(one)));
-      expect(read(200, JSON.stringify(other), sent)).toMatchObject({ kind: 'response-invalid' });
-    }
-  });
-
-  it('outcomeOf copies no member of a body that is no plant, such as the characters of a text', () => {
-    const fill = 'x'.repeat(2 ** 20);
-    const timeOf = (body: string) => {
-      const before = process.cpuUsage();
-      read(200, body);
-      return process.cpuUsage(before).user;
-    };
-    const best = (body: string) => Math.min(...Array.from({ length: 5 }, () => timeOf(body)));
-    // In microseconds of CPU time. Copying takes about 200 times as long.
-    expect(best(JSON.stringify(fill))).toBeLessThan(20 * best(JSON.stringify({ fill })) + 20_000);
-  });
-
+describe('an error of the service', () => {
   it.each([
     [400, 1401, 'id-taken'],
-    [401, 2402, 'token-rejected'],
     [503, 3503, 'unavailable'],
     [400, 2402, 'token-rejected'],
     [400, 4000, 'plant-refused'],
     [400, 4999, 'plant-refused'],
     [400, 3999, 'unknown'],
     [400, 5000, 'unknown'],
-    [418, 9999, 'unknown'],
-    [400, -(2 ** 31), 'unknown'],
-    [400, 2 ** 31 - 1, 'unknown'],
-  ])('outcomeOf returns refused for status %i with error %i: %s', (status, error, name) => {
+    [418, -(2 ** 31), 'unknown'],
+    [500, 2 ** 31 - 1, 'unknown'],
+  ])('a %i with error %i is refused: %s', async (status, error, name) => {
     const body = JSON.stringify({ error, message: 'because', more: true });
-    expect(read(status, body)).toEqual({
-      kind: 'refused',
-      name,
-      error,
-      message: 'because',
-      status,
-      attempts: 1,
+    const refused = { kind: 'refused', name, error, message: 'because', status, attempts: 1 };
+    expect(await outcomeOf(status, body)).toEqual(refused);
+  });
+
+  it.each([
+    ['', '<h1>Bad</h1>', 'null', '[1401,"a"]', '{"error":1401}', '{"message":"a"}'],
+    ['{"error":"1401","message":"a"}', '{"error":1401,"message":7}', '{"error":1.5,"message":"a"}'],
+    ['{"error":2147483648,"message":"a"}', '{"error":-2147483649,"message":"a"}'],
+    ['{"error":1e999,"message":"a"}', '{"error":{"valueOf":1},"message":"a"}'],
+  ])('a body that is no error of the service is raw in the error: %s', async (...bodies) => {
+    for (const body of bodies) {
+      const invalid = { kind: 'response-invalid', status: 400, body };
+      expect(await outcomeOf(400, body)).toMatchObject(invalid);
+      expect(await outcomeOf(500, body)).toEqual({
+        kind: 'unexpected-status',
+        message: 'unexpected response with status 500',
+        status: 500,
+        body,
+        attempts: 1,
+      });
+    }
+  });
+
+  it.each([201, 204, 304, 399])('a %i is unexpected-status with every body', async (status) => {
+    for (const body of ['{"name":"a"}', '{"error":1401,"message":"a"}']) {
+      const error = { kind: 'unexpected-status', status, body };
+      expect(await outcomeOf(status, body, { name: 'a' })).toMatchObject(error);
+    }
+  });
+
+  it('a body without an end is truncated, and its connection closed', async () => {
+    const closed = Promise.withResolvers<undefined>();
+    const baseUrl = await startServer((_request, response) => {
+      const chunk = Buffer.alloc(2 ** 16, '"');
+      const writeChunks = () => {
+        while (response.write(chunk));
+      };
+      response.on('drain', writeChunks).on('close', () => closed.resolve(undefined));
+      writeChunks();
     });
+    const body = '"'.repeat(maxTextLength);
+    const expected = { kind: 'response-invalid', status: 200, attempts: 1, body };
+    expect(await errorOf(createClient({ baseUrl, token }))).toMatchObject(expected);
+    await closed.promise;
+  });
+});
+
+describe('no complete response', () => {
+  it.each<[string, Parameters<typeof startServer>[0], number | undefined]>([
+    ['before the response', (request) => request.socket.destroy(), undefined],
+    [
+      'during the body',
+      (request, response) => {
+        response.writeHead(200, { 'content-length': 99 });
+        response.write('{"name":', () => request.socket.resetAndDestroy());
+      },
+      200,
+    ],
+  ])('a connection that is lost %s is a network error', async (_, listener, status) => {
+    const client = createClient({ baseUrl: await startServer(listener), token, retries: 0 });
+    const error = await errorOf(client);
+    expect(error).toMatchObject({ kind: 'network', attempts: 1, cause: { name: 'TypeError' } });
+    expect(error?.status).toBe(status);
   });
 
-  const noErrors = [
-    '',
-    '<h1>Bad</h1>',
-    'null',
-    '[1401,"a"]',
-    '{"error":1401}',
-    '{"message":"a"}',
-    '{"error":"1401","message":"a"}',
-    '{"error":1401,"message":7}',
-    '{"error":1.5,"message":"a"}',
-    '{"error":2147483648,"message":"a"}',
-    '{"error":-2147483649,"message":"a"}',
-    '{"error":1e999,"message":"a"}',
-    '{"error":{"valueOf":1,"toString":1},"message":"a"}',
-  ];
-
-  it.each(noErrors)('outcomeOf returns response-invalid for a 400 with the body %s', (body) => {
-    expect(read(400, body)).toMatchObject({ kind: 'response-invalid', status: 400, body });
+  const arrayBuffer = async () => Buffer.from('{"name":"a"}');
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['a string', 'a text'],
+    ['an empty object', {}],
+    ['a value whose members throw', hostile],
+    ['a response with a string as its status', { status: '200', arrayBuffer }],
+    ['a response with NaN as its status', { status: Number.NaN, arrayBuffer }],
+    ['a response without a body', { status: 200 }],
+    ['a response whose arrayBuffer is a string', { status: 200, arrayBuffer: async () => 'x' }],
+  ])('a fetch that returns or throws %s results in a network error', async (_, value) => {
+    const expected = { kind: 'network', attempts: 1 };
+    for (const fetch of [async () => value, () => value, rejecting(value), throwing(value)])
+      expect(await errorOf(createTestClient(untyped(fetch)))).toMatchObject(expected);
   });
 
-  it.each(noErrors)('outcomeOf returns unexpected-status for a 500 with the body %s', (body) => {
-    expect(read(500, body)).toMatchObject({ kind: 'unexpected-status', status: 500, body });
-  });
-
-  it.each([0, 201, 204, 301, 302, 399])(
-    'outcomeOf returns unexpected-status for status %i with every body',
-    (status) => {
-      for (const body of ['', '{"name":"a"}', '{"error":1401,"message":"a"}'])
-        expect(read(status, body, '{"id":7,"name":"a"}')).toMatchObject({
-          kind: 'unexpected-status',
-          status,
-          body,
-        });
+  it.each(['getReader', 'releaseLock', 'cancel'])(
+    'a call causes no unhandled rejection if %s of an injected body rejects, and other functions throw',
+    async (member) => {
+      const unhandled: unknown[] = [];
+      const record = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', record);
+      const [cancel, releaseLock] = [throwing('no'), throwing('no')];
+      const reader = { read: rejecting('no'), cancel, releaseLock };
+      Reflect.set(reader, member, rejecting('no'));
+      const getReader = member === 'getReader' ? rejecting('no') : () => reader;
+      const fake = untyped({ status: 200, body: { getReader } });
+      expect(await errorOf(createTestClient(async () => fake))).toMatchObject({ kind: 'network' });
+      await new Promise(setImmediate);
+      process.off('unhandledRejection', record);
+      expect(unhandled).toEqual([]);
     },
   );
 
-  it('outcomeOf redacts the token in messages and raw bodies', () => {
-    const echo = `Bearer ${token}`;
-    expect(read(400, JSON.stringify({ error: 1, message: echo }))).toMatchObject({
-      message: 'Bearer ***',
-    });
-    expect(read(200, echo)).toMatchObject({ body: 'Bearer ***' });
-    expect(read(502, echo)).toMatchObject({ body: 'Bearer ***' });
+  it('the body of an invalid response is cancelled', async () => {
+    const { body, cancelled } = unendingBody();
+    const client = createTestClient(async () => untyped({ status: 'no number', body }));
+    expect((await client.createPlant(plant)).isErr()).toBe(true);
+    await cancelled;
   });
 });

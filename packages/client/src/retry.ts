@@ -32,7 +32,7 @@ function isTransient({ kind, status }: CreatePlantError): boolean {
 const transientStatuses = [408, 429, 502, 503, 504];
 
 /** Returns the backoff before the next attempt, with full jitter, in milliseconds. */
-export function backoffMs(limits: CallLimits, retried: number): number {
+function backoffMs(limits: CallLimits, retried: number): number {
   const { retryDelayMs, maxRetryDelayMs } = limits;
   // After a thousand retries, the power is Infinity, and its product with 0 is NaN.
   if (retryDelayMs === 0) return 0;

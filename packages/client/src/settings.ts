@@ -28,7 +28,7 @@ export function readSettings(options: ClientOptions): Settings {
   };
 }
 
-export const defaultLimits: CallLimits = {
+const defaultLimits: CallLimits = {
   attemptTimeoutMs: 10_000,
   timeoutMs: 30_000,
   retries: 3,
@@ -58,7 +58,7 @@ function isLimit(name: keyof Limits, value: unknown): value is number {
 /**
  * Returns the URL of `/plants` below a base URL, or `undefined` if that is no plain http(s) URL.
  */
-export function plantsUrl(baseUrl: unknown): string | undefined {
+function plantsUrl(baseUrl: unknown): string | undefined {
   // A URL may be of another realm.
   const text = memberOf(baseUrl, 'href') ?? baseUrl;
   if (!isText(text) || !plainHttpUrl.test(text)) return undefined;

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createTestClient,
   errorOf,
@@ -12,7 +12,9 @@ import {
   untyped,
 } from '../test/fixtures.ts';
 import { startServer } from '../test/start-server.ts';
-import { type ClientOptions, createClient, type TokenRequest } from './index.ts';
+import { type ClientOptions, createClient, type CreatePlantOptions } from './index.ts';
+
+type TokenFunction = Extract<ClientOptions['token'], (...args: never[]) => unknown>;
 
 /** Starts a server that accepts a single token; `received` has the tokens of its requests. */
 const startTokenServer = async (accepted: string) => {
@@ -28,321 +30,376 @@ const startTokenServer = async (accepted: string) => {
   return { baseUrl, received };
 };
 
+/**
+ * Creates a client whose service accepts one token, and holds the 401 of each other one until it is released. `refreshes` has
+ * the argument of each call of the token function, `sent` the token of each request.
+ */
+const createHoldingClient = (
+  getToken: TokenFunction,
+  options: Partial<ClientOptions> = {},
+  accepted = 'new',
+) => {
+  const held: { used: string | undefined; reject: () => void }[] = [];
+  const sent: (string | undefined)[] = [];
+  const refreshes: boolean[] = [];
+  const client = createTestClient(
+    async (_url, { headers }) => {
+      const used = headers['authorization']?.replace('Bearer ', '');
+      sent.push(used);
+      if (used === accepted) return new Response('{"name":"a"}');
+      await new Promise<void>((reject) => void held.push({ used, reject }));
+      return new Response('', { status: 401 });
+    },
+    {
+      token: (request) => {
+        refreshes.push(request.refresh);
+        return getToken(request);
+      },
+      ...options,
+    },
+  );
+  /** Starts a call; its outcome is an error, or `undefined` for a plant. */
+  const create = async (callOptions?: CreatePlantOptions) => {
+    const outcome = client.createPlant(plant, callOptions).match(
+      () => undefined,
+      (error) => error,
+    );
+    await settle();
+    return { outcome };
+  };
+  /** Sends the first 401 for a token that is held. */
+  const release = async (rejected: string) => {
+    const index = held.findIndex(({ used }) => used === rejected);
+    held.splice(index, 1)[0]?.reject();
+    await settle();
+  };
+  return { create, release, held, sent, refreshes };
+};
+
+/** A token function that returns an old token, and another one for a refresh. */
+const refreshing =
+  (refreshed: () => string | Promise<string>): TokenFunction =>
+  ({ refresh }) =>
+    refresh ? refreshed() : 'old';
+
 const tokenRule = 'token must be an RFC 6750 b64token, without "Bearer " or white space';
-const ok = { value: { name: 'a' } };
 
 describe('token function', () => {
-  it.each([
-    ['sync', () => token],
-    ['async', async () => token],
-  ])('a client sends the token that the %s token function returns', async (_, getToken) => {
-    const { baseUrl, received } = await startTokenServer(token);
-    const client = createClient({ baseUrl, token: getToken });
-    expect(await client.createPlant(plant)).toMatchObject(ok);
-    expect(received).toEqual([token]);
-  });
-
   it('a token function is called once for calls that wait at the same time, and again for a later call', async () => {
-    const { baseUrl } = await startTokenServer(token);
-    const tokenCalls: TokenRequest[] = [];
-    const tokenPromise = Promise.withResolvers<string>();
-    const getToken = (request: TokenRequest) => {
-      tokenCalls.push(request);
-      return tokenPromise.promise;
-    };
-    const client = createClient({ baseUrl, token: getToken });
-    const calls = Array.from({ length: 20 }, async () => client.createPlant(plant));
-    tokenPromise.resolve(token);
-    for (const call of calls) expect(await call).toMatchObject(ok);
-    expect(tokenCalls).toEqual([{ refresh: false }]);
-    await client.createPlant(plant);
-    expect(tokenCalls).toHaveLength(2);
-  });
-
-  it('a token function is called again after a 401, and the request is sent with the new token', async () => {
-    const { baseUrl, received } = await startTokenServer('new');
-    const getToken = ({ refresh }: TokenRequest) => (refresh ? 'new' : 'old');
-    const attempts: unknown[] = [];
-    const created = await createClient({ baseUrl, token: getToken, retries: 0 }).createPlant(
-      plant,
-      {
-        onSettled: (settled) => attempts.push(settled),
-      },
-    );
-    expect(created).toMatchObject(ok);
-    expect(received).toEqual(['old', 'new']);
-    expect(attempts).toEqual([{ attempts: 2, status: 200 }]);
-  });
-
-  it('a token function is called once for a new token by calls that received a 401 at the same time', async () => {
-    const tokenCalls: boolean[] = [];
-    const calls = 10;
-    let refused = 0;
-    const all = Promise.withResolvers<undefined>();
-    const client = createTestClient(
-      async (_url, init) => {
-        if (JSON.stringify(init.headers).includes('new')) return new Response('{"name":"a"}');
-        if (++refused === calls) all.resolve(undefined);
-        await all.promise;
-        return new Response('', { status: 401 });
-      },
-      {
-        token: async ({ refresh }) => {
-          tokenCalls.push(refresh);
-          return refresh ? 'new' : 'old';
-        },
-      },
-    );
-    const created = Array.from({ length: calls }, async () => client.createPlant(plant));
-    for (const call of created) expect(await call).toMatchObject(ok);
-    expect(tokenCalls).toEqual([false, true]);
-  });
-
-  it('a token function is not called by a call that starts while another waits for a new token', async () => {
-    const { baseUrl, received } = await startTokenServer('new');
-    const tokenCalls: boolean[] = [];
-    const refreshing = Promise.withResolvers<void>();
-    const newToken = Promise.withResolvers<string>();
-    const getToken = ({ refresh }: TokenRequest) => {
-      tokenCalls.push(refresh);
-      if (!refresh) return 'old';
-      refreshing.resolve();
-      return newToken.promise;
-    };
-    const client = createClient({ baseUrl, token: getToken });
-    const first = client.createPlant(plant);
-    await refreshing.promise;
-    const second = client.createPlant(plant);
-    newToken.resolve('new');
-    expect(await first).toMatchObject(ok);
-    expect(await second).toMatchObject(ok);
-    expect(tokenCalls).toEqual([false, true]);
-    expect(received).toEqual(['old', 'new', 'new']);
-  });
-
-  it('a token function is called with refresh while another call waits for any token, and serves later calls', async () => {
-    const tokenCalls: boolean[] = [];
-    const anyToken = Promise.withResolvers<string>();
-    const newToken = Promise.withResolvers<string>();
-    const refused = Promise.withResolvers<Response>();
-    const getToken = ({ refresh }: TokenRequest) => {
-      tokenCalls.push(refresh);
-      if (refresh) return newToken.promise;
-      return tokenCalls.length === 1 ? 'old' : anyToken.promise;
-    };
-    const client = createTestClient(
-      async (_url, init) =>
-        JSON.stringify(init.headers).includes('old')
-          ? refused.promise
-          : new Response('{"name":"a"}'),
-      { token: getToken },
-    );
-    const first = client.createPlant(plant);
-    await settle();
-    const second = client.createPlant(plant);
-    await settle();
-    refused.resolve(new Response('', { status: 401 }));
-    await settle();
-    expect(tokenCalls).toEqual([false, false, true]);
-    anyToken.resolve('another');
-    expect(await second).toMatchObject(ok);
-    const third = client.createPlant(plant);
-    await settle();
-    expect(tokenCalls).toEqual([false, false, true]);
-    newToken.resolve('new');
-    expect(await first).toMatchObject(ok);
-    expect(await third).toMatchObject(ok);
+    const first = Promise.withResolvers<string>();
+    const { create, sent, refreshes } = createHoldingClient(() => first.promise);
+    const calls = await Promise.all(Array.from({ length: 20 }, async () => create()));
+    first.resolve('new');
+    for (const { outcome } of calls) expect(await outcome).toBeUndefined();
+    expect(refreshes).toEqual([false]);
+    expect(await (await create()).outcome).toBeUndefined();
+    expect(refreshes).toEqual([false, false]);
+    expect(sent).toHaveLength(21);
   });
 
   it('a token function is called once by a call that is retried for other reasons than a 401', async () => {
-    const tokenCalls: boolean[] = [];
-    const failures = [
-      () => Promise.reject(new TypeError('reset')),
-      async () => new Response('', { status: 503 }),
-    ];
-    const fetch = async () => failures.shift()?.() ?? new Response('{"name":"a"}');
-    const getToken = ({ refresh }: TokenRequest) => {
-      tokenCalls.push(refresh);
-      return token;
-    };
-    const client = createTestClient(fetch, { token: getToken, retries: 2, retryDelayMs: 0 });
-    expect(await client.createPlant(plant)).toMatchObject(ok);
-    expect(tokenCalls).toEqual([false]);
-  });
-
-  it('a call that sends a new token after a 401 can still be retried as often as without it', async () => {
-    const statuses = [401, 503, 503];
+    const statuses = [401, 503, 408];
+    const refreshes: boolean[] = [];
     const fetch = async () => {
       const status = statuses.shift();
       return status === undefined ? new Response('{"name":"a"}') : new Response('', { status });
     };
-    const client = createTestClient(fetch, { token: () => token, retries: 2, retryDelayMs: 0 });
-    expect(await client.createPlant(plant)).toMatchObject(ok);
-  });
-
-  it('a token function is not called a third time after a second 401', async () => {
-    const { baseUrl, received } = await startTokenServer('another');
-    const error = await errorOf(createClient({ baseUrl, token: () => 'wrong' }));
-    expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 2 });
-    expect(received).toEqual(['wrong', 'wrong']);
-  });
-
-  it('a token function that fails after a 401 results in an error with the number of attempts', async () => {
-    const { baseUrl } = await startTokenServer('another');
-    const getToken = ({ refresh }: TokenRequest) => (refresh ? untyped(undefined) : 'old');
-    expect(await errorOf(createClient({ baseUrl, token: getToken }))).toEqual({
-      kind: 'token-failed',
-      message: expect.any(String) as unknown,
-      attempts: 1,
-      status: 401,
-    });
+    const getToken: TokenFunction = ({ refresh }) => {
+      refreshes.push(refresh);
+      return token;
+    };
+    const client = createTestClient(fetch, { token: getToken, retries: 2, retryDelayMs: 0 });
+    expect((await client.createPlant(plant)).isOk()).toBe(true);
+    expect(refreshes).toEqual([false, true]);
   });
 
   const secret = 'top secret, not a b64token';
-  it.each([
-    ['throws', () => JSON.parse(`{${secret}`) as string, 'the token function threw an error'],
-    [
-      'rejects with an error',
-      () => Promise.reject(new Error(secret)),
-      'the token function threw an error',
-    ],
-    [
-      'rejects with a string',
-      () => Promise.reject(untyped(secret)),
-      'the token function threw an error',
-    ],
-    [
-      'resolves to a value whose members throw',
-      async () => untyped(hostile),
-      'the token function threw an error',
-    ],
+  const threw = 'the token function threw';
+  it.each<[string, () => unknown, string]>([
+    ['throws', () => JSON.parse(`{${secret}`) as string, threw],
+    ['rejects with an error', () => Promise.reject(new Error(secret)), threw],
+    ['rejects with a string', () => Promise.reject(untyped(secret)), threw],
+    ['resolves to a value whose members throw', async () => hostile, threw],
     ['returns a text that is not a token', () => secret, tokenRule],
-    [
-      'returns an object with the token as its text',
-      () => untyped({ toString: () => secret }),
-      tokenRule,
-    ],
+    ['returns an object with the token as its text', () => ({ toString: () => secret }), tokenRule],
   ])('a token function that %s results in token-failed, without its error', async (...row) => {
     const [, getToken, message] = row;
     const fetch = () => Promise.reject(new Error('was called'));
-    const error = await errorOf(createTestClient(fetch, { token: getToken }));
+    const error = await errorOf(createTestClient(fetch, { token: untyped(getToken) }));
     expect(error).toMatchObject({ kind: 'token-failed', message, attempts: 0 });
     expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain('secret');
   });
 
-  it('a token function that never settles results in a timeout, and the next call calls it again', async () => {
-    let tokenCalls = 0;
-    const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
-    const fetch = async () => new Response('{"name":"a"}');
-    const client = createTestClient(fetch, { token: getToken, timeoutMs: 50 });
-    expect(await errorOf(client)).toEqual({
-      kind: 'timeout',
-      message: expect.stringContaining('no token') as unknown,
-      phase: 'token',
-      attempts: 0,
-    });
-    expect(await client.createPlant(plant)).toMatchObject(ok);
-  });
-
-  it('a token function that never settles is called again after timeoutMs, also for a call that waits for it', async () => {
-    const tokenCalls: boolean[] = [];
-    const getToken = ({ refresh }: TokenRequest) =>
-      tokenCalls.push(refresh) === 1 ? untyped(never()) : token;
-    const client = createTestClient(async () => new Response('{"name":"a"}'), {
-      token: getToken,
-      timeoutMs: 50,
-    });
-    const controller = new AbortController();
-    const { signal } = controller;
-    const ended = client.createPlant(plant, { signal, timeoutMs: 60_000 });
-    await settle();
-    controller.abort();
-    expect((await ended)._unsafeUnwrapErr()).toMatchObject({ kind: 'aborted', attempts: 0 });
-    const before = timers();
-    const later = client.createPlant(plant, { timeoutMs: 60_000 });
-    expect(await later).toMatchObject(ok);
-    expect(tokenCalls).toEqual([false, false]);
-    expect(timers()).toBeLessThanOrEqual(before);
-  });
-
-  it.each([
-    ['timed out', () => ({ timeoutMs: 20 })],
-    ['was aborted', () => ({ signal: AbortSignal.timeout(20) })],
+  it.each<[string, (options: CreatePlantOptions) => CreatePlantOptions]>([
+    ['timed out', (options) => ({ ...options, timeoutMs: 20 })],
+    ['was aborted', (options) => ({ ...options, signal: AbortSignal.timeout(20) })],
   ])(
-    'a token function is called again by a call that starts after one that waited for it %s',
+    'a token function that never settles is called again by a call that starts after one that waited for it %s',
     async (_, optionsOf) => {
-      let tokenCalls = 0;
-      const getToken = () => (++tokenCalls === 1 ? untyped(never()) : token);
-      const client = createTestClient(async () => new Response('{"name":"a"}'), {
-        token: getToken,
-        timeoutMs: 60_000,
-      });
-      expect((await client.createPlant(plant, optionsOf())).isErr()).toBe(true);
-      expect(await client.createPlant(plant)).toMatchObject(ok);
-      expect(tokenCalls).toBe(2);
+      const tokens = [never(), 'new'];
+      const { create, refreshes } = createHoldingClient(() => untyped(tokens.shift()));
+      const { outcome } = await create(optionsOf({ timeoutMs: 60_000 }));
+      expect(await outcome).toMatchObject({ attempts: 0 });
+      expect(await (await create()).outcome).toBeUndefined();
+      expect(refreshes).toEqual([false, false]);
     },
   );
 
-  it('a token function is not called twice at the same time after the abort of a call that has its token', async () => {
-    let tokenCalls = 0;
-    const slow = Promise.withResolvers<string>();
-    const getToken = () => (++tokenCalls === 1 ? token : slow.promise);
+  it('a token function that never settles results in a timeout in its phase', async () => {
+    const client = createTestClient(never, { token: untyped(never), timeoutMs: 20 });
+    expect(await errorOf(client)).toEqual({
+      kind: 'timeout',
+      message: 'no token within 20 ms',
+      phase: 'token',
+      attempts: 0,
+    });
+  });
+
+  it('a token function that takes longer than timeoutMs is called again for a call that still waits for it', async () => {
+    const tokens = [never(), 'new'];
+    const { create, refreshes } = createHoldingClient(() => untyped(tokens.shift()), {
+      timeoutMs: 50,
+    });
     const controller = new AbortController();
-    const sent = Promise.withResolvers<undefined>();
-    const client = createTestClient(
-      () => {
-        sent.resolve(undefined);
-        return tokenCalls === 1 ? never() : Promise.resolve(new Response('{"name":"a"}'));
-      },
-      { token: getToken },
-    );
-    const first = errorOf(client, controller.signal);
-    await sent.promise;
-    const second = client.createPlant(plant);
-    await new Promise(setImmediate);
+    const aborted = await create({ signal: controller.signal, timeoutMs: 60_000 });
     controller.abort();
-    await first;
-    const third = client.createPlant(plant);
-    await new Promise(setImmediate);
-    slow.resolve(token);
-    for (const call of [second, third]) expect(await call).toMatchObject(ok);
-    expect(tokenCalls).toBe(2);
+    expect(await aborted.outcome).toMatchObject({ kind: 'aborted', attempts: 0 });
+    const before = timers();
+    expect(await (await create({ timeoutMs: 60_000 })).outcome).toBeUndefined();
+    expect(refreshes).toEqual([false, false]);
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  it('a token function is not called twice at the same time after the abort of a call that has its token', async () => {
+    const slow = Promise.withResolvers<string>();
+    const tokens = ['old', slow.promise];
+    const { create, refreshes } = createHoldingClient(() => tokens.shift() ?? 'new');
+    const controller = new AbortController();
+    const first = await create({ signal: controller.signal });
+    const second = await create();
+    controller.abort();
+    expect(await first.outcome).toMatchObject({ kind: 'aborted' });
+    const third = await create();
+    slow.resolve('new');
+    for (const { outcome } of [second, third]) expect(await outcome).toBeUndefined();
+    expect(refreshes).toEqual([false, false]);
   });
 
   it('a token function that calls its own client results in a timeout', async () => {
-    const options: Partial<ClientOptions> = {
+    const client = createTestClient(never, {
       token: async () => ((await client.createPlant(plant)).isOk() ? token : ''),
       timeoutMs: 50,
-    };
-    const client = createTestClient(never, options);
+    });
     expect(await errorOf(client)).toMatchObject({ kind: 'timeout', attempts: 0 });
   });
 });
 
-it.each(['', 'Bearer abc', 'abc\n', 'a b', 7])(
-  'the message for the token %j names the rule',
-  async (wrong) => {
-    for (const value of [untyped(wrong), () => untyped(wrong)]) {
-      const error = await errorOf(createTestClient(never, { token: value }));
-      expect(error).toMatchObject({ kind: 'token-failed', message: tokenRule });
-    }
-  },
-);
+describe('rejected token', () => {
+  it('a rejected token that is a string is returned as an error', async () => {
+    const { baseUrl, received } = await startTokenServer('another');
+    const error = await errorOf(createClient({ baseUrl, token }));
+    expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 1 });
+    expect(received).toEqual([token]);
+  });
 
-it('a 401 for a token that is a string is returned as an error', async () => {
-  const { baseUrl, received } = await startTokenServer('another');
-  const error = await errorOf(createClient({ baseUrl, token }));
-  expect(error).toMatchObject({ kind: 'refused', name: 'token-rejected', attempts: 1 });
-  expect(received).toEqual([token]);
-});
+  it.each([
+    ['another', { kind: 'refused', name: 'token-rejected', status: 401, attempts: 2 }],
+    ['new', undefined],
+  ])('a rejected token is replaced once: the service accepts "%s"', async (accepted, expected) => {
+    const { baseUrl, received } = await startTokenServer(accepted);
+    const client = createClient({ baseUrl, token: refreshing(() => 'new'), retries: 0 });
+    const error = await errorOf(client);
+    if (expected === undefined) expect(error).toBeUndefined();
+    else expect(error).toMatchObject(expected);
+    expect(received).toEqual(['old', 'new']);
+  });
 
-it.each([
-  ['first-secret', 'first-secret-renewed'],
-  ['first-secret', 'another-one'],
-])('both tokens of a call are redacted in its error: %s and %s', async (...tokens) => {
-  const client = createTestClient(
-    async () => new Response(`Bearer ${tokens.join(' and ')}`, { status: 401 }),
-    { token: ({ refresh }) => tokens[refresh ? 1 : 0] ?? '' },
+  it.each([
+    ['one after another', 1],
+    ['at the same time', 100],
+  ])(
+    'a rejected token is refreshed once for 100 calls whose 401s arrive %s',
+    async (_, atATime) => {
+      // Each refresh revokes the token before it.
+      let count = 0;
+      const getToken = refreshing(async () => (++count === 1 ? 'new' : 'revoked'));
+      const { create, held, refreshes } = createHoldingClient(getToken, { timeoutMs: 100_000 });
+      const calls = await Promise.all(Array.from({ length: 100 }, async () => create()));
+      while (held.length > 0) {
+        for (const { reject } of held.splice(0, atATime)) reject();
+        await settle();
+      }
+      for (const { outcome } of calls) expect(await outcome).toBeUndefined();
+      expect(refreshes.filter((refresh) => refresh)).toEqual([true]);
+    },
   );
-  expect(await errorOf(client)).toMatchObject({ attempts: 2, body: 'Bearer *** and ***' });
+
+  it.each([
+    ['fails', '', { kind: 'token-failed', status: 401, attempts: 1 }],
+    ['returns the rejected token again', 'old', { status: 401, attempts: 2 }],
+  ])(
+    'a rejected token whose refresh %s is refreshed again after one second',
+    async (_, refreshed, expected) => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      onTestFinished(() => void vi.useRealTimers());
+      let current = refreshed;
+      const getToken = refreshing(() => current);
+      const { create, held, refreshes } = createHoldingClient(getToken, { timeoutMs: 100_000 });
+      /** Returns the error of a call whose 401s are not held. */
+      const errorOfCall = async () => {
+        const { outcome } = await create();
+        while (held.length > 0) {
+          held.shift()?.reject();
+          await settle();
+        }
+        return outcome;
+      };
+      expect(await errorOfCall()).toMatchObject(expected);
+      vi.advanceTimersByTime(999);
+      expect(await errorOfCall()).toMatchObject(expected);
+      expect(refreshes).toEqual([false, true, false]);
+      vi.advanceTimersByTime(1);
+      current = 'new';
+      expect(await errorOfCall()).toBeUndefined();
+      expect(refreshes).toEqual([false, true, false, false, true]);
+    },
+  );
+
+  it('a rejected token is replaced by a token that another call received without a refresh', async () => {
+    const tokens = ['old', 'new'];
+    const { create, release, sent, refreshes } = createHoldingClient(() => tokens.shift()!);
+    const first = await create();
+    expect(await (await create()).outcome).toBeUndefined();
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'new', 'new']);
+    expect(refreshes).toEqual([false, false]);
+  });
+
+  it('a rejected token that the function returns later does not replace the refreshed one', async () => {
+    const late = Promise.withResolvers<string>();
+    const { create, release, sent, refreshes } = createHoldingClient(({ refresh }) => {
+      if (refresh) return 'new';
+      return refreshes.length === 1 ? 'old' : late.promise;
+    });
+    const first = await create();
+    const second = await create();
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    late.resolve('old');
+    await settle();
+    await release('old');
+    expect(await second.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'new', 'old', 'new']);
+    expect(refreshes).toEqual([false, false, true]);
+  });
+
+  it('a rejected token is not replaced by a later token whose refresh is pending, which serves new calls, too', async () => {
+    const refreshed = Promise.withResolvers<string>();
+    const tokens = ['first', 'second'];
+    const { create, release, sent, refreshes } = createHoldingClient(({ refresh }) =>
+      refresh ? refreshed.promise : tokens.shift()!,
+    );
+    const calls = [await create(), await create()];
+    await release('second');
+    await release('first');
+    calls.push(await create());
+    refreshed.resolve('new');
+    for (const { outcome } of calls) expect(await outcome).toBeUndefined();
+    expect(sent).toEqual(['first', 'second', 'new', 'new', 'new']);
+    expect(refreshes).toEqual([false, false, true]);
+  });
+
+  it('a rejected token is refreshed while another call waits for any token', async () => {
+    const any = Promise.withResolvers<string>();
+    const { create, release, refreshes } = createHoldingClient(({ refresh }) => {
+      if (refresh) return 'new';
+      return refreshes.length === 1 ? 'old' : any.promise;
+    });
+    const first = await create();
+    const second = await create();
+    await release('old');
+    expect(await first.outcome).toBeUndefined();
+    any.resolve('new');
+    expect(await second.outcome).toBeUndefined();
+    expect(refreshes).toEqual([false, false, true]);
+  });
+
+  it.each([
+    ['an abort', 'aborted', 60_000],
+    ['a timeout', 'timeout', 100],
+  ] as const)(
+    'a rejected token is not refreshed again after %s of the call that waits for its refresh',
+    async (_, kind, timeoutMs) => {
+      const refreshed = Promise.withResolvers<string>();
+      const { create, release, sent, refreshes } = createHoldingClient(
+        refreshing(() => refreshed.promise),
+      );
+      const controller = new AbortController();
+      const first = await create({ signal: controller.signal, timeoutMs });
+      const second = await create();
+      await release('old');
+      if (kind === 'aborted') controller.abort();
+      expect(await first.outcome).toMatchObject({ kind, status: 401, attempts: 1 });
+      await release('old');
+      const third = await create();
+      refreshed.resolve('new');
+      expect(await second.outcome).toBeUndefined();
+      expect(await third.outcome).toBeUndefined();
+      expect(sent).toEqual(['old', 'old', 'new', 'new']);
+      expect(refreshes).toEqual([false, false, true]);
+    },
+  );
+
+  it('a rejected token whose refresh failed is replaced by a token that another call received since', async () => {
+    const tokens = ['old', 'old', 'new'];
+    const { create, release, sent, refreshes } = createHoldingClient(({ refresh }) =>
+      refresh ? '' : tokens.shift()!,
+    );
+    const first = await create();
+    const second = await create();
+    await release('old');
+    expect(await first.outcome).toMatchObject({ kind: 'token-failed', attempts: 1 });
+    expect(await (await create()).outcome).toBeUndefined();
+    await release('old');
+    expect(await second.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'old', 'new', 'new']);
+    expect(refreshes).toEqual([false, false, true, false]);
+  });
+
+  it('a rejected token whose refresh takes longer than timeoutMs is refreshed again, and the late one is ignored', async () => {
+    const slow = Promise.withResolvers<string>();
+    const refreshed = [slow.promise, 'new'];
+    const { create, release, sent, refreshes } = createHoldingClient(
+      refreshing(() => refreshed.shift()!),
+      { timeoutMs: 50 },
+    );
+    const limits = { timeoutMs: 60_000 };
+    const calls = [await create(limits), await create(limits), await create(limits)];
+    await release('old');
+    await release('old');
+    for (const { outcome } of calls.slice(0, 2)) expect(await outcome).toBeUndefined();
+    slow.resolve('revoked');
+    await settle();
+    await release('old');
+    expect(await calls[2]?.outcome).toBeUndefined();
+    expect(sent).toEqual(['old', 'old', 'old', 'new', 'new', 'new']);
+    expect(refreshes).toEqual([false, false, false, true, true]);
+  });
+
+  it('a rejected token is refreshed if the function returned it after the refresh of another token', async () => {
+    const tokens = { false: ['first', 'another'], true: ['second', 'new'] };
+    const { create, release, sent, refreshes } = createHoldingClient(({ refresh }) =>
+      tokens[`${refresh}`].shift()!,
+    );
+    const first = await create();
+    await release('first');
+    await release('second');
+    expect(await first.outcome).toMatchObject({ status: 401, attempts: 2 });
+    const later = await create();
+    await release('another');
+    expect(await later.outcome).toBeUndefined();
+    expect(sent).toEqual(['first', 'second', 'another', 'new']);
+    expect(refreshes).toEqual([false, true, false, true]);
+  });
 });

@@ -33,7 +33,7 @@ export type Issued = Result<string, string>;
 /**
  * Time from the start of a refresh in which its result serves for the same token, in milliseconds.
  */
-export const refreshPauseMs = 1_000;
+const refreshPauseMs = 1_000;
 
 /** One call of the token function. Times are of `performance.now()`. */
 type TokenCall = {
@@ -116,7 +116,7 @@ export class SharedToken {
       // recurse.
       result: Promise.resolve({ refresh: rejected !== undefined })
         .then(this.#getToken)
-        .then(checkToken, () => err('the token function threw an error'))
+        .then(checkToken, () => err('the token function threw'))
         .then((issued) => {
           // A call that has begun since knows better.
           if (this.#pending === started) {
