@@ -4,7 +4,7 @@ import { fuzz } from './fuzz.ts';
 
 it('the server has all required properties for arbitrary bytes on its sockets', async () => {
   const seed = Date.now() % 2 ** 31;
-  const { figures, failure } = await fuzz({ seed, seconds: runsAll ? 12 : 2 });
+  const { figures, failure } = await fuzz(seed, runsAll ? 12 : 2);
   console.log(figures);
   expect(failure).toBeUndefined();
 });

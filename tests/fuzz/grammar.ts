@@ -1,163 +1,200 @@
 import fc from 'fast-check';
-import { anyBytes, often, rarely, token } from './arbitraries.ts';
-import { type Change, change } from './changes.ts';
-import { framed, plant } from './framed-body.ts';
 
-/** The behaviour of a client: the bytes that it sends in pieces, and how it ends the connection. */
+/** The only token that the server accepts. */
+export const token = 'fuzz';
+/** The maxBodyBytes of the server. */
+export const maxBodyBytes = 1000;
+
+/** The bytes of a client, the offsets at which they are split into pieces, and how it ends. */
 export type Client = {
   readonly bytes: Buffer;
-  /** The offsets at which the bytes are split into pieces. */
   readonly cuts: readonly number[];
-  /** Whether the requests are not mutated, so that their responses are known. */
-  readonly isPure: boolean;
-  readonly ending: 'end' | 'reset' | 'destroy' | 'wait';
+  /** Whether it sends valid requests only, so that the responses are known. */
+  readonly isGood: boolean;
+  readonly resets: boolean;
 };
 
-const method = fc.oneof(
-  often(20, 'POST'),
-  rarely(
-    'GET',
-    'HEAD',
-    'PUT',
-    'OPTIONS',
-    'TRACE',
-    'CONNECT',
-    'QUERY',
-    'SOURCE',
-    'BREW',
-    'post',
-    'PRI',
-  ),
-);
-const target = fc.oneof(
-  often(20, '/plants'),
-  rarely('/%70lants', '/plants?x', 'http://a/plants', 'https://a:1/plants?', '/plants?#'),
-  rarely('/', '*', '//plants', '/plants/', '/plants%2F', '/plants%00', '/plants%', '/x/../plants'),
-  rarely('http://u@h/plants', 'http://[1::2::3]/plants', 'http://a:99999/plants'),
-  rarely('a:1', 'http:///plants', 'http://a', 'ftp://a/plants', 'plants', '/plants;x', '/plants#x'),
-);
-const version = fc.oneof(
-  often(20, 'HTTP/1.1'),
-  rarely('HTTP/1.0', 'HTTP/2.0', 'HTTP/0.9', 'RTSP/1.0'),
-);
-const space = fc.oneof(often(40, ' '), rarely('  ', '\t', ''));
-const lineEnd = fc.oneof(often(200, '\r\n'), rarely('\n', '\r', '\r\r\n', '\n\r', '\r\n '));
-const colon = fc.oneof(often(60, ': '), rarely(':', ':\t', ' : ', ':  '));
+type Fields = readonly (readonly [name: string, value: string])[];
 
-const goodFields = [
+/** The usual value, and others that are selected rarely, one in `weight` each. */
+const mostly = <T>(weight: number, usual: T, ...others: readonly T[]) =>
+  fc.oneof(
+    { weight, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
+const words = (text: string) => text.split(' ');
+
+/** Any bytes, as a latin1 string. */
+const anyBytes = fc.string({ unit: fc.nat(255).map((code) => String.fromCharCode(code)) });
+
+const ids = fc.oneof(
+  { weight: 20, arbitrary: fc.integer().map(String) },
+  { weight: 5, arbitrary: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n }).map(String) },
+  { weight: 1, arbitrary: fc.constantFrom(...words('7.0 70e-1 -0 1.5 1e19 1E+2 1e400 01 "7"')) },
+);
+
+/** A plant, mostly valid. Its name identifies the request of a response. */
+const plant = fc
+  .tuple(ids, fc.uuid(), mostly(9, 0, 900, 990, 5000))
+  .map(([id, name, spaces]) => `{"id":${id},"name":"${name}"}${' '.repeat(spaces)}`);
+
+const bodies = fc.oneof(
+  { weight: 9, arbitrary: plant },
+  mostly(1, '', '{}', '[]', '{"id":', '{"id":1,"name":"\xff"}', 'x'.repeat(300_000)),
+  anyBytes,
+);
+
+const sizeLines = mostly<(size: number) => string>(
+  40,
+  (size) => size.toString(16),
+  (size) => `00${size.toString(16).toUpperCase()};a=b;c="d"`,
+  (size) => (size + 1).toString(16),
+  (size) => `0x${size.toString(16)}`,
+  (size) => ` ${size.toString(16)}`,
+  () => '',
+  () => 'ffffffffffffffff1',
+  (size) => `${size.toString(16)};${'x'.repeat(20_000)}`,
+);
+const trailers = mostly(9, '', 'X: y\r\n', `Authorization: Bearer ${token}\r\n`, 'X\r\n');
+
+type Framed = { readonly fields: Fields; readonly bytes: string };
+
+/** Any body in any framing, mostly a plant in valid framing. */
+const framed = bodies.chain((text): fc.Arbitrary<Framed> => {
+  const withLength = mostly(20, 0, -1, 1, 1_000_000).map((more) => ({
+    fields: [['Content-Length', String(text.length + more)]] as const,
+    bytes: text,
+  }));
+  const chunked = fc
+    .tuple(fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 4 }), sizeLines, trailers)
+    .map(([lengths, line, trailer]): Framed => {
+      let bytes = '';
+      let at = 0;
+      for (const length of [...lengths, text.length]) {
+        const chunk = text.slice(at, at + length);
+        at += length;
+        if (chunk !== '') bytes += `${line(chunk.length)}\r\n${chunk}\r\n`;
+      }
+      return { fields: [['Transfer-Encoding', 'chunked']], bytes: `${bytes}0\r\n${trailer}\r\n` };
+    });
+  const none = fc.constant({ fields: [], bytes: '' });
+  return fc.oneof({ weight: 6, arbitrary: withLength }, { weight: 3, arbitrary: chunked }, none);
+});
+
+const requestLines = fc
+  .tuple(
+    mostly(20, 'POST', ...words('GET OPTIONS TRACE CONNECT QUERY SOURCE BREW post PRI')),
+    mostly(40, ' ', '  ', '\t', ''),
+    mostly(
+      20,
+      '/plants',
+      ...words('/%70lants /plants?x http://a/plants https://a:1/plants? / * //plants /plants/'),
+      ...words('/plants%2F /plants%00 /plants% /x/../plants http://u@h/plants /plants#x'),
+      ...words('http://[1::2::3]/plants http://a:99999/plants a:1 http:///plants ftp://a/plants'),
+    ),
+    mostly(40, ' ', '  ', '\t', ''),
+    mostly(20, 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'RTSP/1.0'),
+  )
+  .map((parts) => parts.join(''));
+
+const goodFields: Fields = [
   ['Host', 'a'],
   ['Authorization', `Bearer ${token}`],
   ['Content-Type', 'application/json'],
-] as const;
-
-const randomFields = fc.tuple(
+];
+const someFields = fc.tuple(
   fc.oneof(
-    rarely(
-      'Host',
-      'Authorization',
-      'Content-Type',
-      'Content-Length',
-      'Transfer-Encoding',
-      'Expect',
+    fc.constantFrom(
+      ...words('Host Authorization Content-Type Content-Length Transfer-Encoding Expect host'),
+      ...words('Content-Encoding Connection Upgrade Trailer __proto__ Transfer_Encoding X'),
     ),
-    rarely('Content-Encoding', 'Connection', 'Upgrade', 'Trailer', 'TE', 'Keep-Alive', 'Cookie'),
-    rarely(
-      '__proto__',
-      'constructor',
-      'Transfer_Encoding',
-      'HTTP2-Settings',
-      'X',
-      'host',
-      '',
-      'X Y',
-    ),
-    { weight: 1, arbitrary: anyBytes },
+    anyBytes,
   ),
   fc.oneof(
-    rarely('a', `Bearer ${token}`, `bearer  ${token}`, 'Bearer x', 'Basic eDp5', 'Bearer', '', ','),
-    rarely('application/json', 'application/json; charset=x', 'text/plain', 'gzip', 'identity'),
-    rarely('chunked', 'Chunked', 'gzip, chunked', 'chunked, chunked', '100-continue', 'x', 'h2c'),
-    rarely('identity,', ', identity\t,identity', ',100-continue', '100-continue,x', ' , '),
-    rarely('close', 'keep-alive', 'upgrade', 'close, x', 'websocket', 'trailers', 'timeout=1'),
-    rarely(
-      '0',
-      '1',
-      '5',
-      '30',
-      '+5',
-      '-1',
-      '5, 5',
-      '0x5',
-      '9007199254740993',
+    fc.constantFrom(
+      ...`a|Bearer ${token}|bearer  ${token}|Bearer x|Basic eDp5||,|gzip|identity,|, identity\t,x`
+        .concat('|application/json; charset=x|text/plain|chunked|gzip, chunked|chunked, chunked')
+        .concat(
+          '|100-continue|,100-continue|close|keep-alive|upgrade|close, x|websocket|0|5|+5|5, 5',
+        )
+        .split('|'),
       '18446744073709551616',
+      'x'.repeat(20_000),
     ),
-    { weight: 1, arbitrary: anyBytes },
-    { weight: 1, arbitrary: fc.constantFrom(1_000, 20_000).map((size) => 'x'.repeat(size)) },
+    anyBytes,
   ),
 );
 
 const request = fc
   .record({
-    line: fc.tuple(method, space, target, space, version),
-    drop: fc.oneof(often(9, -1), rarely(0, 1, 2)),
-    randomFields: fc.oneof(
-      { weight: 3, arbitrary: fc.constant([]) },
-      { weight: 1, arbitrary: fc.array(randomFields, { maxLength: 6 }) },
+    line: requestLines,
+    values: fc.tuple(
+      mostly(20, 'a', ''),
+      mostly(9, `Bearer ${token}`, 'Bearer x', 'Basic eDp5', ''),
+      mostly(20, 'application/json', 'text/plain', ''),
     ),
-    expect: fc.oneof(often(9, false), often(1, true)),
+    more: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(someFields, { maxLength: 6 }) },
+    ),
+    expects: mostly(9, [], [['Expect', '100-continue'] as const]),
     framed,
-    colon,
-    ends: fc.tuple(lineEnd, lineEnd, lineEnd),
+    colon: mostly(60, ': ', ':', ' : ', ':  '),
+    ends: fc.array(mostly(200, '\r\n', '\n', '\r', '\r\r\n', '\r\n '), {
+      minLength: 3,
+      maxLength: 3,
+    }),
   })
-  .map(({ line, drop, framed: { fields, bytes }, ends, ...more }) => {
-    const all = [
-      ...goodFields.filter((_, index) => index !== drop),
-      ...(more.expect ? [['Expect', '100-continue'] as const] : []),
-      ...more.randomFields,
-      ...fields,
-    ];
-    const lines = all.map(([name, value], index) =>
-      index === 1 ? name + more.colon + value + ends[1] : `${name}: ${value}\r\n`,
+  .map(({ line, values, more, expects, framed: { fields, bytes }, colon, ends }) => {
+    const kept = goodFields
+      .map(([name], index) => [name, values[index] ?? ''] as const)
+      .filter(([, value]) => value !== '');
+    const lines = [...kept, ...expects, ...more, ...fields].map(([name, value], index) =>
+      index === 1 ? `${name}${colon}${value}${ends[1]}` : `${name}: ${value}\r\n`,
     );
-    return `${line.join('')}${ends[0]}${lines.join('')}${ends[2]}${bytes}`;
+    return `${line}${ends[0]}${lines.join('')}${ends[2]}${bytes}`;
   });
 
-/** A valid request. */
-const goodRequest = plant.map((text) => {
-  const fields = [...goodFields, ['Content-Length', String(text.length)] as const];
-  return `POST /plants HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${text}`;
-});
+/** Returns a valid request. */
+export function requestOf(body: string): string {
+  const fields: Fields = [...goodFields, ['Content-Length', String(body.length)]];
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST /plants HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}
 
-const cutsOf = (bytes: Buffer) =>
-  fc.oneof(
-    often(2, []),
-    { weight: 3, arbitrary: fc.array(fc.nat(bytes.length), { maxLength: 8 }) },
-    often(1, bytes.length < 1500 ? Array.from(bytes, (_, index) => index) : []),
-  );
+/** A change of bytes: some are removed, repeated or moved, and others inserted. */
+const change = fc
+  .record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    to: fc.double({ min: 0, max: 1, noNaN: true }),
+    size: fc.integer({ min: 0, max: 40 }),
+    repeats: fc.nat(2),
+    bytes: fc.oneof(anyBytes, fc.constantFrom('', '\r\n', '\n', '\0', ' ', ':', '\xff', '%')),
+  })
+  .map(({ at, to, size, repeats, bytes }) => (text: string) => {
+    const start = Math.floor(at * text.length);
+    const piece = text.slice(start, start + size);
+    const rest = text.slice(0, start) + bytes + text.slice(start + size);
+    const target = Math.floor(to * rest.length);
+    return rest.slice(0, target) + piece.repeat(repeats) + rest.slice(target);
+  });
 
-/** Any client, mostly with valid or slightly mutated requests. */
+/** Any client, mostly with valid or slightly changed requests. */
 export const client: fc.Arbitrary<Client> = fc
   .record({
-    requests: fc.array(
-      fc.oneof({ weight: 2, arbitrary: goodRequest }, { weight: 3, arbitrary: request }),
-      {
-        minLength: 1,
-        maxLength: 4,
-      },
-    ),
-    changes: fc.oneof(
-      { weight: 1, arbitrary: fc.constant<Change[]>([]) },
-      { weight: 1, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
-    ),
-    ending: fc.oneof(
-      often(500, 'end' as const),
-      often(60, 'reset' as const),
-      often(60, 'destroy' as const),
-      often(1, 'wait' as const),
-    ),
+    good: fc.array(plant.map(requestOf), { maxLength: 3 }),
+    others: fc.array(request, { maxLength: 2 }),
+    changes: fc.array(change, { maxLength: 2 }),
+    resets: mostly(5, false, true),
   })
-  .chain(({ requests, changes, ending }) => {
-    const text = changes.reduce((changed, apply) => apply(changed), requests.join(''));
+  .chain(({ good, others, changes, resets }) => {
+    const sent = [...good, ...others].join('');
+    const text = changes.reduce((changed, apply) => apply(changed), sent);
     const bytes = Buffer.from(text, 'latin1');
-    return cutsOf(bytes).map((cuts) => ({ bytes, cuts, isPure: changes.length === 0, ending }));
+    const each = Array.from({ length: Math.min(bytes.length, 1500) }, (_, index) => index);
+    const some = fc.array(fc.nat(bytes.length), { maxLength: 8 });
+    const isGood = others.length === 0 && changes.length === 0;
+    return fc
+      .oneof({ weight: 5, arbitrary: some }, fc.constant(each))
+      .map((cuts) => ({ bytes, cuts, isGood, resets }));
   });

@@ -17,7 +17,7 @@ const { path } = values;
 let left = Number(values.seconds);
 for (let seed = Number(values.seed); left > 0; seed += 1, left -= reportSeconds) {
   const seconds = Math.min(left, reportSeconds);
-  const { figures, failure } = await fuzz({ seed, seconds, ...(path !== undefined && { path }) });
+  const { figures, failure } = await fuzz(seed, seconds, path);
   console.log(figures);
   if (failure !== undefined) {
     console.error(failure);

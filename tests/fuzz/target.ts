@@ -1,19 +1,11 @@
 import { createMemoryRepository, type PlantRepository } from '@plantstore/core';
 import { startServer } from '@plantstore/server';
-import { maxBodyBytes, token } from './arbitraries.ts';
+import { connectRaw } from '@plantstore/test-support/raw-http';
+import { type Client, maxBodyBytes, token } from './grammar.ts';
 import { toText } from './reference.ts';
 
-/** A server to fuzz, with its stored plants and its internal errors. */
-export type Target = {
-  readonly port: number;
-  /** Returns the plants that were stored since the last call. */
-  readonly takeStored: () => string[];
-  readonly takeErrors: () => unknown[];
-  readonly stop: () => Promise<void>;
-};
-
-/** Starts the target in this process, so that its uncaught exceptions are recorded. */
-export const startTarget = async (): Promise<Target> => {
+/** Starts a server in this process, which keeps what it stores, its errors and uncaught exceptions. */
+export const startTarget = async () => {
   const stored: string[] = [];
   const errors: unknown[] = [];
   const repository: PlantRepository = {
@@ -46,8 +38,8 @@ export const startTarget = async (): Promise<Target> => {
   process.on('unhandledRejection', record);
   return {
     port: Number(new URL(started.value.url).port),
-    takeStored: () => stored.splice(0),
-    takeErrors: () => errors.splice(0),
+    /** Returns the plants and the errors since the last call. */
+    take: () => ({ stored: stored.splice(0), errors: errors.splice(0) }),
     async stop() {
       process.off('uncaughtException', record);
       process.off('unhandledRejection', record);
@@ -57,4 +49,30 @@ export const startTarget = async (): Promise<Target> => {
       clearTimeout(keepAlive);
     },
   };
+};
+
+export type Target = Awaited<ReturnType<typeof startTarget>>;
+
+/** Runs a client, and returns the bytes that it has received; rejects if the connection hangs. */
+export const send = async (port: number, { bytes, cuts, resets }: Client): Promise<string> => {
+  const { socket, received, ended } = await connectRaw(port);
+  socket.setNoDelay();
+  let start = 0;
+  for (const end of [...cuts, bytes.length].toSorted((one, another) => one - another)) {
+    if (end > start && socket.writable) {
+      const piece = bytes.subarray(start, end);
+      await new Promise((resolve) => void socket.write(piece, () => setImmediate(resolve)));
+    }
+    start = end;
+  }
+  if (resets) socket.resetAndDestroy();
+  else socket.end();
+  // Every response is faster.
+  const timer = setTimeout(() => socket.destroy(new Error('hung')), 60_000);
+  await ended;
+  clearTimeout(timer);
+  if (socket.errored?.message === 'hung')
+    throw new Error(`a connection hung after ${JSON.stringify(received())}`);
+  socket.destroy();
+  return received();
 };
