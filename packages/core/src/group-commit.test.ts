@@ -102,20 +102,6 @@ describe('batch', () => {
     expect(batches).toEqual([[0n, 1n], [2n], [3n], [4n, 5n, 6n], [7n]]);
   });
 
-  it('a batch has at most 2^24 of text by default, and any number of plants', async () => {
-    const { batches, create, finish } = startGroup();
-    const half = 'x'.repeat(2 ** 23);
-    const all = [half, half, 'x', ...Array<string>(2_000).fill('')].map(async (name, index) =>
-      create(plant(index, name)),
-    );
-    for (let count = 0; count < 10; count += 1) {
-      await nextTurn();
-      finish();
-    }
-    await Promise.all(all);
-    expect(batches.map(({ length }) => length)).toEqual([2, 2_001]);
-  });
-
   it('a batch is committed at the same time as the batch of another lane', async () => {
     const manualLanes = [createManualLane(), createManualLane()];
     const { create, close } = createGroupCommit({ lanes: manualLanes.map(({ lane }) => lane) });

@@ -99,9 +99,8 @@ const contract: Readonly<Record<string, Behaviour>> = {
       changeInside(plant[member]);
       plant[member] = null;
     }
-    expect(await created).toEqual('ok');
-    expect(await kinds(repository, [anotherOf(kept)])).toEqual(['id-taken']);
-    expect(await kinds(repository, [kept])).toEqual(['ok']);
+    const results = [await created, ...(await outcomes(repository, [anotherOf(kept), kept]))];
+    expect(results).toEqual(['ok', 'id-taken', 'ok']);
   },
   'rejects a plant that was not validated, and no other': async ({ repository }, expect) => {
     const plants = [...notPlants, { id: 7n, name: 'Monstera\ufffd' }] as readonly NewPlant[];
@@ -132,10 +131,8 @@ const contract: Readonly<Record<string, Behaviour>> = {
     for (let id = 0n; id < 200n; id += 4n) {
       const [one, other] = [racingPlants(id, 'Monstera', 2n), racingPlants(id, 'Ficus', 3n)];
       const creating = [outcomes(repository, one), outcomes(second, other)];
-      const created = (await Promise.all(creating)).flat();
-      expect(created.toSorted()).toEqual(['id-taken', 'ok', 'ok', 'ok', 'ok', 'ok']);
+      results.push(...(await Promise.all(creating)).flat());
       plants.push(...one, ...other);
-      results.push(...created);
     }
     // Each has the plants whose creates were `ok`, and no others. First with other plants.
     for (const each of [repository, second])

@@ -123,6 +123,27 @@ const readingTooEarly: Decide = async (contents, plant) => {
   return kept === encodePlant(plant);
 };
 
+const withoutUniqueKey: Decide = async (contents, plant) => {
+  const isFree = !contents.has(plant.id);
+  await Promise.resolve();
+  const created = `${encodePlant(plant)}\n`;
+  if (isFree) contents.set(plant.id, created + (contents.get(plant.id) ?? ''));
+  return `\n${contents.get(plant.id)}`.includes(`\n${created}`);
+};
+
+/** Decides by the first of plants that come at once, and stores the last. */
+const storingTheLast: Open = async () => {
+  let batch: Contents = new Map();
+  return opening(async (contents, plant) => {
+    if (contents.has(plant.id) && !batch.has(plant.id)) return keepPlant(contents, plant);
+    contents.set(plant.id, encodePlant(plant));
+    const isFirst = keepPlant(batch, plant);
+    await new Promise(setImmediate);
+    batch = new Map();
+    return isFirst;
+  })();
+};
+
 /** Refuses plants with a number. */
 export const refusing =
   (isRefused: (plant: NewPlant, count: number) => boolean, error = 4001): Open =>
@@ -208,6 +229,8 @@ export const wrongRepositories: Readonly<Record<string, Open>> = {
   },
   'overwrites plants': opening(overwriting),
   'does not read and write atomically': opening(readingTooEarly),
+  'stores two plants with one id if they come at once': opening(withoutUniqueKey),
+  'stores the last of plants that come at once': storingTheLast,
   'forgets after 100 plants': opening((contents, plant) => {
     const isKept = keepPlant(contents, plant);
     const [oldest] = contents.keys();
@@ -217,6 +240,12 @@ export const wrongRepositories: Readonly<Record<string, Open>> = {
   'creates plants that were not validated': receiving((contents, plant) =>
     keepPlant(contents, copyPlant(plant)),
   ),
+  'reads the members but the id after the call': receiving(async (contents, plant) => {
+    assertNewPlant(plant);
+    const { id } = plant;
+    await Promise.resolve();
+    return keep(contents, id, encodePlant(plant));
+  }),
   'stores what a plant becomes after the call': receiving(async (contents, plant) => {
     assertNewPlant(plant);
     await Promise.resolve();
