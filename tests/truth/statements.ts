@@ -232,7 +232,7 @@ const reasons: readonly (readonly [reason: RegExp, causes: string])[] = [
   [/refuses the role|password authentication|not permitted to log in/, 'login'],
   [/another session has locked/, 'lock slow proxy standby alter'],
   [/GRANT|permission denied/, 'privileges'],
-  [/accepts no writes|read-only transaction/, 'read-only'],
+  [/accepts writes|read-only transaction/, 'read-only'],
   [
     /Connection terminated|ECONNRESET|no response|does not respond/,
     'down proxy ended lock standby slow alter frozen',

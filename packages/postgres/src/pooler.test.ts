@@ -1,7 +1,7 @@
-import type { PlantRepository } from '@plantstore/core';
 import { requires } from '@plantstore/test-support/requires';
 import { connectSql } from '@plantstore/test-support/sql-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { outcomesOf } from '../test/behind-proxy.ts';
 import { failToOpen, open, openAndClose } from '../test/open.ts';
 import { expectStored, startLoad } from '../test/load.ts';
 import { poolerVersion as version, startPooler } from '../test/pooler.ts';
@@ -12,34 +12,42 @@ import { readPlants } from './read/read-plants.ts';
 const settings =
   Number(version) >= 21 ? ['= 0', '= 200'].map((n) => `max_prepared_statements ${n}`) : [''];
 
+const columns = '(id bigint PRIMARY KEY, name text NOT NULL, tag text)';
+
 describe.each(settings)(
   'pgbouncer in transaction mode %s',
   requires(version !== undefined, 'pgbouncer is not installed'),
   (setting) => {
-    it('pgbouncer in transaction mode works between several repositories and a server with synchronous_commit = off', async () => {
+    const startPooled = async (connections: number, ...statements: readonly string[]) => {
       const database = await newDatabase();
       const direct = sharedUrl(database);
-      await runSql(direct, `ALTER DATABASE ${database} SET synchronous_commit = off`);
-      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting)}/${database}`;
+      await runSql(direct, ...statements.map((text) => text.replace('$DATABASE', database)));
+      const port = await startPooler(setting, connections);
+      return { direct, url: `postgres://postgres@127.0.0.1:${port}/${database}` };
+    };
+
+    it('pgbouncer in transaction mode works between several repositories and a server with synchronous_commit = off', async () => {
+      const { direct, url } = await startPooled(
+        2,
+        'ALTER DATABASE $DATABASE SET synchronous_commit = off',
+      );
       const repositories = await Promise.all(Array.from({ length: 4 }, async () => open(url)));
       const load = startLoad(repositories);
       onTestFinished(load.stop);
-      await load.progress(2_000);
+      await load.progress(1_000);
       await load.stop();
       expect(load.unavailable).toEqual([]);
       await expectStored(direct, load.acknowledged);
-      const taken = await repositories[0]?.create({ ...load.acknowledged[0]!, name: 'other' });
-      expect(taken?.isErr() && taken.error.kind).toBe('id-taken');
+      const other = { ...load.acknowledged[0]!, name: 'other' };
+      expect(await outcomesOf(repositories[0]!, [other])).toEqual(['id-taken']);
     });
 
     it('pgbouncer may give a connection to other clients: the settings of a create end with its statement', async () => {
-      const database = await newDatabase();
-      await runSql(
-        sharedUrl(database),
-        `ALTER DATABASE ${database} SET synchronous_commit = off`,
-        `ALTER DATABASE ${database} SET client_min_messages = error`,
+      const { url } = await startPooled(
+        1,
+        'ALTER DATABASE $DATABASE SET synchronous_commit = off',
+        'ALTER DATABASE $DATABASE SET client_min_messages = error',
       );
-      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
       const repository = await open(url);
       // The second one reads the plant, too.
       for (const name of ['Monstera', 'Ficus']) await repository.create({ id: 7n, name });
@@ -50,30 +58,27 @@ describe.each(settings)(
       ]);
     });
 
-    it('pgbouncer may reuse a connection on which a client left another table named plants', async () => {
-      const database = await newDatabase();
-      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
-      const repository = await open(url);
-      const columns = '(id bigint PRIMARY KEY, name text NOT NULL, tag text)';
-      const left = [
-        `CREATE TEMPORARY TABLE plants ${columns}`,
-        `CREATE SCHEMA garden CREATE TABLE plants ${columns} SET search_path = garden`,
-      ];
-      const plants = left.map((_, index) => ({ id: BigInt(index), name: 'Monstera' }));
+    it.each([
+      'DISCARD ALL',
+      'DEALLOCATE ALL',
+      `CREATE TEMPORARY TABLE plants ${columns}`,
+      `CREATE SCHEMA garden CREATE TABLE plants ${columns}; SET search_path = garden`,
+    ])('pgbouncer may reuse a connection on which a client ran %s', async (statements) => {
+      const { direct, url } = await startPooled(1);
+      const repositories = [await open(url), await open(url)];
+      const plants = Array.from({ length: 4 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));
       for (const [index, plant] of plants.entries()) {
-        await runSql(url, ...(left[index]?.split(/ (?=SET )/) ?? []));
-        expect((await repository.create(plant)).isOk()).toBe(true);
+        expect((await repositories[index % 2]?.create(plant))?.isOk()).toBe(true);
+        if (index === 1) await runSql(url, ...statements.split('; '));
       }
-      await expectStored(sharedUrl(database), plants);
+      await expectStored(direct, plants);
     });
 
     it('pgbouncer may reuse a connection on which a client left a temporary table plants: a start and readPlants use the permanent one', async () => {
-      const database = await newDatabase();
-      const direct = sharedUrl(database);
+      const { direct, url } = await startPooled(1);
       await openAndClose(direct);
       await runSql(direct, "INSERT INTO plants VALUES (7, 'Monstera')");
-      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
-      await runSql(url, 'CREATE TEMPORARY TABLE plants (LIKE public.plants INCLUDING ALL)');
+      await runSql(url, `CREATE TEMPORARY TABLE plants ${columns}`);
       const repository = await open(url);
       expect(repository.warnings).toEqual([]);
       expect((await repository.create({ id: 8n, name: 'Ficus' })).isOk()).toBe(true);
@@ -82,56 +87,36 @@ describe.each(settings)(
       expect(ids).toEqual([7n, 8n]);
     });
 
-    it('pgbouncer that has no connection left is named with its advice', async () => {
+    it('pgbouncer that has no connection left is named with its words', async () => {
       const port = await startPooler(`${setting}\nquery_wait_timeout = 1`, 1);
       const url = `postgres://postgres@127.0.0.1:${port}/${await newDatabase()}`;
       const holder = await connectSql(url);
       onTestFinished(async () => holder.end());
       await holder.query('BEGIN');
-      const { kind, message } = await failToOpen(url);
-      expect([kind, message]).toEqual([
-        'unreachable',
-        expect.stringMatching(/the pooler has no connection to the database.*query_wait_timeout/),
-      ]);
+      expect(await failToOpen(url)).toMatchObject({
+        kind: 'unreachable',
+        message: expect.stringMatching(/no connection free.*query_wait_timeout/) as unknown,
+      });
       await holder.query('COMMIT');
       await openAndClose(url);
     });
 
-    it.each(['DISCARD ALL', 'DEALLOCATE ALL'])(
-      'pgbouncer may reuse a connection on which a client ran %s',
-      async (statement) => {
-        const database = await newDatabase();
-        const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
-        const repositories = [await open(url), await open(url)];
-        const plants = Array.from({ length: 6 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));
-        for (const [index, plant] of plants.entries()) {
-          expect((await repositories[index % 2]?.create(plant))?.isOk()).toBe(true);
-          if (index % 2 === 1) await runSql(url, statement);
-        }
-        await expectStored(sharedUrl(database), plants);
-      },
-    );
-
     it('pgbouncer may reuse a connection on which a repository prepared its insert for another table', async () => {
-      const database = await newDatabase();
-      const url = `postgres://postgres@127.0.0.1:${await startPooler(setting, 1)}/${database}`;
-      const plants = Array.from({ length: 2 }, (_, id) => ({ id: BigInt(id), name: 'Monstera' }));
-      const create = async (repository: PlantRepository, id: number) =>
-        expect((await repository.create(plants[id]!)).isOk()).toBe(true);
+      const { direct, url } = await startPooled(1);
       const repository = await open(url);
-      await create(repository, 0);
+      const [first, second] = [0n, 1n].map((id) => ({ id, name: 'Monstera' }));
+      expect(await outcomesOf(repository, [first!])).toEqual(['ok']);
       await runSql(
         url,
         'DEALLOCATE ALL',
-        'CREATE SCHEMA garden CREATE TABLE plants (LIKE public.plants INCLUDING ALL)',
+        `CREATE SCHEMA garden CREATE TABLE plants ${columns}`,
         'SET search_path = garden',
       );
       const inGarden = await open(url);
-      await create(inGarden, 0);
-      await create(repository, 1);
-      await expectStored(sharedUrl(database), plants);
-      const count = await runSql(sharedUrl(database), 'SELECT count(*)::int FROM garden.plants');
-      expect(count).toEqual([{ count: 1 }]);
+      expect(await outcomesOf(inGarden, [first!])).toEqual(['ok']);
+      expect(await outcomesOf(repository, [second!])).toEqual(['ok']);
+      await expectStored(direct, [first!, second!]);
+      expect(await runSql(direct, 'SELECT id FROM garden.plants')).toEqual([{ id: '0' }]);
     });
   },
 );

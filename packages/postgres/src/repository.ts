@@ -9,7 +9,7 @@ import { Servers } from './open/connect.ts';
 import { maxTimerMs } from './open/database-url.ts';
 import { describeThrown, faultOf, openError, type OpenPostgresError } from './open/errors.ts';
 import { readStatement } from './open/statements.ts';
-import { findCreateFault, type PlantsTable, prepareTable, probe } from './open/table.ts';
+import { findCreateFault, type PlantsTable, prepareTable } from './open/table.ts';
 
 /**
  * Opens a plant repository on PostgreSQL, and creates its table if it does not exist. A create
@@ -78,7 +78,7 @@ async function open({
 }: PostgresOptions): Promise<Result<PostgresRepository, OpenPostgresError>> {
   const createMs = Math.min(deadlineMs, maxTimerMs);
   const statementMs = Math.min(statementTimeoutMs, createMs);
-  const limits = { deadlineMs: createMs, statementTimeoutMs: statementMs, maxWaiting, onCommit };
+  const limits = { deadlineMs: createMs, maxWaiting, onCommit };
   const servers = new Servers({ url, connectTimeoutMs, statementTimeoutMs: statementMs });
   const connected = await servers.connect();
   if (connected.isErr()) return err(connected.error.error);
@@ -95,35 +95,28 @@ async function open({
   }
 }
 
-/** Number of statements in flight that insert plants. */
-export const lanesInFlight = 2;
-
 function repositoryOn(
   sessions: Sessions,
   plantsTable: PlantsTable,
-  { statementTimeoutMs, ...limits }: Required<Omit<PostgresOptions, 'url' | 'connectTimeoutMs'>>,
+  limits: Required<Pick<PostgresOptions, 'deadlineMs' | 'maxWaiting' | 'onCommit'>>,
 ): PostgresRepository {
-  const committer = new Committer(sessions, createCommitBatch(plantsTable), statementTimeoutMs);
+  const committer = new Committer(sessions, createCommitBatch(plantsTable));
   const commit: Commit = async (plants, deadline) => committer.commit(plants, deadline);
   const group = createGroupCommit({
     ...limits,
-    lanes: Array.from({ length: lanesInFlight }, () => commit),
+    // Two statements that insert plants are in flight.
+    lanes: [commit, commit],
     maxBatchPlants: 1_000,
     maxBatchText: 4 * 2 ** 20,
     lastFailure: () => committer.lastFailure(),
   });
-  let checking: Promise<Result<void, StoreUnavailable>> | undefined;
   let closing: Promise<void> | undefined;
 
   return {
     table: plantsTable.shown,
     warnings: plantsTable.warnings,
     create: group.create,
-    check: () => {
-      // Concurrent calls share one.
-      checking ??= check().finally(() => (checking = undefined));
-      return new ResultAsync(checking);
-    },
+    check: () => new ResultAsync(check()),
     waiting: group.waiting,
     close: async () => (closing ??= group.close().then(async () => sessions.close())),
   };
@@ -134,9 +127,7 @@ function repositoryOn(
       const fault = await sessions.use(async (session) => {
         const found = await findCreateFault(session, plantsTable);
         // Commits, so that a standby that creates wait for must respond, too.
-        if (found === undefined) await session.query(readStatement(plantsTable.table, [probe]));
-        // The next connection is to another server, if there is one.
-        if (found?.kind === 'read-only') session.abandon();
+        if (found === undefined) await session.query(readStatement(plantsTable.table, []));
         return found;
       });
       if (fault === undefined) return ok();

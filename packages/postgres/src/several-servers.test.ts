@@ -3,20 +3,23 @@ import {
   startPostgres,
   startStandbyOf,
 } from '@plantstore/test-support/postgres-server';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { failToOpen, open, urlOfAll } from '../test/open.ts';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { failToOpen, open, openAndClose, urlOfAll } from '../test/open.ts';
 import { startProxy } from '../test/postgres-proxy.ts';
 import { connectionsOf, runSql } from '../test/shared-postgres.ts';
-import { columnNames, declarationOf } from './open/columns.ts';
+import { readPlants } from './read/read-plants.ts';
 
 let leader: PostgresServer;
+/** A copy of the leader without replication. */
 let standby: PostgresServer;
 beforeAll(async () => {
   leader = await startPostgres();
-  await runSql(leader.url(), 'CREATE TABLE only_here (x int)');
+  await openAndClose(leader.url());
+  await runSql(leader.url(), "INSERT INTO plants VALUES (-2, 'copied')");
   await leader.stop();
   standby = await startStandbyOf(leader);
   await leader.start();
+  await runSql(leader.url(), "INSERT INTO plants VALUES (-1, 'newer')");
 });
 afterAll(async () => {
   await leader.dispose();
@@ -24,46 +27,52 @@ afterAll(async () => {
 });
 
 const urlOf = (...servers: readonly { readonly port: number }[]) => urlOfAll(leader, servers);
+const readOnly = '?options=-cdefault_transaction_read_only%3Don';
+const monstera = { id: 1n, name: 'Monstera' };
 
-it('a URL that names only a standby is refused', async () => {
-  expect(await failToOpen(urlOf(standby))).toMatchObject({
-    kind: 'standby-only',
-    message: expect.stringMatching(
-      `add the leader to the URL.*127.0.0.1:${standby.port}: standby-only`,
-    ) as unknown,
-  });
+it('a URL without a server that accepts writes is refused, and names the servers', async () => {
+  for (const url of [urlOf(standby), urlOf(leader) + readOnly])
+    expect(await failToOpen(url)).toMatchObject({
+      kind: 'standby-only',
+      message: expect.stringMatching(
+        /add the leader to the URL.*default_transaction_read_only.*127\.0\.0\.1:\d/,
+      ) as unknown,
+    });
 });
 
-it('a read-only server is refused like a standby', async () => {
-  const url = `${urlOf(leader)}?options=-cdefault_transaction_read_only%3Don`;
-  const { kind, message } = await failToOpen(url);
-  expect(kind).toBe('standby-only');
-  expect(message).toMatch(/default_transaction_read_only.*: read-only/);
-  expect(message).not.toMatch(/add the leader/);
+it('readPlants reads the leader at any position of the URL, else any server that has the table, and names it', async () => {
+  const read = async (url: string) => {
+    let table = '';
+    const ids: bigint[] = [];
+    for await (const one of readPlants({ url, onTable: (text) => (table = text) }))
+      ids.push(one._unsafeUnwrap().id);
+    return { ids, table };
+  };
+  const [noServer, without] = [{ port: 1 }, { port: inject('postgresPort') }];
+  const ofLeader = { ids: [-2n, -1n], table: '"public".plants in postgres' };
+  const ofStandby = {
+    ids: [-2n],
+    table: `${ofLeader.table} (of a standby, which may not have the newest plants)`,
+  };
+  for (const url of [urlOf(standby, leader), urlOf(leader, standby), urlOf(leader) + readOnly])
+    expect(await read(url)).toEqual(ofLeader);
+  for (const url of [urlOf(noServer, standby, noServer), urlOf(without, standby) + readOnly])
+    expect(await read(url)).toEqual(ofStandby);
 });
 
 it('the leader is found at any position in the URL, and a new leader after a failover', async () => {
   const repository = await open(urlOf(standby, leader));
-  expect((await repository.create({ id: 1n, name: 'Monstera' })).isOk()).toBe(true);
-  expect(await runSql(leader.url(), 'SELECT id FROM plants')).toEqual([{ id: '1' }]);
+  expect((await repository.create(monstera)).isOk()).toBe(true);
   await expect.poll(async () => connectionsOf(standby.url())).toBe(0);
-
   await leader.stop();
-  const pending = repository.create({ id: 2n, name: 'Ficus' });
-  await runSql(
-    standby.url(),
-    'SELECT pg_promote()',
-    // This standby is a copy without replication, so the table does not exist yet.
-    `CREATE TABLE plants (${columnNames.map(declarationOf).join(', ')})`,
-  );
-  // Stored or unavailable, depending on whether the table existed when it connected to the new leader.
-  await pending;
-  expect((await repository.create({ id: 2n, name: 'Ficus' })).isOk()).toBe(true);
-  expect(await runSql(standby.url(), 'SELECT id FROM plants')).toEqual([{ id: '2' }]);
+  const pending = repository.create(monstera);
+  await runSql(standby.url(), 'SELECT pg_promote()');
+  expect((await pending).isOk()).toBe(true);
+  expect(await runSql(standby.url(), 'SELECT id FROM plants WHERE id > 0')).toEqual([{ id: '1' }]);
+  await leader.start();
 });
 
 it('the check of a repository continues on another server when its own becomes read-only', async () => {
-  await leader.start();
   const repository = await open(urlOf(leader, standby));
   expect((await repository.check()).isOk()).toBe(true);
   const setReadOnly = 'ALTER SYSTEM SET default_transaction_read_only = on';
@@ -76,13 +85,11 @@ it('the check of a repository continues on another server when its own becomes r
 
 it('the connection to a leader that was found after the deadline is used for later creates', async () => {
   // The former standby is the leader now.
-  const silent = await startProxy(standby.port);
-  const proxy = await startProxy(standby.port);
+  const [silent, proxy] = [await startProxy(standby.port), await startProxy(standby.port)];
   silent.freeze(true);
-  const url = urlOf(silent, proxy);
-  const repository = await open(url, { deadlineMs: 500, connectTimeoutMs: 600 });
-  const plant = { id: 3n, name: 'Hoya' };
-  const isCreated = async () => (await repository.create(plant)).isOk();
+  const options = { deadlineMs: 500, connectTimeoutMs: 600 };
+  const repository = await open(urlOf(silent, proxy), options);
+  const isCreated = async () => (await repository.create(monstera)).isOk();
   await expect.poll(isCreated).toBe(true);
   proxy.resetAll();
   // Each create waits for the silent server first, for longer than its deadline.

@@ -1,14 +1,17 @@
+import type { PlantRepository } from '@plantstore/core';
 import type { PostgresOptions } from '../src/repository.ts';
 import { open } from './open.ts';
 import { type PostgresProxy, startProxy, type StatementAction } from './postgres-proxy.ts';
 import { emptyDatabase, sharedUrl } from './shared-postgres.ts';
 
-/** Opens a repository on a new database through a proxy. */
+/** Opens a repository on a new database through a proxy. Its statements are those after the start. */
 export const openBehindProxy = async (options: Partial<PostgresOptions> = {}) => {
   const proxy = await startProxy();
   const direct = sharedUrl(await emptyDatabase());
   const url = proxy.through(direct);
-  return { proxy, direct, url, repository: await open(url, options) };
+  const repository = await open(url, options);
+  proxy.statements.length = 0;
+  return { proxy, direct, url, repository };
 };
 
 /** Applies one action to each of the next matching statements. */
@@ -20,12 +23,21 @@ export const handleNext = (
   proxy.onStatement(({ text }) => (pattern.test(text) ? (actions.shift() ?? 'pass') : 'pass'));
 };
 
-/** Number of inserts that were sent. */
-export const insertsIn = ({ statements }: PostgresProxy): number =>
-  statements.filter(({ text }) => text.startsWith('INSERT')).length;
+/** The inserts that were sent. */
+export const insertsOf = ({ statements }: PostgresProxy) =>
+  statements.filter(({ text }) => text.startsWith('INSERT'));
 
 /** Returns plants with consecutive ids. */
 export const plantsFrom = (first: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: BigInt(first + index), name: 'Monstera' }));
+
+/** Creates plants concurrently, and returns `ok` or the kind of the error for each. */
+export const outcomesOf = async (
+  repository: PlantRepository,
+  plants: readonly Parameters<PlantRepository['create']>[0][],
+) => {
+  const created = await Promise.all(plants.map(async (plant) => repository.create(plant)));
+  return created.map((one) => (one.isOk() ? 'ok' : one.error.kind));
+};
 
 export const monstera = { id: 7n, name: 'Monstera', tag: 'climber' };

@@ -35,7 +35,7 @@ export type PostgresProxy = {
   /** Returns a URL of the server with the port of the proxy. */
   readonly through: (url: string) => string;
   /** Statements received so far. */
-  readonly statements: readonly SentStatement[];
+  readonly statements: SentStatement[];
   /** Number of connections so far. */
   readonly connections: () => number;
   /** Number of connections that are open on either side. */

@@ -1,13 +1,12 @@
 import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
-import { toTexts } from '@plantstore/core/wire';
-import { err, ok } from 'neverthrow';
-import { columnNames, type Row } from '../open/columns.ts';
+import { err, ok, type Result } from 'neverthrow';
+import { columnNames, type Row, textsOf } from '../open/columns.ts';
 import { openError } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
 import { insertStatement, readStatement } from '../open/statements.ts';
 import { findTableFault, type PlantsTable } from '../open/table.ts';
-import { type Failure, failureOf, isTransient, notKept, refused } from './failures.ts';
+import { type Failure, failureOf, FinalError, isTransient, notKept, refused } from './failures.ts';
 import { createInsert } from './insert.ts';
 
 /**
@@ -26,7 +25,7 @@ export function createCommitBatch(plantsTable: PlantsTable) {
   const runInsert = createInsert();
   return commitBatch;
 
-  async function commitBatch(session: Session, plants: Plants, lockMs: number): Promise<Results> {
+  async function commitBatch(session: Session, plants: Plants): Promise<Results> {
     const batch = new Batch();
     let parts = partsOf(plants);
     let isFirst = true;
@@ -35,9 +34,11 @@ export function createCommitBatch(plantsTable: PlantsTable) {
       const [wanted = [], ...others] = parts;
       // A plant is in the table if another one with its id was stored.
       const part = batch.missingOf(wanted);
-      let failed = await insert(session, batch, part, isFirst ? lockMs : partLockMs);
+      const inserted = await insert(session, part, isFirst ? lockTimeoutMs : 1);
+      if (inserted.isOk()) batch.add(inserted.value, part);
+      const failed = inserted.isErr() ? inserted.error : undefined;
       failuresInARow = failed === undefined ? 0 : failuresInARow + 1;
-      if (isFirst && failed !== undefined) failed = await explain(session, failed);
+      if (isFirst && failed !== undefined) await throwTableFault(session, failed);
       // Also after a failure: a plant can be older than the constraint that refuses it.
       const mayBeStored = isFirst || failed === undefined;
       // Of all plants, because a row is read for the longest one with its id.
@@ -53,30 +54,23 @@ export function createCommitBatch(plantsTable: PlantsTable) {
   }
 
   /** Inserts a part. Returns the failure if other plants may be inserted, and throws any other. */
-  async function insert(
-    session: Session,
-    batch: Batch,
-    part: Plants,
-    lockMs: number,
-  ): Promise<Failed | undefined> {
-    if (part.length === 0) return undefined;
+  async function insert(session: Session, part: Plants, lockMs: number): Promise<Inserted> {
+    if (part.length === 0) return ok([]);
     // All batches lock ids in one order.
     const sorted = part.toSorted((one, other) => (one.id < other.id ? -1 : 1));
     try {
-      batch.add(await runInsert(session, insertStatement(table, sorted, lockMs)), part);
-      return undefined;
+      return ok(await runInsert(session, insertStatement(table, sorted, lockMs)));
     } catch (cause) {
       const failure = failureOf(cause);
       if (failure === 'all' || isTransient(failure)) throw cause;
-      return { failure, cause };
+      return err({ failure, cause });
     }
   }
 
   /** What fails because of the table is no fault of a plant. */
-  async function explain(session: Session, failed: Failed): Promise<Failed> {
+  async function throwTableFault(session: Session, failed: Failed): Promise<void> {
     const fault = await findTableFault(session, plantsTable);
-    if (fault === undefined) return failed;
-    return { failure: 'table', cause: new Error(openError(place, fault).message, failed) };
+    if (fault !== undefined) throw new FinalError(openError(place, fault).message, failed);
   }
 }
 
@@ -112,7 +106,7 @@ export function nextParts<Plant>(
   if (failure === undefined) return isFirst ? { parts: [missing, ...others], settled: [] } : settle;
   // Refused plants cost two statements each; a fault for every plant, or many locks, only a few.
   const isHopeless = failure !== 'plant' && failuresInARow >= maxFailuresInARow;
-  if (failure === 'table' || isHopeless) return { parts: [], settled: [missing, ...others].flat() };
+  if (isHopeless) return { parts: [], settled: [missing, ...others].flat() };
   if (missing.length === 1) return settle;
   const middle = Math.ceil(missing.length / 2);
   return { parts: [missing.slice(0, middle), missing.slice(middle), ...others], settled: [] };
@@ -126,10 +120,11 @@ type PartOutcome = {
   readonly failuresInARow: number;
 };
 
-/** Of a plant, a function or a lock: the other plants may be inserted. Of the table: none. */
-export type PartFailure = Extract<Failure, 'plant' | 'function' | 'lock'> | 'table';
+/** Of a plant, a function or a lock: the other plants may be inserted. */
+export type PartFailure = Extract<Failure, 'plant' | 'function' | 'lock'>;
 
-/** Why an insert failed. */
+/** The rows of an insert, or why it failed. */
+type Inserted = Result<readonly Row[], Failed>;
 type Failed = { readonly failure: PartFailure; readonly cause: unknown };
 
 /** The last plant of 1,000 is alone after eleven failures. */
@@ -171,14 +166,17 @@ class Batch {
 
   #compare(plant: NewPlant, row: Row): Created {
     // Not in SQL, because a nondeterministic collation can treat different texts as equal.
-    const texts = { id: String(plant.id), ...toTexts(plant) };
+    const texts = textsOf(plant);
     const isSame = columnNames.every((name, at) => row[at] === (texts[name] ?? null));
     if (!isSame) return err({ kind: 'id-taken', id: plant.id });
     return this.#inserted.has(plant) ? ok() : ok('unchanged');
   }
 }
 
-/** Timeout of the wait of a part for a locked id: short, because the rest of its batch waits. */
-const partLockMs = 1;
+/**
+ * Timeout of the wait of a batch for a locked id, in milliseconds: other processes that create the
+ * same plants lock ids for the time of a commit. Parts do not wait, because the rest does.
+ */
+export const lockTimeoutMs = 100;
 const missingReason =
   'a trigger discarded it, or a policy hides the plant with its id from this role';

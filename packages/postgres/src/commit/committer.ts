@@ -3,7 +3,12 @@ import type { NewPlant } from '@plantstore/core';
 import type { Created } from '@plantstore/core/group-commit';
 import { describeThrown } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
-import type { createCommitBatch, Plants, Results } from './commit-batch.ts';
+import {
+  type createCommitBatch,
+  lockTimeoutMs,
+  type Plants,
+  type Results,
+} from './commit-batch.ts';
 import { failureOf, isTransient, notKept } from './failures.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -15,19 +20,13 @@ import type { Sessions } from './sessions.ts';
 export class Committer {
   readonly #sessions: Sessions;
   readonly #commitBatch: CommitBatch;
-  /** Timeouts of the wait for a locked id, in milliseconds: of a batch, and of locked plants. */
-  readonly #lockMs: { readonly batch: number; readonly locked: number };
   /** Batches of locked plants are committed one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
-  constructor(sessions: Sessions, commitBatch: CommitBatch, statementTimeoutMs: number) {
+  constructor(sessions: Sessions, commitBatch: CommitBatch) {
     this.#sessions = sessions;
     this.#commitBatch = commitBatch;
-    // Other processes that create the same plants lock ids for the time of a commit. The server
-    // must name a lock before the statement times out.
-    const batch = Math.min(100, Math.ceil(statementTimeoutMs / 4));
-    this.#lockMs = { batch, locked: Math.ceil(2.5 * batch) };
   }
 
   /** Returns the most recent failure, or `undefined` after a success. */
@@ -37,7 +36,7 @@ export class Committer {
 
   /** Commits a batch. The result of a locked plant is a promise. */
   async commit(plants: Plants, deadline: number): Promise<(Created | Promise<Created>)[]> {
-    const results = await this.#commitOnce(plants, deadline, this.#lockMs.batch);
+    const results = await this.#commitOnce(plants, deadline);
     const locked: Locked = new Map();
     for (const plant of plants) if (!results.has(plant)) locked.set(plant, Promise.withResolvers());
     void this.#waitForLocks(locked, deadline);
@@ -49,12 +48,12 @@ export class Committer {
   /** Commits locked plants, again and again until their deadline. */
   async #waitForLocks(locked: Locked, deadline: number): Promise<void> {
     // Ends before the deadline, so that the result names the lock.
-    const isOver = () => performance.now() + 2 * this.#lockMs.locked >= deadline;
+    const isOver = () => performance.now() + 5 * lockTimeoutMs >= deadline;
     while (locked.size > 0 && !isOver()) {
       // In a random order: a batch whose first plants are locked would delay the others.
       const plants = [...locked.keys()].toSorted(() => Math.random() - 0.5);
       const committed = this.#turn.then(async (): Promise<Results> =>
-        isOver() ? new Map() : this.#commitOnce(plants, deadline, this.#lockMs.locked),
+        isOver() ? new Map() : this.#commitOnce(plants, deadline),
       );
       this.#turn = committed;
       for (const [plant, created] of await committed) {
@@ -65,11 +64,9 @@ export class Committer {
     for (const { resolve } of locked.values()) resolve(notKept(lockedReason));
   }
 
-  async #commitOnce(plants: Plants, deadline: number, lockMs: number): Promise<Results> {
+  async #commitOnce(plants: Plants, deadline: number): Promise<Results> {
     try {
-      return await this.#retry(deadline, async (session) =>
-        this.#commitBatch(session, plants, lockMs),
-      );
+      return await this.#retry(deadline, async (session) => this.#commitBatch(session, plants));
     } catch (thrown) {
       return new Map(plants.map((plant) => [plant, notKept(thrown)]));
     }

@@ -14,8 +14,7 @@ export type Failure = 'repeat' | 'reconnect' | 'plant' | 'function' | 'lock' | '
 export function failureOf(thrown: unknown): Failure {
   const state = sqlStateOf(thrown);
   // Errors of the driver: a reset, a timeout, "Connection terminated".
-  if (state === undefined)
-    return thrown instanceof NoServer && thrown.isRefused ? 'all' : 'reconnect';
+  if (state === undefined) return thrown instanceof FinalError ? 'all' : 'reconnect';
   // A serialization failure, a deadlock, an unknown completion: the insert is idempotent.
   if (/^(40001|40P01|40003)$/.test(state)) return 'repeat';
   // A row and a function are the context of an error.
@@ -44,16 +43,8 @@ export function isTransient(failure: Failure): failure is 'repeat' | 'reconnect'
 // (postgresql.org/docs/current/errcodes-appendix.html).
 const ofAll = /^(2200H|(0A|25|28|3D|3F|42|55|58|F0|HV|XX)...)$/;
 
-/** Thrown when no server of the URL can be used. */
-export class NoServer extends Error {
-  /** Whether every server refuses the login, so that a retry cannot succeed. */
-  readonly isRefused: boolean;
-
-  constructor({ message, cause }: Pick<Error, 'message' | 'cause'>, isRefused: boolean) {
-    super(message, { cause });
-    this.isRefused = isRefused;
-  }
-}
+/** Thrown when a retry cannot succeed: every server refuses the login, or the table has a fault. */
+export class FinalError extends Error {}
 
 /** Creates the result of a create or a check that may succeed later. */
 export function unavailable(reason: string, cause?: unknown): Err<never, StoreUnavailable> {

@@ -10,7 +10,9 @@ export function createInsert() {
   return async (session: Session, statement: Query): Promise<readonly Row[]> => {
     if (!isPrepared) return session.query(statement);
     try {
-      return await session.query({ ...statement, name: nameOf(statement.text) });
+      // Derived from the text: pooled connections can have a statement for another table.
+      const name = `plantstore_${hash('sha256', statement.text).slice(0, 32)}`;
+      return await session.query({ ...statement, name });
     } catch (thrown) {
       if (!mayBeCausedByPreparation(thrown)) throw thrown;
       isPrepared = false;
@@ -26,9 +28,4 @@ export function createInsert() {
  */
 function mayBeCausedByPreparation(thrown: unknown): boolean {
   return /^(26000|08P01)$/.test(sqlStateOf(thrown) ?? '') || failureOf(thrown) === 'all';
-}
-
-// Derived from the text, because pooled connections can have a statement for another table.
-function nameOf(text: string): string {
-  return `plantstore_${hash('sha256', text).slice(0, 32)}`;
 }

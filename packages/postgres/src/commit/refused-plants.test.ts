@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { databaseRefusal } from '@plantstore/core/errors';
 import { expect, it } from 'vitest';
-import { openBehindProxy } from '../../test/behind-proxy.ts';
+import { openBehindProxy, outcomesOf } from '../../test/behind-proxy.ts';
 import { newTable, open } from '../../test/open.ts';
-import { emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import { runSql } from '../../test/shared-postgres.ts';
 
 const openWith = async (...statements: readonly string[]) => {
-  const url = sharedUrl(await emptyDatabase());
-  const repository = await open(url);
-  await runSql(url, ...statements);
-  return { url, repository };
+  const { direct, repository, proxy } = await openBehindProxy();
+  await runSql(direct, ...statements);
+  return { direct, repository, proxy };
 };
+
+/** A batch of plants, of which the 13th has another name. */
+const batchWith = (name: string) =>
+  Array.from({ length: 50 }, (_, id) => ({ id: BigInt(id), name: id === 13 ? name : `n${id}` }));
+const outcomesWith = (kind: string) => batchWith('').map(({ id }) => (id === 13n ? kind : 'ok'));
 
 /** A name of 20 kB that an index cannot compress. */
 const longName = `weed ${randomBytes(10_000).toString('hex')}`;
@@ -27,32 +31,26 @@ it.each([
 ])(
   'a plant that %s does not accept is refused with 4000 and the cause, and the others of its batch are stored',
   async (_, statement, code) => {
-    const { url, repository } = await openWith(statement);
-    const created = await Promise.all(
-      Array.from({ length: 50 }, async (__, id) =>
-        repository.create({ id: BigInt(id), name: id === 13 ? longName : `n${id}` }),
-      ),
+    const { repository } = await openWith(statement);
+    expect(await outcomesOf(repository, batchWith(longName))).toEqual(
+      outcomesWith('plant-refused'),
     );
-    expect(created.flatMap((one, index) => (one.isErr() ? [index] : []))).toEqual([13]);
-    expect(created[13]?._unsafeUnwrapErr()).toMatchObject({
-      kind: 'plant-refused',
-      ...databaseRefusal,
-      cause: { code },
-    });
-    expect(await runSql(url, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 49 }]);
+    const refused = await repository.create({ id: 13n, name: longName });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ ...databaseRefusal, cause: { code } });
   },
 );
 
 it('a plant that was stored before its constraint is created again, and a different one has its id taken', async () => {
-  const { url, repository } = await openWith(
+  const { repository } = await openWith(
     "INSERT INTO plants (id, name, tag) VALUES (7, 'weed', NULL)",
+    "ALTER TABLE plants ADD CHECK (name NOT LIKE 'weed%') NOT VALID",
   );
-  await runSql(url, "ALTER TABLE plants ADD CHECK (name NOT LIKE 'weed%') NOT VALID");
-  expect((await repository.create({ id: 7n, name: 'weed' })).isOk()).toBe(true);
-  const kindOf = async (id: bigint, name: string) =>
-    (await repository.create({ id, name }))._unsafeUnwrapErr().kind;
-  expect(await kindOf(7n, 'weed 2')).toBe('id-taken');
-  expect(await kindOf(8n, 'weed')).toBe('plant-refused');
+  for (const [id, name, outcome] of [
+    [7n, 'weed', 'ok'],
+    [7n, 'weed 2', 'id-taken'],
+    [8n, 'weed', 'plant-refused'],
+  ] as const)
+    expect(await outcomesOf(repository, [{ id, name }])).toEqual([outcome]);
 });
 
 const trigger = (body: string) => [
@@ -62,33 +60,30 @@ const trigger = (body: string) => [
 ];
 
 it.each([
-  ['that raises an exception', "RAISE EXCEPTION 'no weeds';"],
-  ['that raises an SQLSTATE of its own', "RAISE EXCEPTION 'no weeds' USING ERRCODE = 'GA001';"],
-  ['that raises a code of the server', "RAISE insufficient_privilege USING MESSAGE = 'no weeds';"],
-  ['that raises an internal error', "RAISE EXCEPTION 'no weeds' USING ERRCODE = 'XX000';"],
-  ...['25006', '53100', '57014', '57P01', '08006'].map((code) => [
-    `that raises ${code}, a code of servers that cannot work`,
-    `RAISE EXCEPTION 'no weeds' USING ERRCODE = '${code}';`,
-  ]),
-  ['with an assertion', "ASSERT false, 'no weeds';"],
-  ['that discards the row', 'RETURN NULL;'],
-])(
-  'a plant that a trigger %s does not accept is refused with 4000, alone and in a batch',
-  async (_, body) => {
-    const { url, repository } = await openWith(...trigger(body));
-    const weed = await repository.create({ id: -1n, name: 'weed' });
-    expect(weed._unsafeUnwrapErr()).toMatchObject({ kind: 'plant-refused', error: 4000 });
-    const created = await Promise.all(
-      Array.from({ length: 50 }, async (__, id) =>
-        repository.create({ id: BigInt(id), name: id === 13 ? 'weed' : `n${id}` }),
-      ),
-    );
-    expect(created.flatMap((one, id) => (one.isErr() ? [[id, one.error.kind]] : []))).toEqual([
-      [13, 'plant-refused'],
-    ]);
-    expect(await runSql(url, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 49 }]);
-  },
-);
+  ['has an assertion', "ASSERT false, 'no weeds';"],
+  ['discards the row', 'RETURN NULL;'],
+])('a plant for which a trigger %s is refused with 4000', async (_, body) => {
+  const { repository } = await openWith(...trigger(body));
+  expect(await outcomesOf(repository, batchWith('weed'))).toEqual(outcomesWith('plant-refused'));
+});
+
+it('plants for which a trigger raises an exception are refused with 4000, whatever its SQLSTATE', async () => {
+  const { repository } = await openWith(
+    ...trigger("RAISE EXCEPTION 'no weeds' USING ERRCODE = NEW.tag;"),
+  );
+  const codes = ['P0001', 'GA001', '42501', 'XX000', '25006', '53100', '57014', '57P01', '08006'];
+  const weeds = codes.map((tag, id) => ({ id: BigInt(id - 9), name: 'weed', tag }));
+  expect(await outcomesOf(repository, [...weeds, ...batchWith('ivy')])).toEqual([
+    ...weeds.map(() => 'plant-refused'),
+    ...outcomesWith('ok'),
+  ]);
+});
+
+it('a plant that a trigger changes is id-taken, each time', async () => {
+  const { repository } = await openWith(...trigger("NEW.name := 'ivy';"));
+  for (const _ of ['first', 'again'])
+    expect(await outcomesOf(repository, batchWith('weed'))).toEqual(outcomesWith('id-taken'));
+});
 
 it.each([
   ["EXECUTE 'SELECT ' || NEW.name || ' FROM nowhere';", /nowhere/],
@@ -99,20 +94,12 @@ it.each([
     const { direct, url } = await newTable();
     await runSql(direct, 'CREATE TABLE secret (x int)', ...trigger(body));
     const repository = await open(url);
-    const names = Array.from({ length: 64 }, (_, id) => (id === 13 ? 'weed' : `n${id}`));
-    const created = await Promise.all(
-      names.map(async (name, id) => repository.create({ id: BigInt(id), name })),
-    );
-    expect(created.flatMap((one, id) => (one.isErr() ? [[id, one.error]] : []))).toEqual([
-      [
-        13,
-        expect.objectContaining({
-          kind: 'store-unavailable',
-          reason: expect.stringMatching(reason) as unknown,
-        }),
-      ],
-    ]);
-    expect(await runSql(direct, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 63 }]);
+    const outcomes = await outcomesOf(repository, batchWith('weed'));
+    expect(outcomes).toEqual(outcomesWith('store-unavailable'));
+    const refused = await repository.create({ id: 13n, name: 'weed' });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({
+      reason: expect.stringMatching(reason) as unknown,
+    });
   },
 );
 
@@ -127,33 +114,18 @@ it.each([
   'a plant is store-unavailable when the table accepts no plant like it because %s',
   async (_, ...statements) => {
     const { repository } = await openWith(...statements);
-    const created = await Promise.all(
-      [2n ** 40n, 2n ** 41n].map(async (id) => repository.create({ id, name: 'x' })),
-    );
-    expect(created.map((one) => one._unsafeUnwrapErr().kind)).toEqual(
-      Array(2).fill('store-unavailable'),
-    );
+    const plants = [40n, 41n].map((exponent) => ({ id: 2n ** exponent, name: 'x' }));
+    expect(await outcomesOf(repository, plants)).toEqual(Array(2).fill('store-unavailable'));
   },
 );
 
 it('a batch fails after a few statements when a trigger has a fault for every plant', async () => {
-  const { direct, url } = await newTable();
-  await runSql(
-    direct,
-    'CREATE SEQUENCE tries',
-    `CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      PERFORM nextval('tries'); EXECUTE 'SELECT nowhere'; RETURN NEW; END $$`,
-    'GRANT USAGE ON SEQUENCE tries TO PUBLIC',
-    'CREATE TRIGGER judge BEFORE INSERT ON plants FOR EACH STATEMENT EXECUTE FUNCTION judge()',
+  const { proxy, repository } = await openWith(
+    ...trigger("END IF; EXECUTE 'SELECT nowhere'; IF true THEN"),
   );
-  const repository = await open(url);
-  const created = await Promise.all(
-    Array.from({ length: 512 }, async (_, id) => repository.create({ id: BigInt(id), name: 'x' })),
-  );
-  const kinds = created.map((one) => one._unsafeUnwrapErr().kind);
-  expect(kinds).toEqual(kinds.map(() => 'store-unavailable'));
-  const [{ tries } = {}] = await runSql(direct, 'SELECT last_value::int AS tries FROM tries');
-  expect(tries).toBeLessThan(50);
+  const plants = Array.from({ length: 512 }, (_, id) => ({ id: BigInt(id), name: 'x' }));
+  expect(new Set(await outcomesOf(repository, plants))).toEqual(new Set(['store-unavailable']));
+  expect(proxy.statements.length).toBeLessThan(50);
 });
 
 it('a create is repeated when a trigger raises a serialization failure', async () => {
@@ -163,62 +135,39 @@ it('a create is repeated when a trigger raises a serialization failure', async (
       "IF nextval('tries') < 3 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;",
     ),
   );
-  expect((await repository.create({ id: 1n, name: 'weed' })).isOk()).toBe(true);
+  expect(await outcomesOf(repository, batchWith('weed'))).toEqual(outcomesWith('ok'));
 });
 
 it('plants that a constraint refuses take at most two statements each, and the others of their batch are stored', async () => {
-  const { proxy, direct, repository } = await openBehindProxy();
-  await runSql(
-    direct,
-    "INSERT INTO plants VALUES (-1, 'old weed')",
+  const { proxy, repository } = await openWith(
+    "INSERT INTO plants VALUES (0, 'old weed')",
     "ALTER TABLE plants ADD CHECK (name NOT LIKE '%weed') NOT VALID",
   );
-  const before = proxy.statements.length;
-  const names = [
-    'old weed',
-    ...Array.from({ length: 512 }, (_, id) => (id < 500 ? 'weed' : 'ivy')),
-  ];
-  const created = await Promise.all(
-    names.map(async (name, n) => repository.create({ id: BigInt(n - 1), name })),
-  );
-  expect(created.map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual(
-    names.map((name) => (name === 'weed' ? 'plant-refused' : 'ok')),
-  );
-  expect(proxy.statements.length - before).toBeLessThan(1_100);
-  expect(await runSql(direct, 'SELECT count(*)::int FROM plants')).toEqual([{ count: 13 }]);
+  const names = Array.from({ length: 64 }, (_, id) => (id < 56 ? 'weed' : 'ivy'));
+  const plants = ['old weed', ...names].map((name, id) => ({ id: BigInt(id), name }));
+  expect(await outcomesOf(repository, plants)).toEqual([
+    'ok',
+    ...names.map((name) => (name === 'weed' ? 'plant-refused' : 'ok')),
+  ]);
+  expect(proxy.statements.length).toBeLessThan(2 * plants.length + 20);
 });
 
 it.each([
-  [
-    'is refused',
-    "RAISE EXCEPTION 'no weeds';",
-    ['plant-refused', 'plant-refused', 'ok', 'id-taken'],
-  ],
-  [
-    'meets a fault of a trigger',
-    "EXECUTE 'SELECT nowhere';",
-    ['store-unavailable', 'store-unavailable'],
-  ],
+  ["RAISE EXCEPTION 'no weeds';", ['plant-refused', 'plant-refused', 'ok', 'id-taken']],
+  ["EXECUTE 'SELECT nowhere';", ['store-unavailable', 'store-unavailable']],
+  ['RETURN NULL;', ['plant-refused', 'plant-refused', 'ok', 'id-taken']],
 ])(
-  'a plant that exists has its result in a batch in which another one %s, and the first of two with one id is stored',
-  async (_, body, kinds) => {
+  'a plant that exists has its result beside one that fails, and the first of two with one id is stored: %s',
+  async (body, kinds) => {
     const { repository } = await openWith(...trigger(body), "INSERT INTO plants VALUES (0, 'x')");
-    const plants = ['x', 'weed', 'weed', 'ivy', 'fig'].slice(0, kinds.length + 1);
-    const created = await Promise.all(
-      plants.map(async (name, n) => repository.create({ id: BigInt(Math.min(n, 3)), name })),
-    );
-    expect(created.map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual(['ok', ...kinds]);
+    const names = ['x', 'weed', 'weed', 'ivy', 'fig'].slice(0, kinds.length + 1);
+    const plants = names.map((name, n) => ({ id: BigInt(Math.min(n, 3)), name }));
+    expect(await outcomesOf(repository, plants)).toEqual(['ok', ...kinds]);
   },
 );
 
 it('a plant is stored after a trigger has discarded another one with its id in the same batch', async () => {
   const { repository } = await openWith(...trigger('RETURN NULL;'));
-  const created = await Promise.all(
-    ['weed', 'ivy', 'ivy', 'fig'].map(async (name) => repository.create({ id: 7n, name })),
-  );
-  expect(created.slice(1).map((one) => (one.isOk() ? 'ok' : one.error.kind))).toEqual([
-    'ok',
-    'ok',
-    'id-taken',
-  ]);
+  const plants = ['weed', 'ivy', 'ivy', 'fig'].map((name) => ({ id: 7n, name }));
+  expect((await outcomesOf(repository, plants)).slice(1)).toEqual(['ok', 'ok', 'id-taken']);
 });

@@ -1,7 +1,7 @@
-import { nextPauseMs, type Servers } from '../open/connect.ts';
+import type { Servers } from '../open/connect.ts';
 import { sqlStateOf } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
-import { failureOf, NoServer } from './failures.ts';
+import { failureOf, FinalError } from './failures.ts';
 
 /**
  * The connections of creates and checks. One is enough; the server may refuse more. Each is:
@@ -19,8 +19,8 @@ export class Sessions {
   #connecting: Promise<void> | undefined;
   /** For the statements of abandoned connections. */
   readonly #cancels: (() => void)[] = [];
-  /** After a refused connection: no other is opened while one is used, until the pause ends. */
-  #pause: { readonly ms: number; readonly end: number } | undefined;
+  /** After a refused connection, no other is opened until then while one is used. */
+  #pauseEnd = 0;
   #failedServer: string | undefined;
   #isClosed = false;
   readonly #unused = Promise.withResolvers<void>();
@@ -32,10 +32,10 @@ export class Sessions {
 
   /**
    * Runs work on an idle connection, a new one, or the next one that is released. Throws what the
-   * work throws, or {@link NoServer}.
+   * work throws, or why there is no connection.
    */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#isClosed) throw new NoServer(new Error('the database is closed'), true);
+    if (this.#isClosed) throw new FinalError('the database is closed');
     const next = Promise.withResolvers<Session>();
     this.#waiting.push(next);
     this.#distribute();
@@ -43,10 +43,12 @@ export class Sessions {
     try {
       return await work(session);
     } catch (thrown) {
-      // A server that does not respond on one connection does not respond on the others.
-      const isLost = sqlStateOf(thrown) === undefined && session.isUsable();
-      for (const other of isLost ? this.#idle.splice(0) : []) other.abandon();
-      if (failureOf(thrown) === 'reconnect') this.#abandon(session);
+      if (failureOf(thrown) === 'reconnect') {
+        // A server that does not respond on one connection does not respond on the others.
+        const isLost = sqlStateOf(thrown) === undefined && session.isUsable();
+        for (const other of isLost ? this.#idle.splice(0) : []) other.abandon();
+        this.#abandon(session);
+      }
       throw thrown;
     } finally {
       this.#used -= 1;
@@ -79,7 +81,7 @@ export class Sessions {
         session.abandon()?.();
       }
     }
-    const isPaused = this.#used > 0 && performance.now() < (this.#pause?.end ?? 0);
+    const isPaused = this.#used > 0 && performance.now() < this.#pauseEnd;
     if (this.#waiting.length > 0 && !isPaused) this.#connecting ??= this.#connectAnother();
   }
 
@@ -87,7 +89,6 @@ export class Sessions {
     const connected = await this.#servers.connect(this.#failedServer);
     this.#connecting = undefined;
     if (connected.isOk()) {
-      this.#pause = undefined;
       this.#idle.push(connected.value.session);
       return this.#distribute();
     }
@@ -95,12 +96,12 @@ export class Sessions {
     this.#cancelAllBut(0);
     if (this.#used > 0) {
       // A connection in use is passed on when it is released.
-      const ms = nextPauseMs(this.#pause?.ms);
-      this.#pause = { ms, end: performance.now() + ms };
+      this.#pauseEnd = performance.now() + pauseMs;
       return;
     }
     const { error, isRefused } = connected.error;
-    for (const { reject } of this.#waiting.splice(0)) reject(new NoServer(error, isRefused));
+    const ThrownError = isRefused ? FinalError : Error;
+    for (const { reject } of this.#waiting.splice(0)) reject(new ThrownError(error.message, error));
   }
 
   /** Cancels a statement later: a slow server may complete it, and a retry finds its plants. */
@@ -116,3 +117,4 @@ export class Sessions {
 }
 
 const maxAbandoned = 2;
+const pauseMs = 1_000;

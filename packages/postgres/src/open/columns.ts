@@ -1,5 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
-import { fromTexts } from '@plantstore/core/wire';
+import { fromTexts, toTexts } from '@plantstore/core/wire';
 
 /** The columns in order. One of a later version is nullable, and added to a table without it. */
 const columns = {
@@ -22,6 +22,11 @@ export function declarationOf(name: Name): string {
 
 /** A row; every column as text. */
 export type Row = readonly (string | null)[];
+
+/** Returns the members of a plant as texts. */
+export function textsOf(plant: NewPlant): Readonly<Record<Name, string | undefined>> {
+  return { id: String(plant.id), ...toTexts(plant) };
+}
 
 /** Returns the plant of a row. */
 export function plantOf([id, ...texts]: Row): NewPlant {

@@ -23,7 +23,6 @@ import { type Session, type SessionOptions, startSession } from './session.ts';
  */
 export class Servers {
   readonly #options: ServersOptions;
-  readonly #env = { ...process.env };
   readonly #refusals = new Map<string, Refusal>();
   #isFirstLogin = true;
 
@@ -33,7 +32,7 @@ export class Servers {
 
   /** Connects to the first server that can be used. The one that failed last is tried last. */
   async connect(failed?: string): Promise<Result<Connected, NotConnected>> {
-    const read = readDatabaseUrl(this.#options.url, this.#env);
+    const read = readDatabaseUrl(this.#options.url, process.env);
     if (read.isErr()) return err({ error: read.error, isRefused: false });
     const url = { ...read.value, ...this.#timeoutsOf(read.value) };
     const isFailed = (one: Address) => Number(nameOf(one) === failed);
@@ -72,14 +71,17 @@ export class Servers {
     const refusal = this.#refusals.get(server);
     const isPaused = refusal !== undefined && performance.now() < refusal.endsAt;
     if (isPaused && refusal.password === password) return refusal;
+    let session: Session | undefined;
     try {
-      const session = await startSession(address, url);
+      session = await startSession(address, url);
       this.#refusals.delete(server);
       return await this.#examine(session, url.loginTimeoutMs);
     } catch (thrown) {
-      const fault = { ...faultOf(server, thrown), isRefused: isLoginRefused(thrown) };
-      if (!fault.isRefused) return { fault };
-      const pauseMs = nextPauseMs(refusal?.pauseMs);
+      session?.abandon()?.();
+      const isRefused = session === undefined && isLoginRefused(thrown);
+      const fault = { ...faultOf(server, thrown), isRefused };
+      if (!isRefused) return { fault };
+      const pauseMs = Math.min(2 * (refusal?.pauseMs ?? 500), 30_000);
       const endsAt = performance.now() + pauseMs;
       this.#refusals.set(server, { fault, password, pauseMs, endsAt });
       return { fault };
@@ -88,18 +90,13 @@ export class Servers {
 
   /** Finds out what a server can be used for. Closes its session if it is for nothing. */
   async #examine(session: Session, timeoutMs: number): Promise<Tried> {
-    try {
-      const [state] = await session.read<ServerState>(serverState, [], timeoutMs);
-      if (state === undefined || state.kind === null) return { session };
-      const fault = { kind: state.kind, detail: `${session.server}: ${state.kind}` };
-      if (this.#options.readsOnly === true && state.isReadable) return { session, fault };
-      // Not awaited: meanwhile, the next server is tried.
-      void session.close();
-      return { fault };
-    } catch (thrown) {
-      session.abandon()?.();
-      return { fault: faultOf(session.server, thrown) };
-    }
+    const [state] = await session.read<ServerState>(serverState, [], timeoutMs);
+    if (state === undefined || state.kind === null) return { session };
+    const fault = { kind: state.kind, detail: session.server };
+    if (this.#options.readsOnly === true && state.isReadable) return { session, fault };
+    // Not awaited: meanwhile, the next server is tried.
+    void session.close();
+    return { fault };
   }
 }
 
@@ -121,14 +118,10 @@ type Tried = { readonly session?: Session; readonly fault?: ServerFault };
 type ServerFault = Fault & { readonly isRefused?: boolean };
 type Refusal = Tried & { password: string | undefined; pauseMs: number; endsAt: number };
 
-/** Returns the pause after another refused connection, in milliseconds. */
-export function nextPauseMs(pauseMs = 500): number {
-  return Math.min(2 * pauseMs, 30_000);
-}
-
 type ServerState = { readonly kind: Fault['kind'] | null; readonly isReadable: boolean };
 
-const serverState = `SELECT isUtf8 AND to_regclass('plants') IS NOT NULL AS "isReadable",
-    CASE WHEN NOT isUtf8 THEN 'encoding-unsupported' WHEN pg_is_in_recovery() THEN 'standby-only'
-      WHEN current_setting('transaction_read_only') = 'on' THEN 'read-only' END AS kind
-  FROM (SELECT current_setting('server_encoding') = 'UTF8' AS isUtf8) AS encoding`;
+// The transactions of a standby are read-only, too.
+const serverState = `SELECT encoding = 'UTF8' AND to_regclass('plants') IS NOT NULL AS "isReadable",
+    CASE WHEN encoding <> 'UTF8' THEN 'encoding-unsupported'
+      WHEN current_setting('transaction_read_only') = 'on' THEN 'standby-only' END AS kind
+  FROM current_setting('server_encoding') AS encoding`;

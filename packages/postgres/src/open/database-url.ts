@@ -17,19 +17,22 @@ export function readDatabaseUrl(url: string, env: Env): Result<DatabaseUrl, Open
   if (whole === undefined || (path + query).includes('@') || wrongPercent.test(authority + path))
     return fail(invalid);
   const given = new URLSearchParams(query.replaceAll('+', '%2B'));
-  const parameters = new Map(
-    Object.entries(variables).map(([name, of]) => [name, firstOf(given.get(name), env[of])]),
-  );
-  const wrong =
-    findUnsafe([...given], authority.includes('@')) ??
-    findUnsafe(Object.entries(env).filter(([name]) => name.startsWith('PG'))) ??
-    findWrongValue(parameters);
-  if (wrong !== undefined) return fail({ kind: 'url-parameter', detail: wrong });
+  const read = (name: string, of: string) => firstOf(given.get(name), env[of], defaults[of]);
+  const parameters = new Map(Object.entries(variables).map(([name, of]) => [name, read(name, of)]));
+  const ignored = findIgnored(parameters, given, env);
+  if (ignored !== undefined) {
+    // Without a login before it, the name of a parameter can belong to a password.
+    const isSafe = authority.includes('@') || known.includes(ignored) || !given.has(ignored);
+    const named = isSafe ? ignored : 'a parameter';
+    return fail({ kind: 'url-parameter', detail: `${named} or its value is not supported` });
+  }
   try {
     return ok(parseServers(authority, path, parameters, env));
   } catch (cause) {
-    const isOfFile = cause instanceof Error && 'syscall' in cause;
-    return fail(isOfFile ? { kind: 'tls-failed', detail: cause.message, cause } : invalid);
+    // Of the parser of URLs.
+    if (!(cause instanceof Error) || cause.name !== 'Error') return fail(invalid);
+    const kind = 'syscall' in cause ? 'tls-failed' : 'url-parameter';
+    return fail({ kind, detail: cause.message, cause });
   }
 }
 
@@ -71,47 +74,38 @@ const variables: Readonly<Record<string, string>> = {
   sslrootcert: 'PGSSLROOTCERT',
   target_session_attrs: 'PGTARGETSESSIONATTRS',
 };
+const defaults: Env = { PGAPPNAME: 'plantstore', PGSSLMODE: 'prefer' };
 const known = [...Object.entries(variables).flat(), 'PGPORT', 'PGUSER'];
 
-/** What names another server or table, or a check that is not done. The rest has no effect. */
-const unsafe =
-  /^((dbname|hostaddr|port|schema|search_path|service|user)$|channel|gsse|require|ssl(?!sni|co))/i;
-const withoutEffect =
-  /^(gssencmode=(disable|prefer)|sslnegotiation=postgres|ssl_?min\w+=TLSv1(\.[12])?)$/i;
+/** The names of what could not be ignored: another server or table, a timeout, a check. */
+const important = patternOf(
+  'dbname|hostaddr|port|schema|search_path|service|user',
+  '(channel|connect_t|gsse|require|ssl(?!sni|co)|target).*',
+);
+const supported = patternOf(
+  'channel_binding=(disable|prefer|require)',
+  'connect_timeout=[0-9]{1,9}',
+  'gssencmode=(disable|prefer)',
+  'ssl(cert|key|rootcert)=.*',
+  'sslmode=(disable|prefer|require|verify-ca|verify-full)',
+  // All three select the server that accepts writes.
+  'target_session_attrs=(any|primary|read-write)',
+);
 
-/** Finds a parameter or a variable without which a connection would be less safe, or elsewhere. */
-function findUnsafe(
-  named: readonly (readonly [string, string | undefined])[],
-  mayShow = true,
-): string | undefined {
-  const found = named.find(([name, value = '']) => {
-    const parameter = name.replace(/^PG/, '');
-    const isUnsafe = unsafe.test(parameter) && !withoutEffect.test(`${parameter}=${value}`);
-    return isUnsafe && value !== '' && !known.includes(name);
-  });
-  // Without a login before it, a parameter can belong to a password.
-  return found && `${mayShow ? found[0] : 'a parameter'} is not supported; remove it`;
+function patternOf(...patterns: readonly string[]): RegExp {
+  return new RegExp(`^(${patterns.join('|')})$`, 's');
 }
 
-const permitted = new Map([
-  ['channel_binding', ['disable', 'prefer', 'require']],
-  ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']],
-  // All three select the server that accepts writes.
-  ['target_session_attrs', ['any', 'primary', 'read-write']],
-]);
-
-function findWrongValue(parameters: Parameters): string | undefined {
-  for (const [name, values] of permitted) {
-    const value = parameters.get(name);
-    if (value !== undefined && !values.includes(value))
-      return `${name} (${variables[name]}) must be one of ${values.join(', ')}`;
-  }
-  if (!/^[+-]?\d{1,9}$/.test(parameters.get('connect_timeout') ?? '0'))
-    return 'connect_timeout (PGCONNECT_TIMEOUT) must be a number of seconds';
-  const authority = parameters.get('sslrootcert') ?? 'system';
-  if (parameters.get('sslmode') === 'verify-ca' && authority === 'system')
-    return 'sslmode=verify-ca needs sslrootcert, the file of your own CA';
-  return undefined;
+/** Finds an important parameter or variable that would be ignored. */
+function findIgnored(parameters: Parameters, given: URLSearchParams, env: Env): string | undefined {
+  const isOther = (name: string) => name.startsWith('PG') && !known.includes(name);
+  const others = Object.entries(env).filter(([name]) => isOther(name));
+  const found = [...parameters, ...given, ...others].find(([name, value = '']) => {
+    const parameter = name.startsWith('PG') ? name.slice(2).toLowerCase() : name;
+    const isImportant = value !== '' && important.test(parameter.toLowerCase());
+    return isImportant && !supported.test(`${parameter}=${value}`);
+  });
+  return found?.[0];
 }
 
 /** Parses the URL of each server. Throws the exceptions of the driver's parser. */
@@ -119,73 +113,48 @@ function parseServers(authority: string, path: string, parameters: Parameters, e
   const at = authority.lastIndexOf('@');
   // The driver's parser would decode a URL with a space twice, and remove other white space.
   const login = authority.slice(0, Math.max(at, 0)).replaceAll(/[ \t\n\r]/g, encodeURIComponent);
-  const query = queryOf(parameters);
   const named = authority.slice(at + 1);
-  // As in libpq, the parameter wins. The URL may have a port for it.
-  const wanted = hostsInUrl(parameters.get('host'), /:\d*$/.exec(named)?.[0]);
-  const hosts = firstOf(wanted, named, hostsInUrl(env['PGHOST'])) ?? 'localhost';
-  const configs = hosts.split(',').map((host) => {
+  const query = new URLSearchParams();
+  for (const [name, value = ''] of parameters) query.set(name, value);
+  // As in libpq, the parameter wins. The URL may have a port for its hosts.
+  query.set('host', firstOf(parameters.get('host'), named === '' ? env['PGHOST'] : '') ?? '');
+  // Without a file, Node.js uses its CA certificates.
+  if (parameters.get('sslrootcert') === 'system') query.delete('sslrootcert');
+  const configs = named.split(',').map((host) => {
     const server = host.replace(/^(?=:|$)/, 'localhost');
-    return parse(`postgres://${login}@${server}/${path}?${query}`, { useLibpqCompat: true });
+    const url = `postgres://${login}@${server}/${path}?${query.toString()}`;
+    return parse(url, { useLibpqCompat: true });
   });
   const [first] = configs;
   const requiresChannelBinding = parameters.get('channel_binding') === 'require';
   // As the driver does.
   const user = firstOf(first?.user, env['PGUSER'], env['USER']) ?? '';
   return {
-    addresses: configs.map(({ host, port }) => ({ host: host ?? '', port: portOf(port, env) })),
+    addresses: configs.flatMap(({ host, port }) =>
+      (host ?? '').split(',').map((one) => ({ host: one, port: portOf(port, env) })),
+    ),
     user,
     database: firstOf(first?.database, env['PGDATABASE']) ?? user,
     /** Must not appear in errors or logs. */
     password: firstOf(first?.password, env['PGPASSWORD']),
-    applicationName: parameters.get('application_name') ?? 'plantstore',
+    applicationName: parameters.get('application_name'),
     options: parameters.get('options'),
     /** How to encrypt a connection and verify the server; `false` for one that is not encrypted. */
     tls: (first?.ssl ?? false) as ConnectionOptions | false,
     /** Whether an unencrypted connection is used when the server refuses an encrypted one. */
-    isTlsOptional: !requiresChannelBinding && (parameters.get('sslmode') ?? 'prefer') === 'prefer',
+    isTlsOptional: !requiresChannelBinding && parameters.get('sslmode') === 'prefer',
     /** Whether only a login with SCRAM-SHA-256-PLUS is permitted. */
     requiresChannelBinding,
     /** Timeout of a login in milliseconds, if there is one in the URL. */
-    connectTimeoutMs: timeoutOf(parameters.get('connect_timeout')),
+    connectTimeoutMs: 1_000 * Number(parameters.get('connect_timeout') ?? 0) || undefined,
   };
 }
 
-/** Converts the hosts of a parameter or variable to their form in a URL. */
-function hostsInUrl(hosts = '', port = ''): string {
-  const one = (host: string) => (isIPv6(host) ? `[${host}]` : encodeURIComponent(host));
-  return hosts === ''
-    ? ''
-    : hosts
-        .split(',')
-        .map((host) => one(host) + port)
-        .join();
+function portOf(ofUrl: string | null | undefined, env: Env): number {
+  return Number(firstOf(ofUrl, env['PGPORT']) ?? '5432');
 }
 
 /** As in libpq, an empty value is none. */
 function firstOf(...values: readonly (string | null | undefined)[]): string | undefined {
   return values.find((value) => value !== '' && typeof value === 'string') ?? undefined;
-}
-
-/** Returns what the driver's parser reads of TLS, as libpq defines it. */
-function queryOf(parameters: Parameters): string {
-  const query = new URLSearchParams({ sslmode: 'prefer' });
-  for (const name of ['sslmode', 'sslcert', 'sslkey', 'sslrootcert']) {
-    const value = parameters.get(name) ?? 'system';
-    // Without a file, Node.js uses its CA certificates.
-    if (value !== 'system') query.set(name, value);
-  }
-  return query.toString();
-}
-
-function portOf(ofUrl: string | null | undefined, env: Env): number {
-  const port = Number(firstOf(ofUrl, env['PGPORT']) ?? '5432');
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new Error('no port');
-}
-
-/** As in libpq: zero or less is no limit. */
-function timeoutOf(seconds: string | undefined): number | undefined {
-  if (seconds === undefined) return undefined;
-  return Number(seconds) > 0 ? Number(seconds) * 1_000 : maxTimerMs;
 }

@@ -61,8 +61,7 @@ export function sqlStateOf(thrown: unknown): string | undefined {
 
 /** Returns a field of an error from the driver, or an empty text. `routine` is never translated. */
 export function textOf(thrown: unknown, field: 'code' | 'routine' | 'severity' | 'where'): string {
-  const value: unknown =
-    thrown instanceof Error ? Object.entries(thrown).find(([name]) => name === field)?.[1] : '';
+  const value: unknown = thrown instanceof Error ? Reflect.get(thrown, field) : '';
   return typeof value === 'string' ? value : '';
 }
 
@@ -81,15 +80,16 @@ const messages = {
   'url-invalid': () =>
     'the database URL must have the form postgres://user:password@host:5432/database, with ' +
     'commas between hosts; in user and password, / is %2F, ? %3F, # %23, @ %40, % is %25',
-  'url-parameter': (_, detail) => `the database URL, or a variable for it: ${detail}`,
+  'url-parameter': (_, detail) => `correct the database URL, or a variable for it: ${detail}`,
   // The login.
   'password-wrong': ({ user }) =>
     `correct the password of the role ${user} in the URL, PGPASSWORD or the password file`,
-  'access-denied': ({ user, database }) =>
-    `the server does not permit this login: correct its pg_hba.conf, sslmode, the role ${user} ` +
-    `or its privileges on ${database}`,
+  'access-denied': () =>
+    'the server does not permit this login: correct its pg_hba.conf, sslmode, the role or its ' +
+    'privileges on the database',
   'row-security': ({ user, database }) =>
-    `row security in ${database} refuses or hides plants for the role ${user}: ${bypass(user)}`,
+    `row security in ${database} refuses or hides plants for the role ${user}: use its owner, or ` +
+    `let a superuser run: ALTER ROLE ${quoted(user)} BYPASSRLS;`,
   'database-unknown': ({ database }) =>
     `create the database with "createdb --encoding=UTF8 ${database}", or correct the URL`,
   'tls-failed': () =>
@@ -104,11 +104,8 @@ const messages = {
   'table-elsewhere': ({ database }, schemas) =>
     `the search path leads to no table plants in ${database}, but there is one in ${schemas}: ` +
     'name the schema with options=-csearch_path=… in the URL',
-  'owner-needed': ({ user, database }, statements) =>
-    `the role ${user} may not create or alter plants in ${database}; let its owner run: ` +
-    statements,
   'table-denied': ({ user, database }) =>
-    `the role ${user} lacks a privilege in ${database}: let the owner grant it`,
+    `the role ${user} lacks a privilege in ${database}: let its owner grant it`,
   'table-foreign': ({ database }, found) =>
     `${database} has another plants (${found}), which was not changed: name another database in ` +
     'the URL, or another schema with options=-csearch_path=…',
@@ -116,33 +113,24 @@ const messages = {
     `${table} was replaced or rewritten while it was read, so that plants can be missing or ` +
     'repeated: read it again',
   // The server.
-  'connection-limit': () =>
-    'raise the limit of connections: one is enough for a server, which uses up to four',
-  'pooler-busy': () =>
-    'the pooler has no connection to the database: start its server, or raise the size of the pool',
   'no-response': () =>
-    'the database server does not respond: it may be starting, stopping, resuming, overloaded, ' +
-    'or the table plants may be locked; retry, or wait longer with connect_timeout in the URL',
-  'read-only': () =>
-    'the server accepts no writes: find out why default_transaction_read_only is on',
-  'standby-only': () => 'no server of the URL accepts writes: add the leader to the URL',
+    'the database server does not respond: it may be starting, stopping, resuming or overloaded, ' +
+    'have no connection free (one is enough), or the table plants may be locked; retry, or wait ' +
+    'longer with connect_timeout in the URL',
+  'standby-only': () =>
+    'no server of the URL accepts writes: add the leader to the URL, or find out why ' +
+    'default_transaction_read_only is on',
   unreachable: () =>
     'no database server can be reached: start it, or correct the host and the port',
   unexpected: () => 'the database cannot be used',
 } satisfies Readonly<Record<string, (place: Place, detail: string) => string>>;
 
-/** Warnings about the table, for the operator. */
-export const warnings = {
-  rowSecurity: (user: string, table: string) =>
-    `row security is active on ${table}: its policies can refuse plants, and the role ${user} ` +
-    `cannot export them; ${bypass(user)}`,
-  otherTables: (table: string, schemas: string) =>
+/** Returns a warning about tables of other schemas, for the operator. */
+export function warningOf(table: string, schemas: string): string {
+  return (
     `${table} is used, and there are tables plants in ${schemas}, too: name the schema with ` +
-    'options=-csearch_path=… in the URL, or a later start may use another table',
-} as const;
-
-function bypass(user: string): string {
-  return `use its owner, or let a superuser run: ALTER ROLE ${quoted(user)} BYPASSRLS;`;
+    'options=-csearch_path=… in the URL, or a later start may use another table'
+  );
 }
 
 type FaultKind = keyof typeof messages;
@@ -154,11 +142,7 @@ const wider = {
   'password-wrong': 'access-denied',
   'row-security': 'table-denied',
   'table-elsewhere': 'table-missing',
-  'owner-needed': 'table-denied',
-  'connection-limit': 'unreachable',
-  'pooler-busy': 'unreachable',
   'no-response': 'unreachable',
-  'read-only': 'standby-only',
 } as const satisfies Partial<Record<FaultKind, FaultKind>>;
 
 type Kind = Exclude<FaultKind, keyof typeof wider>;
@@ -190,17 +174,13 @@ const signs: readonly (readonly [FaultKind, 'code' | 'message' | 'routine', RegE
   ['row-security', 'routine', /^check_enable_rls$/],
   ['database-unknown', 'code', /^3D000$/],
   ['tls-failed', 'code', /^(E?ERR_(TLS|SSL|OSSL)|EPROTO|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/],
-  ['tls-failed', 'code', /^HOSTNAME_MISMATCH/],
   ['tls-failed', 'message', /does not support SSL|establishing an SSL|secure TLS|channel_binding/],
   ['table-missing', 'code', /^(42P01|3F000)$/],
   ['table-denied', 'code', /^42501$/],
   // No unique key; a generated column; a rule on INSERT: planning an insert fails.
   ['table-foreign', 'code', /^(42P10|428C9|0A000)$/],
-  ['connection-limit', 'code', /^53[34]00$/],
-  ['connection-limit', 'message', /max.client.conn/i],
-  ['pooler-busy', 'message', /query_wait_timeout/],
-  ['no-response', 'code', /^(57|55P03|ECONNRESET|EPIPE)/],
+  ['no-response', 'code', /^(53|57|55P03|08P01|ECONNRESET|EPIPE)/],
   ['no-response', 'message', /^(no response|the connection was accepted|Connection terminated)/],
-  ['read-only', 'code', /^25006$/],
-  ['unreachable', 'code', /^(53|08)/],
+  ['standby-only', 'code', /^25006$/],
+  ['unreachable', 'code', /^08/],
 ];

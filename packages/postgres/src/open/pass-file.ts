@@ -7,12 +7,11 @@ export async function readPassFile(
   { host, port }: Address,
   { database, user }: Pick<DatabaseUrl, 'database' | 'user'>,
 ): Promise<string | undefined> {
-  const findFor = async (name: string) =>
-    new Promise<string | undefined>((resolve) => {
-      find({ host: name, port, database, user }, resolve);
-    });
-  // In the file, a socket in the default folder has the host localhost, any other its folder.
-  return (await findFor(host)) ?? (host.startsWith('/') ? findFor('localhost') : undefined);
+  // As in libpq, for a socket in the default folder.
+  const name = host.startsWith('/') ? 'localhost' : host;
+  return new Promise((resolve) => {
+    find({ host: name, port, database, user }, resolve);
+  });
 }
 
 const find = pgpass as (

@@ -63,16 +63,13 @@ export class Session {
   }
 
   async #logIn(): Promise<void> {
-    const { connectTimeoutMs, loginTimeoutMs, isTlsOptional } = this.#options;
+    const { connectTimeoutMs, loginTimeoutMs } = this.#options;
     try {
       const loggedIn = this.#client.connect();
       const accepted = Promise.race([loggedIn, once(this.#socket, 'connect')]);
       await within(connectTimeoutMs, accepted, 'no connection');
       await within(loginTimeoutMs, loggedIn, 'the connection was accepted, but no response');
     } catch (thrown) {
-      // A pooler may permit one connection, which is then free for the unencrypted one.
-      if (isTlsOptional && isTlsRefused(thrown) && !this.#socket.closed)
-        await within(closeTimeoutMs, once(this.#socket, 'close')).catch(() => {});
       this.abandon()?.();
       throw thrown;
     }
@@ -80,12 +77,7 @@ export class Session {
 
   /** Whether the connection is open, as far as is known, and the session idle. */
   isUsable(): boolean {
-    return !this.#socket.destroyed && this.#isIdle();
-  }
-
-  /** Some poolers open a transaction, in which nothing is committed. */
-  #isIdle(): boolean {
-    return this.#client.getTransactionStatus() === 'I';
+    return !this.#socket.destroyed && this.#client.getTransactionStatus() === 'I';
   }
 
   /**
@@ -103,7 +95,8 @@ export class Session {
       const result = await within(timeoutMs, this.#client.query<Row[number][]>(rows));
       this.#isRunning = false;
       if (this.#isInDoubt) throw new Error('the commit may not have reached the standby');
-      if (!this.#isIdle())
+      // In which nothing is committed.
+      if (this.#client.getTransactionStatus() !== 'I')
         throw new Error('a pooler has opened a transaction and not committed it');
       return [result].flat().at(-1)?.rows ?? [];
     } catch (thrown) {

@@ -1,22 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
-import { emptyDatabase, sharedUrl } from '../../test/shared-postgres.ts';
+import { emptyDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
 import { openAndClose } from '../../test/open.ts';
 import { errorResponse } from '../../test/wire-messages.ts';
 import { openPostgresRepository } from '../repository.ts';
 import { readPlants } from '../read/read-plants.ts';
 
-/** Starts a server that accepts each connection, and passes its data on after a delay. */
-const startSleeper = async (delayMs: number) => {
+/** Starts a server, and returns a function that replaces the port of the shared one in a URL. */
+const startServer = async (serve: (client: Socket) => void) => {
   const clients = new Set<Socket>();
   const server = createServer((client) => {
     clients.add(client.on('error', () => {}));
-    setTimeout(() => {
-      const upstream = connect(inject('postgresPort'), '127.0.0.1');
-      upstream.on('error', () => client.destroy());
-      client.pipe(upstream).pipe(client);
-    }, delayMs).unref();
+    serve(client);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -28,23 +24,32 @@ const startSleeper = async (delayMs: number) => {
   return (url: string) => url.replace(`:${inject('postgresPort')}/`, `:${port}/`);
 };
 
+const errorOf = async (url: string) => {
+  const { kind, message } = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
+  expect(kind).toBe('unreachable');
+  return message;
+};
+
 it('a start and readPlants wait for a database that needs longer than 2 s to respond', async () => {
-  const through = await startSleeper(2_500);
+  const through = await startServer((client) => {
+    setTimeout(() => {
+      const upstream = connect(inject('postgresPort'), '127.0.0.1');
+      upstream.on('error', () => client.destroy());
+      client.pipe(upstream).pipe(client);
+    }, 2_100).unref();
+  });
   const direct = sharedUrl(await emptyDatabase());
   await openAndClose(direct);
-  const repository = (await openPostgresRepository({ url: through(direct) }))._unsafeUnwrap();
-  onTestFinished(repository.close);
-  expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
-  const read = [];
-  for await (const one of readPlants({ url: through(direct) })) read.push(one.isOk());
-  expect(read).toEqual([true]);
+  await runSql(direct, "INSERT INTO plants (id, name) VALUES (7, 'Monstera')");
+  const url = `${through(direct)}?sslmode=disable`;
+  const opening = openPostgresRepository({ url });
+  expect((await readPlants({ url }).next()).value?.isOk()).toBe(true);
+  await (await opening)._unsafeUnwrap().close();
 });
 
 it('an address that accepts the connection and does not respond is named so, with the parameter for the wait', async () => {
-  const through = await startSleeper(600_000);
-  const url = `${through(sharedUrl('postgres'))}?connect_timeout=1`;
-  const { kind, message } = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
-  expect(kind).toBe('unreachable');
+  const through = await startServer(() => {});
+  const message = await errorOf(`${through(sharedUrl('postgres'))}?connect_timeout=1`);
   expect(message).toMatch(/wait longer with connect_timeout.*was accepted.*within 1000 ms/);
   expect(message).not.toMatch(/correct the host and the port/);
 });
@@ -53,21 +58,10 @@ it.each([
   ['is starting up', errorResponse('57P03', 'FATAL')],
   ['ends the connection', Buffer.alloc(0)],
 ])('a start does not blame host and port when the server %s', async (_, response) => {
-  const clients = new Set<Socket>();
-  const server = createServer((client) => {
-    clients.add(client.on('error', () => {}));
+  const through = await startServer((client) => {
     client.once('data', () => client.end(response));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    // A socket that is not read does not notice that its client has closed it.
-    for (const client of clients) client.destroy();
   });
-  const { port } = server.address() as AddressInfo;
-  const url = `postgres://ada@127.0.0.1:${port}/garden?sslmode=disable`;
-  const { kind, message } = (await openPostgresRepository({ url }))._unsafeUnwrapErr();
-  expect(kind).toBe('unreachable');
+  const message = await errorOf(`${through(sharedUrl('postgres'))}?sslmode=disable`);
   expect(message).toMatch(/may be starting, stopping, resuming/);
 });
 

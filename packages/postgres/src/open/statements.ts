@@ -1,6 +1,5 @@
 import type { NewPlant } from '@plantstore/core';
-import { toTexts } from '@plantstore/core/wire';
-import { columnNames, nullableNames, textNames } from './columns.ts';
+import { columnNames, textNames, textsOf } from './columns.ts';
 import type { Query } from './session.ts';
 
 /**
@@ -9,17 +8,11 @@ import type { Query } from './session.ts';
  * when a wait for a locked id times out.
  */
 export function insertStatement(table: string, plants: readonly NewPlant[], lockMs: number): Query {
-  const texts = plants.map(toTexts);
   return {
-    text: `INSERT INTO ${table} (${allColumns}) SELECT ${values.join(', ')}
-      FROM unnest(${parameters}) AS new (${arrayNames}) WHERE ${durable} AND ${lockTimeout}
+    text: `INSERT INTO ${table} (${allColumns}) SELECT ${allColumns}
+      FROM json_to_recordset($2::json) AS new (${typedColumns}) WHERE ${durable} AND ${lockTimeout}
       ON CONFLICT (id) DO NOTHING RETURNING ${allColumns}`,
-    values: [
-      lockMs,
-      `{${plants.map(({ id }) => id).join()}}`,
-      ...textNames.map((name) => textArray(texts.map((plant) => plant[name] ?? ''))),
-      ...nullableNames.map((name) => `{${texts.map((plant) => plant[name] !== undefined).join()}}`),
-    ],
+    values: [lockMs, JSON.stringify(plants.map(textsOf))],
   };
 }
 
@@ -31,7 +24,7 @@ export function readStatement(table: string, others: readonly NewPlant[]): Query
   const sizes = new Map<bigint, number>();
   for (const plant of others) {
     // One more than the length. A character of PostgreSQL is at least one UTF-16 code unit.
-    const texts = toTexts(plant);
+    const texts = textsOf(plant);
     const lengths = textNames.map((name) => (texts[name]?.length ?? 0) + 1);
     sizes.set(plant.id, Math.max(sizes.get(plant.id) ?? 0, ...lengths));
   }
@@ -57,23 +50,5 @@ const afterPendingCommits = `(SELECT pg_logical_emit_message(true, 'plantstore',
 // An insert waits for an open transaction that has inserted or deleted the same id.
 const lockTimeout = `(SELECT set_config('lock_timeout', $1::text, true)) IS NOT NULL`;
 
-const escaped = String.raw`\$&`;
-// The driver would also quote and escape each number.
-function textArray(texts: readonly string[]): string {
-  return `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, escaped)}"`).join()}}`;
-}
-
-// The arrays contain no NULL: with array_nulls = off, it would be the text 'NULL'.
-const arrays = [
-  { name: 'id', type: 'bigint' },
-  ...textNames.map((name) => ({ name, type: 'text' })),
-  ...nullableNames.map((name) => ({ name: `has_${name}`, type: 'bool' })),
-];
-const arrayNames = arrays.map(({ name }) => name).join(', ');
-const parameters = arrays.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
 const allColumns = columnNames.join(', ');
-const values = columnNames.map((name) =>
-  nullableNames.some((nullable) => nullable === name)
-    ? `CASE WHEN has_${name} THEN ${name} END`
-    : name,
-);
+const typedColumns = ['id bigint', ...textNames.map((name) => `${name} text`)].join(', ');

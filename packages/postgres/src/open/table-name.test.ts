@@ -1,20 +1,9 @@
 import { expect, it } from 'vitest';
 import { failToOpen, newTable, open } from '../../test/open.ts';
-import { newDatabase, runSql, sharedUrl } from '../../test/shared-postgres.ts';
+import { runSql } from '../../test/shared-postgres.ts';
 import { readPlants } from '../read/read-plants.ts';
 
-const columns = '(id bigint PRIMARY KEY, name text NOT NULL, tag text)';
-
-it('a repository and readPlants name their table and database', async () => {
-  const database = await newDatabase();
-  const url = sharedUrl(database);
-  const repository = await open(url);
-  expect(repository.table).toBe(`"public".plants in ${database}`);
-  expect(repository.warnings).toEqual([]);
-  const tables: string[] = [];
-  for await (const _ of readPlants({ url, onTable: (table) => tables.push(table) })) break;
-  expect(tables).toEqual([repository.table]);
-});
+const table = 'plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)';
 
 it('a start creates no second table when another search path hides the first, unless the URL names the path', async () => {
   const { database, direct, url } = await newTable();
@@ -35,18 +24,19 @@ it('a start creates no second table when another search path hides the first, un
   expect(repository.warnings).toEqual([expect.stringMatching(/tables plants in public, too/)]);
 });
 
-it('a repository warns of other tables plants that the role may read', async () => {
+it('a repository names its table, and warns of other tables plants that the role may read', async () => {
   const { database, direct, role, url } = await newTable();
-  await runSql(direct, 'CREATE SCHEMA other', `CREATE TABLE other.plants ${columns}`);
-  expect((await open(url)).warnings).toEqual([]);
+  await runSql(direct, 'CREATE SCHEMA other', `CREATE TABLE other.${table}`);
+  const { table: named, warnings } = await open(url);
+  expect([named, warnings]).toEqual([`"public".plants in ${database}`, []]);
   await runSql(
     direct,
     `GRANT USAGE ON SCHEMA other TO ${role.user}`,
     `GRANT SELECT ON other.plants TO ${role.user}`,
   );
-  const repository = await open(url);
-  expect(repository.table).toBe(`"public".plants in ${database}`);
-  expect(repository.warnings).toEqual([expect.stringMatching(/there are tables plants in other/)]);
+  const warned = await open(url);
+  expect(warned.table).toBe(named);
+  expect(warned.warnings).toEqual([expect.stringMatching(/there are tables plants in other/)]);
 });
 
 it('readPlants reads one table, also when another one comes first on the search path while it reads', async () => {
@@ -56,9 +46,7 @@ it('readPlants reads one table, also when another one comes first on the search 
   for await (const read of readPlants({ url })) {
     read._unsafeUnwrap();
     plants += 1;
-    if (plants === 1) {
-      await runSql(url, 'CREATE SCHEMA postgres', `CREATE TABLE postgres.plants ${columns}`);
-    }
+    if (plants === 1) await runSql(url, 'CREATE SCHEMA postgres', `CREATE TABLE postgres.${table}`);
   }
   expect(plants).toBe(1_500);
 });

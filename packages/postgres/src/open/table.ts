@@ -1,9 +1,9 @@
 import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { columnNames, declarationOf, firstNames, quoted } from './columns.ts';
-import { describeThrown, type Fault, type Place, sqlStateOf, warnings } from './errors.ts';
+import { describeThrown, type Fault, type Place, sqlStateOf, warningOf } from './errors.ts';
 import type { Session } from './session.ts';
-import { insertStatement, readStatement } from './statements.ts';
+import { insertStatement } from './statements.ts';
 
 /**
  * Finds the table, or creates it, and adds the columns that one of an earlier version does not
@@ -35,41 +35,31 @@ export type PlantsTable = {
 };
 
 /** Finds the table on the search path. */
-export async function findTable(session: Session, { user, database }: Place): Promise<Found> {
+export async function findTable(session: Session, place: Place): Promise<Found> {
   const [relation] = await session.read<Relation>(relationOnPath);
-  const { schema = null, others = null, isSecured, isStandby } = relation ?? {};
+  const { schema = null, others = null, isStandby } = relation ?? {};
   if (schema === null)
     return others === null
       ? err({ kind: 'table-missing', detail: session.server })
       : err({ kind: 'table-elsewhere', detail: others });
   const table = `${quoted(schema)}.plants`;
   const note = isStandby === true ? ' (of a standby, which may not have the newest plants)' : '';
-  const shown = `${table} in ${database}${note}`;
-  const warned = [
-    ...(isSecured === true ? [warnings.rowSecurity(user, shown)] : []),
-    ...(others === null ? [] : [warnings.otherTables(shown, others)]),
-  ];
-  return ok({ table, shown, warnings: warned, place: { user, database } });
+  const shown = `${table} in ${place.database}${note}`;
+  const warnings = others === null ? [] : [warningOf(shown, others)];
+  return ok({ table, shown, warnings, place });
 }
 
 /**
- * Finds out why creates would fail or lose plants: what the catalog shows, then what planning the
- * statements of a create does not permit. Throws what the server throws for them.
+ * Finds out why creates would fail or lose plants: what the catalog shows, then what the server
+ * throws for an insert of no plants.
  */
 export async function findCreateFault(session: Session, plantsTable: PlantsTable) {
   const fault = await findTableFault(session, plantsTable);
-  if (fault !== undefined) return fault;
-  for (const statementOf of [insertStatement, readStatement]) {
-    const statement = statementOf(plantsTable.table, [probe], 0);
-    await session.query({ ...statement, text: `EXPLAIN ${statement.text}` });
-  }
-  return undefined;
+  if (fault === undefined) await session.query(insertStatement(plantsTable.table, [], 0));
+  return fault;
 }
 
-/** A plant for statements that create none. */
-export const probe: NewPlant = { id: 0n, name: '' };
-
-/** Finds a fault of the table that planning a create does not find. */
+/** Finds a fault of the table that an insert does not find, or blames on a plant. */
 export async function findTableFault(session: Session, { table }: PlantsTable) {
   const [state] = await session.read<{ found: keyof typeof faults | null }>(tableState, [table]);
   return state === undefined || state.found === null ? undefined : faults[state.found];
@@ -138,8 +128,8 @@ async function runAsOwner(session: Session, text: string, statements: string) {
     return undefined;
   } catch (cause) {
     if (sqlStateOf(cause) !== '42501') throw cause;
-    const detail = `${statements} (${describeThrown(cause)})`;
-    return { kind: 'owner-needed', detail, cause } satisfies Fault;
+    const detail = `or run ${statements} because ${describeThrown(cause)}`;
+    return { kind: 'table-denied', detail, cause } satisfies Fault;
   }
 }
 
@@ -153,12 +143,10 @@ type Relation = {
   readonly schema: string | null;
   /** Schemas of other tables, unless the URL has named the path. */
   readonly others: string | null;
-  readonly isSecured: boolean;
   readonly isStandby: boolean;
 };
 
-const relationOnPath = `SELECT t.schema, coalesce(row_security_active(t.oid), false) AS "isSecured",
-    pg_is_in_recovery() AS "isStandby",
+const relationOnPath = `SELECT t.schema, pg_is_in_recovery() AS "isStandby",
     (SELECT string_agg(o.relnamespace::regnamespace::text, ', ') FROM pg_class o
       WHERE o.relname = 'plants' AND o.oid IS DISTINCT FROM t.oid AND o.relkind IN ('r', 'p')
         AND o.relpersistence <> 't' AND has_table_privilege(o.oid, 'SELECT')
@@ -207,33 +195,20 @@ const declarations = new Set(all);
 
 /** What the catalog can show. */
 const faults = {
-  readOnly: { kind: 'read-only', detail: 'transaction_read_only' },
   // Ids are unique only within each table, and the parent returns the rows of its children, too.
   unsafe: { kind: 'table-foreign', detail: 'UNLOGGED, TEMPORARY or inherited from' },
-  empty: { kind: 'table-foreign', detail: 'no partition' },
-  deferrable: { kind: 'table-foreign', detail: 'a DEFERRABLE key' },
   column: { kind: 'table-foreign', detail: 'the type of a column, or one that needs a value' },
-  sequence: { kind: 'table-denied', detail: 'USAGE on the sequence of a column' },
   policy: { kind: 'row-security', detail: 'no policy lets it read and insert' },
 } as const satisfies Readonly<Record<string, Fault>>;
 
 const members = columnNames.map((name) => `'${name}'`).join();
 const tableState = `SELECT CASE
-    WHEN current_setting('transaction_read_only') = 'on' THEN 'readOnly'
     WHEN t.relpersistence <> 'p' OR EXISTS (SELECT 1 FROM pg_partition_tree(t.oid) p
         JOIN pg_class c ON c.oid = p.relid WHERE c.relpersistence <> 'p')
       OR t.relkind <> 'p' AND EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid)
       THEN 'unsafe'
-    WHEN t.relkind = 'p' AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = t.oid)
-      THEN 'empty'
-    WHEN EXISTS (SELECT 1 FROM pg_index i, ${columnsOf('t.oid')} AND a.attname = 'id'
-      AND i.indkey::text = a.attnum::text AND i.indrelid = t.oid AND i.indisunique
-      AND NOT i.indimmediate) THEN 'deferrable'
     WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND CASE WHEN a.attname IN (${members})
       THEN y.typoutput::text !~ '(int8|text|varchar)out' ELSE ${needsValue} END) THEN 'column'
-    WHEN EXISTS (SELECT 1 FROM ${columnsOf('t.oid')} AND a.atthasdef
-      AND NOT has_sequence_privilege(pg_get_serial_sequence($1, a.attname), 'USAGE, UPDATE'))
-      THEN 'sequence'
     WHEN row_security_active(t.oid) AND (SELECT count(DISTINCT command) < 2
       FROM pg_policy p, unnest(p.polroles) AS role, unnest(ARRAY['r', 'a']) AS command
       WHERE p.polrelid = t.oid AND p.polpermissive AND p.polcmd::text IN ('*', command)

@@ -35,12 +35,13 @@ describe('server that requires TLS', requiresOpenssl, () => {
   let server: PostgresServer;
   let authority = '';
   let otherCa = '';
+  let access = '';
   beforeAll(async () => {
     server = await startPostgres();
     const data = join(server.folder, 'data');
     authority = await writeCertificate(data, 'server');
     otherCa = await writeCertificate(data, 'otherCa');
-    const access = join(data, 'pg_hba.conf');
+    access = join(data, 'pg_hba.conf');
     const rules = await readFile(access, 'utf8');
     await writeFile(access, rules.replaceAll(/^host /gm, 'hostssl '));
     await runSql(server.url(), 'ALTER SYSTEM SET ssl = on');
@@ -49,24 +50,28 @@ describe('server that requires TLS', requiresOpenssl, () => {
   });
   afterAll(async () => server.dispose());
 
-  const open = async (parameters: string, host = '127.0.0.1') =>
-    openPostgresRepository({
-      ...noLimits,
-      url: `${server.url().replace('127.0.0.1', host)}?${parameters}`,
-    });
+  const admin = async (...statements: readonly string[]) =>
+    runSql(`${server.url()}?sslmode=no-verify`, ...statements);
+  const reload = 'SELECT pg_reload_conf()';
 
-  const isEncrypted = async () => {
-    const [row] = await runSql(
-      `${server.url()}?sslmode=no-verify`,
-      `SELECT bool_and(ssl) AS encrypted FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
-        WHERE application_name = 'plantstore'`,
-    );
-    return row?.['encrypted'];
+  /** Puts rules before the others until the end of the test. They take effect some time later. */
+  const permit = async (...rules: readonly string[]) => {
+    const others = await readFile(access, 'utf8');
+    onTestFinished(async () => {
+      await writeFile(access, others);
+      await admin(reload);
+    });
+    await writeFile(access, `${rules.join('\n')}\n${others}`);
+    await admin(reload);
   };
+
+  const urlOf = (parameters: string, host = '127.0.0.1') =>
+    `${server.url().replace('127.0.0.1', host)}?${parameters
+      .replace('AUTHORITY', authority)
+      .replace('OTHER_CA', otherCa)}`;
 
   it.each([
     ['', '127.0.0.1'],
-    ['sslmode=require', '127.0.0.1'],
     ['sslmode=require&channel_binding=require', '127.0.0.1'],
     ['sslmode=require&sslrootcert=AUTHORITY', 'localhost'],
     ['sslmode=verify-ca&sslrootcert=AUTHORITY', 'localhost'],
@@ -74,10 +79,12 @@ describe('server that requires TLS', requiresOpenssl, () => {
   ])(
     'a server that requires TLS is used over an encrypted connection with "%s" at %s',
     async (parameters, host) => {
-      const opened = await open(parameters.replace('AUTHORITY', authority), host);
-      const repository = opened._unsafeUnwrap();
+      const url = urlOf(parameters, host);
+      const repository = (await openPostgresRepository({ ...noLimits, url }))._unsafeUnwrap();
       expect((await repository.create({ id: 7n, name: 'Monstera' })).isOk()).toBe(true);
-      expect(await isEncrypted()).toBe(true);
+      const encrypted = `SELECT bool_and(ssl) AS encrypted
+        FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'plantstore'`;
+      expect(await admin(encrypted)).toEqual([{ encrypted: true }]);
       await repository.close();
     },
   );
@@ -90,30 +97,20 @@ describe('server that requires TLS', requiresOpenssl, () => {
     ['sslmode=require&sslrootcert=OTHER_CA', '127.0.0.1'],
     ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '127.0.0.1'],
   ])('a server that requires TLS is refused with "%s" at %s', async (parameters, host) => {
-    const written = parameters.replace('AUTHORITY', authority).replace('OTHER_CA', otherCa);
-    const error = (await open(written, host))._unsafeUnwrapErr();
+    const error = await failToOpen(urlOf(parameters, host));
     expect(error.kind).toBe('tls-failed');
     expect(error.message).toMatch(/sslrootcert/);
   });
 
   it('a server is refused when channel binding is required and it uses another authentication method', async () => {
-    const access = join(server.folder, 'data/pg_hba.conf');
-    const rules = await readFile(access, 'utf8');
-    onTestFinished(async () => {
-      await writeFile(access, rules);
-      await runSql(`${server.url()}?sslmode=no-verify`, 'SELECT pg_reload_conf()');
-    });
     for (const method of ['trust', 'password', 'md5']) {
       const role = `${method}_role`;
-      await runSql(
-        `${server.url()}?sslmode=no-verify`,
+      await admin(
         `SET password_encryption = '${method === 'md5' ? 'md5' : 'scram-sha-256'}'`,
         `CREATE ROLE ${role} LOGIN PASSWORD 'hunter'`,
       );
-      await writeFile(access, `hostssl all ${role} 127.0.0.1/32 ${method}\n${rules}`);
-      await runSql(`${server.url()}?sslmode=no-verify`, 'SELECT pg_reload_conf()');
+      await permit(`hostssl all ${role} 127.0.0.1/32 ${method}`);
       const url = `postgres://${role}:hunter@127.0.0.1:${server.port}/postgres?channel_binding=require`;
-      // The reload takes effect some time after the statement.
       await expect
         .poll(async () => failToOpen(url))
         .toMatchObject({
@@ -123,21 +120,12 @@ describe('server that requires TLS', requiresOpenssl, () => {
     }
   });
 
-  it('a login that pg_hba.conf refuses with TLS is tried without it, unless the URL requires TLS', async () => {
-    const access = join(server.folder, 'data/pg_hba.conf');
-    const rules = await readFile(access, 'utf8');
-    const admin = `${server.url()}?sslmode=no-verify`;
-    onTestFinished(async () => {
-      await writeFile(access, rules);
-      await runSql(admin, 'SELECT pg_reload_conf()');
-    });
-    await runSql(admin, "CREATE ROLE plain LOGIN SUPERUSER PASSWORD 'hunter'");
-    await writeFile(access, `hostnossl all plain 127.0.0.1/32 scram-sha-256\n${rules}`);
-    await writeFile(
-      access,
-      `hostssl all plain 127.0.0.1/32 reject\n${await readFile(access, 'utf8')}`,
+  it('a login that pg_hba.conf refuses with TLS is tried without it, unless the URL requires TLS, and the reverse is refused', async () => {
+    await admin("CREATE ROLE plain LOGIN SUPERUSER PASSWORD 'hunter'");
+    await permit(
+      'hostssl all plain 127.0.0.1/32 reject',
+      'hostnossl all plain 127.0.0.1/32 scram-sha-256',
     );
-    await runSql(admin, 'SELECT pg_reload_conf()');
     const url = `postgres://plain:hunter@127.0.0.1:${server.port}/postgres`;
     await expect
       .poll(async () => failToOpen(`${url}?sslmode=require`))
@@ -146,22 +134,25 @@ describe('server that requires TLS', requiresOpenssl, () => {
         message: expect.stringMatching(/correct its pg_hba.conf.*28000/) as unknown,
       });
     await openAndClose(url);
+    expect(await failToOpen(urlOf('sslmode=disable'))).toMatchObject({
+      kind: 'access-denied',
+      message: expect.stringContaining('no encryption') as unknown,
+    });
   });
 
   it('the files of the CA, the server and the client are read for each connection', async () => {
     const data = join(server.folder, 'data');
     const fileOf = (name: string) => join(data, name);
-    const admin = `${server.url()}?sslmode=no-verify`;
     const use = async (file: string, source: string) => {
       await copyFile(source, fileOf(file));
       await changeOwner(fileOf(file));
-      await runSql(admin, endSessions);
+      await admin(endSessions);
     };
     await use('ca.pem', authority);
     await use('client.crt', otherCa);
     await use('client.key', fileOf('otherCa.key'));
     const files = `sslrootcert=${fileOf('ca.pem')}&sslcert=${fileOf('client.crt')}&sslkey=${fileOf('client.key')}`;
-    const url = `${server.url()}?sslmode=verify-full&${files}`;
+    const url = urlOf(`sslmode=verify-full&${files}`);
     const opened = await openPostgresRepository({ ...noLimits, url, deadlineMs: 500 });
     const repository = opened._unsafeUnwrap();
     onTestFinished(repository.close);
@@ -177,15 +168,10 @@ describe('server that requires TLS', requiresOpenssl, () => {
     await expectRefused();
     // The server's certificate: a reload takes effect some time after the statement.
     onTestFinished(async () => {
-      await runSql(admin, 'ALTER SYSTEM RESET ssl_cert_file', 'ALTER SYSTEM RESET ssl_key_file');
-      await runSql(admin, 'SELECT pg_reload_conf()');
+      await admin('ALTER SYSTEM RESET ssl_cert_file', 'ALTER SYSTEM RESET ssl_key_file', reload);
     });
-    await runSql(
-      admin,
-      "ALTER SYSTEM SET ssl_cert_file = 'otherCa.crt'",
-      "ALTER SYSTEM SET ssl_key_file = 'otherCa.key'",
-      'SELECT pg_reload_conf()',
-    );
+    const set = (name: string) => `ALTER SYSTEM SET ssl_${name}_file = 'otherCa.`;
+    await admin(`${set('cert')}crt'`, `${set('key')}key'`, reload);
     await expectCreated();
     await use('client.key', fileOf('server.key'));
     await expectRefused();
@@ -196,9 +182,8 @@ describe('server that requires TLS', requiresOpenssl, () => {
   it('a malformed client certificate file is refused', async () => {
     const malformed = join(server.folder, 'malformed.pem');
     await writeFile(malformed, 'not a certificate');
-    const error = (
-      await open(`sslmode=require&sslcert=${malformed}&sslkey=${malformed}`)
-    )._unsafeUnwrapErr();
+    const files = `sslcert=${malformed}&sslkey=${malformed}`;
+    const error = await failToOpen(urlOf(`sslmode=require&${files}`));
     expect(error.kind).toBe('tls-failed');
     expect(error.message).toMatch(/sslcert/);
   });
@@ -256,13 +241,5 @@ describe('server that requires TLS', requiresOpenssl, () => {
     const url = `${server.url()}?sslmode=require`;
     const { stdout } = await run(process.execPath, [program, url], { signal });
     expect(stdout).toBe('created');
-  });
-
-  it('a server that requires TLS refuses an unencrypted connection', async () => {
-    const error = (await open('sslmode=disable'))._unsafeUnwrapErr();
-    expect(error).toMatchObject({
-      kind: 'access-denied',
-      message: expect.stringContaining('no encryption') as unknown,
-    });
   });
 });

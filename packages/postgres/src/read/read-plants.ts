@@ -2,13 +2,7 @@ import type { NewPlant } from '@plantstore/core';
 import { err, ok, type Result } from 'neverthrow';
 import { columnNames, nullableNames, plantOf, type Row, textNames } from '../open/columns.ts';
 import { Servers } from '../open/connect.ts';
-import {
-  type Fault,
-  faultOf,
-  openError,
-  type OpenPostgresError,
-  type Place,
-} from '../open/errors.ts';
+import { type Fault, faultOf, openError, type OpenPostgresError } from '../open/errors.ts';
 import type { Session } from '../open/session.ts';
 import { findTable, identityOf, type PlantsTable, readColumns } from '../open/table.ts';
 
@@ -92,7 +86,7 @@ export type ReadPlantsOptions = {
 type Readable = PlantsTable & { readonly identity: unknown };
 
 /** Finds the table, and what of it is not read. */
-async function findReadable(session: Session, place: Place) {
+async function findReadable(session: Session, place: PlantsTable['place']) {
   const found = await findTable(session, place);
   if (found.isErr()) return err(found.error);
   const { table } = found.value;
